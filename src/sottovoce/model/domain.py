@@ -1,0 +1,95 @@
+"""What an answer may be: one of some labels, ordered or not, or a number in a range."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Self, TypeAlias
+
+import numpy as np
+
+from sottovoce.errors import UsageError
+from sottovoce.model.arrays import FloatArray
+
+__all__ = ["Domain", "Kind", "Label"]
+
+Label: TypeAlias = str | int | float | bool
+
+
+class Kind(StrEnum):
+    """Categorical labels, ordinal labels (their order means something), or numbers."""
+
+    CATEGORICAL = "categorical"
+    ORDINAL = "ordinal"
+    NUMERIC = "numeric"
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """The public set an answer comes from.
+
+    >>> Domain.categorical(["no", "yes"]).size
+    2
+    >>> Domain.numeric(0, 10).high
+    10.0
+    """
+
+    kind: Kind
+    labels: tuple[Label, ...] = ()
+    low: float = -math.inf
+    high: float = math.inf
+
+    def __post_init__(self) -> None:
+        if self.kind is Kind.NUMERIC:
+            if self.labels:
+                raise UsageError("a numeric domain has a range, not labels")
+            if not self.low < self.high:
+                raise UsageError(f"a numeric range needs low < high, not {self.low:g}..{self.high:g}")
+        elif not self.labels:
+            raise UsageError(f"a {self.kind} domain needs at least one label")
+        elif len({str(label) for label in self.labels}) != len(self.labels):
+            raise UsageError(f"the labels of a {self.kind} domain must differ from each other")
+
+    @classmethod
+    def categorical(cls, labels: Iterable[Label]) -> Self:
+        """Labels whose order means nothing."""
+        return cls(Kind.CATEGORICAL, tuple(labels))
+
+    @classmethod
+    def ordinal(cls, labels: Iterable[Label]) -> Self:
+        """Labels from least to most."""
+        return cls(Kind.ORDINAL, tuple(labels))
+
+    @classmethod
+    def numeric(cls, low: float = -math.inf, high: float = math.inf) -> Self:
+        """Numbers from low to high; unbounded where not given."""
+        return cls(Kind.NUMERIC, (), float(low), float(high))
+
+    @property
+    def size(self) -> int:
+        """How many labels there are; 0 for numbers."""
+        return len(self.labels)
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether answers are numbers rather than labels."""
+        return self.kind is Kind.NUMERIC
+
+    @property
+    def scale(self) -> FloatArray:
+        """The number each label stands for: itself where every label is a number, else its rank."""
+        try:
+            numbers = np.array([float(label) for label in self.labels])
+        except ValueError:
+            return np.arange(self.size, dtype=np.float64)
+        if not np.isfinite(numbers).all():
+            return np.arange(self.size, dtype=np.float64)
+        return numbers
+
+    def __str__(self) -> str:
+        if self.is_numeric:
+            return f"numeric {self.low:g}..{self.high:g}"
+        shown = ", ".join(str(label) for label in self.labels[:6])
+        return f"{self.kind} {{{shown}{', …' if self.size > 6 else ''}}}"

@@ -1,0 +1,55 @@
+"""Known truths, and how close inferred ones come to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from sottovoce.errors import DataError
+from sottovoce.model.arrays import Names
+
+__all__ = ["Gold", "Score"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gold:
+    """The right value of some tasks; for evaluation only.
+
+    `tasks` are names, `truths` labels (compared as text) or floats (for numbers).
+    """
+
+    tasks: Names
+    truths: npt.NDArray[Any]
+
+    def __post_init__(self) -> None:
+        if self.tasks.shape != self.truths.shape or self.tasks.ndim != 1:
+            raise DataError("gold tasks and truths must be columns of one length")
+        if len(self.tasks) == 0:
+            raise DataError("the gold table has no rows")
+
+    def __len__(self) -> int:
+        return len(self.tasks)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How close the truths come to gold, with a 95 % bootstrap interval over tasks.
+
+    `low` and `high` bound the accuracy for labels, the mean absolute error for numbers.
+    `tasks` gold tasks were scored, `unanswered` had no answer and were left out.
+    """
+
+    tasks: int
+    unanswered: int
+    low: float
+    high: float
+    accuracy: float | None = None
+    mae: float | None = None
+    rmse: float | None = None
+
+    def as_dict(self) -> dict[str, float | int]:
+        """What is defined, ready for JSON."""
+        names = ("accuracy", "mae", "rmse", "low", "high", "tasks", "unanswered")
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}

@@ -1,0 +1,156 @@
+"""What inference returns: truths, how sure they are, and how much each worker counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from sottovoce.errors import NotInstalled, UsageError
+from sottovoce.model.arrays import Codes, FloatArray, Names
+from sottovoce.model.domain import Domain
+from sottovoce.model.reports import Reading
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+__all__ = ["Provenance", "Result", "TableName"]
+
+TableName: TypeAlias = Literal["truths", "posterior", "workers", "confusions"]
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where a result comes from: enough to obtain it again."""
+
+    method: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    version: str = ""
+    reading: Reading | None = None
+    policy_hash: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Result:
+    """Truths, confidence and weights, as arrays beside vocabularies.
+
+    For labels `truths` are codes into `domain.labels`, `confidence` is the probability given to
+    the chosen label and `posterior[task, label]` that of every label. For numbers `truths` are
+    floats and `standard_error` says how far they may be off. `weights` are as the method defines
+    them. `confusions[worker, truth, answer]` is the chance of an answer given the truth.
+    """
+
+    tasks: Names
+    workers: Names
+    domain: Domain
+    truths: Codes | FloatArray
+    weights: FloatArray
+    answers: npt.NDArray[np.int64]
+    rounds: int
+    converged: bool
+    provenance: Provenance
+    confidence: FloatArray | None = None
+    posterior: FloatArray | None = None
+    standard_error: FloatArray | None = None
+    confusions: FloatArray | None = None
+    prior: FloatArray | None = None
+
+    def __len__(self) -> int:
+        return len(self.tasks)
+
+    @property
+    def values(self) -> npt.NDArray[Any]:
+        """The truths themselves: labels rather than their codes, or numbers."""
+        if self.domain.is_numeric:
+            return self.truths
+        return _label_array(self.domain)[self.truths]
+
+    def table(self, name: TableName = "truths") -> dict[str, npt.NDArray[Any]]:
+        """One of the result's tables as columns.
+
+        `truths`: task, truth, confidence or standard_error, answers; `posterior`: task and a
+        column per label; `workers`: worker, weight; `confusions`: worker, truth, answer,
+        probability.
+        """
+        match name:
+            case "truths":
+                return self._truths()
+            case "workers":
+                return {"worker": self.workers, "weight": self.weights}
+            case "posterior" if self.posterior is not None:
+                labels = [str(label) for label in self.domain.labels]
+                columns = {label: self.posterior[:, i] for i, label in enumerate(labels)}
+                return {"task": self.tasks, **columns}
+            case "confusions" if self.confusions is not None:
+                return self._confusions(self.confusions)
+            case "posterior" | "confusions":
+                raise UsageError(f"{self.provenance.method} gives no {name}")
+            case _:
+                raise UsageError(
+                    f"no table {name!r}: there are truths, posterior, workers and confusions"
+                )
+
+    def _truths(self) -> dict[str, npt.NDArray[Any]]:
+        columns = {"task": self.tasks, "truth": self.values}
+        if self.confidence is not None:
+            columns["confidence"] = self.confidence
+        if self.standard_error is not None:
+            columns["standard_error"] = self.standard_error
+        return {**columns, "answers": self.answers}
+
+    def _confusions(self, confusions: FloatArray) -> dict[str, npt.NDArray[Any]]:
+        workers, labels, _ = confusions.shape
+        names = _label_array(self.domain)
+        return {
+            "worker": np.repeat(self.workers, labels * labels),
+            "truth": np.tile(np.repeat(names, labels), workers),
+            "answer": np.tile(names, workers * labels),
+            "probability": confusions.reshape(-1),
+        }
+
+    def to_pandas(self, table: TableName = "truths") -> pandas.DataFrame:
+        """One of the result's tables as a pandas frame."""
+        try:
+            import pandas
+        except ImportError:
+            raise NotInstalled("pandas", purpose="a pandas frame", extra="pandas") from None
+        return pandas.DataFrame(self.table(table))
+
+    def to_polars(self, table: TableName = "truths") -> polars.DataFrame:
+        """One of the result's tables as a Polars frame."""
+        try:
+            import polars
+        except ImportError:
+            raise NotInstalled("polars", purpose="a Polars frame") from None
+        return polars.DataFrame(_plain(self.table(table)))
+
+    def to_arrow(self, table: TableName = "truths") -> pyarrow.Table:
+        """One of the result's tables as an Arrow table."""
+        try:
+            import pyarrow
+        except ImportError:
+            raise NotInstalled("pyarrow", purpose="an Arrow table") from None
+        return pyarrow.table(_plain(self.table(table)))
+
+
+def _label_array(domain: Domain) -> npt.NDArray[Any]:
+    """Labels as an array of their common type, or of objects where they have none."""
+    kinds = {type(label) for label in domain.labels}
+    if len(kinds) == 1 and kinds <= {bool, int, float}:
+        return np.array(domain.labels)
+    array = np.empty(domain.size, dtype=object)
+    array[:] = domain.labels
+    return array
+
+
+def _plain(columns: Mapping[str, npt.NDArray[Any]]) -> dict[str, Any]:
+    """Strings as lists, which every frame library takes; numbers as they are."""
+    return {
+        name: column.tolist() if column.dtype.kind in "OTU" else column
+        for name, column in columns.items()
+    }
