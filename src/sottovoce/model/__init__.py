@@ -3,7 +3,7 @@
 from sottovoce.model.arrays import CodedArray, Codes, FloatArray, Names, StartsArray
 from sottovoce.model.domain import Domain, Kind, Label
 from sottovoce.model.gold import Gold, Score
-from sottovoce.model.part import LabelPart, NumberPart, Part
+from sottovoce.model.part import LabelPart, NumberPart, Part, labels_of, numbers_of
 from sottovoce.model.reports import Reading, Repeats, Reports
 from sottovoce.model.result import Provenance, Result
 
@@ -26,4 +26,6 @@ __all__ = [
     "Result",
     "Score",
     "StartsArray",
+    "labels_of",
+    "numbers_of",
 ]

@@ -14,7 +14,7 @@ Codes: TypeAlias = npt.NDArray[np.int32]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 StartsArray: TypeAlias = npt.NDArray[np.int64]
 """Where each task's reports begin in an array sorted by task; one longer than the tasks."""
-CodedArray: TypeAlias = npt.NDArray[np.uint32] | npt.NDArray[np.uint64]
-"""worker · labels + label, one number per report."""
+CodedArray: TypeAlias = npt.NDArray[np.uint32] | npt.NDArray[np.int64]
+"""worker · labels + label, one number per report; 4 bytes wherever that is wide enough."""
 Names: TypeAlias = npt.NDArray[Any]
 """A vocabulary: distinct names of workers or tasks, strings or integers; code i is names[i]."""

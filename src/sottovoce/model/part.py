@@ -7,9 +7,10 @@ from typing import TypeAlias
 
 import numpy as np
 
+from sottovoce.errors import UsageError
 from sottovoce.model.arrays import CodedArray, Codes, FloatArray, StartsArray
 
-__all__ = ["LabelPart", "NumberPart", "Part"]
+__all__ = ["LabelPart", "NumberPart", "Part", "labels_of", "numbers_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,20 @@ class NumberPart:
 
 
 Part: TypeAlias = LabelPart | NumberPart
+
+
+def labels_of(part: Part) -> LabelPart:
+    """The part itself, if it holds labels."""
+    if not isinstance(part, LabelPart):
+        raise UsageError("this step needs labels, and the reports are numbers")
+    return part
+
+
+def numbers_of(part: Part) -> NumberPart:
+    """The part itself, if it holds numbers."""
+    if not isinstance(part, NumberPart):
+        raise UsageError("this step needs numbers, and the reports are labels")
+    return part
 
 
 def _task(starts: StartsArray) -> Codes:

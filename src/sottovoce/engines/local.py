@@ -1,0 +1,120 @@
+"""The engine of one machine: NumPy for small tables, compiled kernels for large ones."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+import numpy as np
+
+from sottovoce.engines.blocks import MOST_BLOCKS, block_count, cut
+from sottovoce.engines.layout import COMPILED_FROM, arrange
+from sottovoce.model import Domain, FloatArray, Names, Part, Reports
+from sottovoce.seams import Step
+
+__all__ = ["LocalEngine"]
+
+R = TypeVar("R")
+
+THREADED_FROM = 4_000_000
+"""From so many reports on, a second core is worth waking."""
+
+
+class LocalEngine:
+    """Sums and maps over a table in memory.
+
+    `use_kernels` and `threads` are chosen by size; results are the same, to the bit, for any
+    number of threads.
+
+    >>> from sottovoce.inference.steps.counts import AnswerCounts
+    >>> table = Reports.of([0, 1, 0], [0, 0, 1], [1, 1, 0], domain=Domain.categorical("ab"))
+    >>> LocalEngine(table).map(AnswerCounts())
+    array([2., 1.])
+    """
+
+    def __init__(
+        self, reports: Reports, *, use_kernels: bool | None = None, threads: int | None = None
+    ) -> None:
+        self._answers = len(reports)
+        self._kernels = self._answers >= COMPILED_FROM if use_kernels is None else use_kernels
+        if threads is None:
+            large = self._kernels and self._answers >= THREADED_FROM
+            threads = os.cpu_count() or 1 if large else 1
+        self._threads = threads
+        self._workers, self._tasks, self._domain = reports.workers, reports.tasks, reports.domain
+        self._layout = arrange(reports, use_kernels=self._kernels)
+
+    @property
+    def workers(self) -> Names:  # noqa: D102 - documented at the seam
+        return self._workers
+
+    @property
+    def tasks(self) -> Names:  # noqa: D102
+        return self._tasks
+
+    @property
+    def domain(self) -> Domain:  # noqa: D102
+        return self._domain
+
+    def total(self, step: Step) -> FloatArray:  # noqa: D102
+        add = self._adder(step)
+        total = np.zeros(step.shape)
+        blocks = cut(self._layout.starts, block_count(self._answers, math.prod(step.shape)))
+        if len(blocks) == 1:
+            add(self._layout.part(*blocks[0]), total)
+            return total
+
+        def block_sum(block: tuple[int, int]) -> FloatArray:
+            sums = np.zeros(step.shape)
+            add(self._layout.part(*block), sums)
+            return sums
+
+        for sums in self._in_order(block_sum, blocks):
+            total += sums
+        return total
+
+    def map(self, step: Step) -> FloatArray:  # noqa: D102
+        kernel = step.kernel() if self._kernels else None
+        rows = np.empty((len(self._tasks), *step.shape))
+
+        def fill(block: tuple[int, int]) -> None:
+            part, out = self._layout.part(*block), rows[block[0] : block[1]]
+            if kernel is None:
+                out[...] = step(part)
+            else:
+                kernel(part, out)
+
+        blocks = cut(self._layout.starts, MOST_BLOCKS if self._kernels else 1)
+        for _ in self._in_order(fill, blocks):
+            pass
+        return rows
+
+    def _adder(self, step: Step) -> Callable[[Part, FloatArray], None]:
+        kernel = step.kernel() if self._kernels else None
+        if kernel is not None:
+            return kernel
+
+        def add(part: Part, out: FloatArray) -> None:
+            out += step(part)
+
+        return add
+
+    def _in_order(
+        self, work: Callable[[tuple[int, int]], R], blocks: list[tuple[int, int]]
+    ) -> Iterator[R]:
+        """Each block's outcome, in order, with at most one block per thread under way."""
+        if self._threads == 1:
+            yield from map(work, blocks)
+            return
+        with ThreadPoolExecutor(self._threads) as pool:
+            waiting: deque[Future[R]] = deque()
+            for block in blocks:
+                if len(waiting) == self._threads:
+                    yield waiting.popleft().result()
+                waiting.append(pool.submit(work, block))
+            while waiting:
+                yield waiting.popleft().result()

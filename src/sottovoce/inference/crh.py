@@ -1,0 +1,63 @@
+"""Conflict resolution on heterogeneous data (CRH)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from sottovoce.inference.iterating import check_limits, settle
+from sottovoce.inference.kinds import ANY
+from sottovoce.inference.losses import losses
+from sottovoce.inference.steps.counts import AnswersPerWorker
+from sottovoce.inference.weighing import weighted_result
+from sottovoce.model import FloatArray, Kind, Result
+from sottovoce.seams import Engine
+
+__all__ = ["CRH", "crh_weights"]
+
+_LEAST_SHARE = 1e-10
+
+
+@dataclass(frozen=True, slots=True)
+class CRH:
+    """Truths are weighted votes or means; a worker's weight falls with its distance from them.
+
+    Alternates from equal weights until none moves by more than `tolerance` (Li et al. 2014,
+    alg. 1):
+
+        truth   v*ⱼ = argmax_x Σₖ wₖ [vₖⱼ = x]   or   Σₖ wₖ vₖⱼ / Σₖ wₖ
+        loss    dₖ  = mean over the worker's answers of [vₖⱼ ≠ v*ⱼ]   or   (vₖⱼ − v*ⱼ)² / scaleⱼ
+        weight  wₖ  = −ln( dₖ / Σ dₖ )
+
+    The scale of a number's loss is the variance of the task's answers, or with
+    `scaling="deviation"`, as the original prints it, their standard deviation.
+    """
+
+    max_rounds: int = 100
+    tolerance: float = 1e-6
+    scaling: Literal["variance", "deviation"] = "variance"
+
+    name: ClassVar[str] = "crh"
+    takes: ClassVar[frozenset[Kind]] = ANY
+
+    def __post_init__(self) -> None:
+        check_limits(self.max_rounds, self.tolerance)
+
+    def fit(self, engine: Engine) -> Result:  # noqa: D102 - documented at the seam
+        start = np.ones(len(engine.workers))
+        answered = np.maximum(engine.total(AnswersPerWorker(len(start))), 1)
+
+        def update(weights: FloatArray) -> FloatArray:
+            return crh_weights(losses(engine, weights, self.scaling, answered) / answered)
+
+        settled = settle(update, start, max_rounds=self.max_rounds, tolerance=self.tolerance)
+        return weighted_result(self, engine, settled)
+
+
+def crh_weights(loss: FloatArray) -> FloatArray:
+    """−ln of each worker's share of the loss, kept above zero; all equal if nobody lost."""
+    total = loss.sum()
+    share = loss / total if total > 0 else np.full_like(loss, 1 / len(loss))
+    return np.asarray(-np.log(np.clip(share, _LEAST_SHARE, 1 - _LEAST_SHARE)))

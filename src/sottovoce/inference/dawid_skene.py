@@ -1,0 +1,143 @@
+"""Dawid-Skene: a confusion matrix for every worker, by EM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from sottovoce.errors import UsageError
+from sottovoce.inference.iterating import Settled, check_limits
+from sottovoce.inference.kinds import LABELS
+from sottovoce.inference.outcome import label_result
+from sottovoce.inference.rounding import steady
+from sottovoce.inference.steps.confusions import (
+    FLOOR,
+    Confusions,
+    ConfusionSums,
+    Posteriors,
+    VoteConfusions,
+)
+from sottovoce.model import Codes, FloatArray, Kind, Result
+from sottovoce.seams import Engine
+
+__all__ = ["Bound", "DawidSkene", "Expectation", "Parameters", "evidence", "maximize"]
+
+Bound: TypeAlias = Literal["tasks", "answers"]
+
+
+class Parameters(NamedTuple):
+    """What EM fits: `errors[worker · labels + answer, truth]` and `prior[truth]`."""
+
+    errors: FloatArray
+    prior: FloatArray
+
+
+class Expectation(NamedTuple):
+    """Where EM ended: the parameters of the last E step and of the M step after it."""
+
+    used: Parameters
+    fitted: Parameters
+    bounds: tuple[float, ...]
+    converged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DawidSkene:
+    """Truths and workers' confusion matrices by expectation-maximisation (Dawid & Skene 1979).
+
+        E   P(truthⱼ = t) ∝ prior[t] Πₖ errorsₖ[vₖⱼ, t]
+        M   errorsₖ[v, t] = Σ P(truthⱼ = t) over j with vₖⱼ = v, divided by its sum over v
+            prior[t]      = mean over tasks of P(truthⱼ = t)
+
+    Starts from vote shares. Stops when the evidence lower bound, divided by the number of answers,
+    grows by less than `tolerance`. `bound="answers"` weighs the prior's part of that bound by
+    answers instead of tasks, as crowd-kit does: the posteriors of a round are the same, but EM may
+    stop at another round. `known[task]` is the truth of a gold task, or −1.
+
+    `precision="float32"` halves the traffic of the tables; sums over a block of tasks are then made
+    in float32. A worker's weight is its expected accuracy, Σ_t prior[t] errorsₖ[t, t].
+    """
+
+    max_rounds: int = 100
+    tolerance: float = 1e-5
+    precision: Literal["float64", "float32"] = "float64"
+    bound: Bound = "tasks"
+    known: Codes | None = field(default=None, repr=False)
+
+    name: ClassVar[str] = "dawid-skene"
+    takes: ClassVar[frozenset[Kind]] = LABELS
+
+    def __post_init__(self) -> None:
+        check_limits(self.max_rounds, self.tolerance)
+        if self.precision not in ("float64", "float32"):
+            raise UsageError(f"precision is float64 or float32, not {self.precision!r}")
+
+    def fit(self, engine: Engine) -> Result:  # noqa: D102 - documented at the seam
+        labels = engine.domain.size
+        ended = self.expect(engine, self.start(engine))
+        posterior = self.posterior(engine, ended.used)
+        confusions = ended.fitted.errors.reshape(-1, labels, labels).transpose(0, 2, 1)
+        accuracy = np.einsum("t,wtt->w", ended.fitted.prior, confusions)
+        return label_result(
+            self,
+            engine,
+            posterior,
+            Settled(accuracy, len(ended.bounds), ended.converged),
+            confusions=confusions,
+            prior=ended.fitted.prior,
+        )
+
+    def start(self, engine: Engine) -> Parameters:
+        """The parameters that vote shares imply."""
+        step = VoteConfusions(len(engine.workers), engine.domain.size, self.known)
+        return maximize(ConfusionSums(engine.total(step)))
+
+    def expect(self, engine: Engine, start: Parameters) -> Expectation:
+        """EM from given parameters, until the bound settles or the rounds are used up."""
+        fitted, bounds, before = start, [], -np.inf
+        for _ in range(self.max_rounds):
+            used = fitted
+            sums = ConfusionSums(engine.total(Confusions(*self._logs(used), self.known)))
+            fitted = maximize(sums)
+            bounds.append(evidence(sums, fitted, self.bound) / max(sums.counts.sum(), 1.0))
+            if bounds[-1] - before < self.tolerance:
+                return Expectation(used, fitted, tuple(bounds), converged=True)
+            before = bounds[-1]
+        return Expectation(used, fitted, tuple(bounds), converged=False)
+
+    def posterior(self, engine: Engine, parameters: Parameters) -> FloatArray:
+        """The posterior of every task under given parameters."""
+        return engine.map(Posteriors(*self._logs(parameters), self.known))
+
+    def _logs(self, parameters: Parameters) -> tuple[FloatArray, FloatArray]:
+        log_errors = _log(parameters.errors).astype(self.precision, copy=False)
+        return log_errors, np.log(np.maximum(parameters.prior, FLOOR))
+
+
+def maximize(sums: ConfusionSums) -> Parameters:
+    """The M step: each worker's answers given each truth, as probabilities, and the prior.
+
+    Counts below 1e-10 are raised to it among the labels the worker used; a label it never used
+    has probability 0. (So does crowd-kit.)
+    """
+    labels = sums.counts.shape[1]
+    used = sums.counts.sum(axis=1, keepdims=True) > 0.5
+    counts = np.where(used, np.maximum(sums.counts, FLOOR), 0.0).reshape(-1, labels, labels)
+    totals = counts.sum(axis=1, keepdims=True)
+    errors = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
+    prior = sums.tasks / max(sums.tasks.sum(), 1.0)
+    return Parameters(steady(errors.reshape(-1, labels)), steady(prior))
+
+
+def evidence(sums: ConfusionSums, parameters: Parameters, bound: Bound = "tasks") -> float:
+    """The evidence lower bound: E ln P(answers, truths | parameters) + entropy of the posteriors."""
+    per_label = sums.tasks if bound == "tasks" else sums.counts.sum(axis=0)
+    fit = float(np.sum(sums.counts * _log(parameters.errors)))
+    return fit + float(per_label @ np.log(np.maximum(parameters.prior, FLOOR))) + sums.entropy
+
+
+def _log(probabilities: FloatArray) -> FloatArray:
+    """ln p, and 0 where p = 0: such answers do not occur."""
+    return np.log(probabilities, out=np.zeros_like(probabilities), where=probabilities > 0)

@@ -1,0 +1,62 @@
+"""Gaussian truth model (GTM)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sottovoce.errors import UsageError
+from sottovoce.inference.iterating import check_limits, settle
+from sottovoce.inference.kinds import NUMBERS
+from sottovoce.inference.outcome import number_result
+from sottovoce.inference.steps.counts import AnswersPerWorker
+from sottovoce.inference.steps.means import SquaredErrors, WeightedMeans
+from sottovoce.model import FloatArray, Kind, Result
+from sottovoce.seams import Engine
+
+__all__ = ["GTM"]
+
+
+@dataclass(frozen=True, slots=True)
+class GTM:
+    """Workers have an error variance each; truths and variances are fitted by EM.
+
+    Answers are standardised within each task. With prior variance 1 for the truth and an
+    inverse-gamma(α, β) prior for a worker's variance σₖ² (Zhao & Han 2012, §4):
+
+        truth      μⱼ  = Σₖ zₖⱼ / σₖ²  /  ( 1 + Σₖ 1 / σₖ² )
+        variance   σₖ² = ( 2β + Σⱼ (zₖⱼ − μⱼ)² ) / ( 2(α + 1) + nₖ )
+
+    Weights are the precisions 1 / σₖ². A truth's standard error is its posterior deviation
+    (1 + Σₖ 1/σₖ²)^(-1/2) on the task's scale.
+    """
+
+    max_rounds: int = 100
+    tolerance: float = 1e-6
+    alpha: float = 10.0
+    beta: float = 10.0
+
+    name: ClassVar[str] = "gtm"
+    takes: ClassVar[frozenset[Kind]] = NUMBERS
+
+    def __post_init__(self) -> None:
+        check_limits(self.max_rounds, self.tolerance)
+        if not (self.alpha > 0 and self.beta > 0):
+            raise UsageError("GTM's inverse-gamma prior needs alpha > 0 and beta > 0")
+
+    def fit(self, engine: Engine) -> Result:  # noqa: D102 - documented at the seam
+        start = np.ones(len(engine.workers))
+        answered = engine.total(AnswersPerWorker(len(start)))
+
+        def update(precision: FloatArray) -> FloatArray:
+            squares = engine.total(SquaredErrors(precision, prior=1.0, scaling="variance"))
+            return (2 * (self.alpha + 1) + answered) / (2 * self.beta + squares)
+
+        settled = settle(update, start, max_rounds=self.max_rounds, tolerance=self.tolerance)
+        truths, mass, deviation = engine.map(WeightedMeans(settled.weights, prior=1.0)).T
+        # Where a task's answers are all equal its own scale is unknown: take the others'.
+        typical = np.sqrt(np.mean(np.square(deviation)))
+        scale = np.where(deviation > 0, deviation, typical)
+        return number_result(self, engine, truths, settled, standard_error=scale / np.sqrt(mass))

@@ -1,0 +1,55 @@
+"""Weights inverse to a worker's deviation (P4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sottovoce.inference.floors import floored, shared
+from sottovoce.inference.iterating import check_limits, settle
+from sottovoce.inference.kinds import NUMBERS
+from sottovoce.inference.outcome import number_result
+from sottovoce.inference.steps.counts import AnswersPerWorker
+from sottovoce.inference.steps.means import SquaredErrors, WeightedMeans
+from sottovoce.inference.weighing import standard_errors
+from sottovoce.model import FloatArray, Kind, Result
+from sottovoce.seams import Engine
+
+__all__ = ["InverseDeviation"]
+
+
+@dataclass(frozen=True, slots=True)
+class InverseDeviation:
+    """Weighted means, with each worker's quality inverse to its standard deviation (P4 alg. 1).
+
+        truth    μⱼ = Σₖ qₖ vₖⱼ / Σₖ qₖ                                       (eq. 1)
+        quality  qₖ ∝ 1 / σₖ,   σₖ² = mean over its answers of (vₖⱼ − μⱼ)²     (eq. 2)
+
+    from qₖ = 1/m, scaled to sum to one. σₖ² counts as at least a millionth of the workers' mean, so
+    that nobody's quality is infinite.
+    """
+
+    max_rounds: int = 100
+    tolerance: float = 1e-6
+
+    name: ClassVar[str] = "inverse-deviation"
+    takes: ClassVar[frozenset[Kind]] = NUMBERS
+
+    def __post_init__(self) -> None:
+        check_limits(self.max_rounds, self.tolerance)
+
+    def fit(self, engine: Engine) -> Result:  # noqa: D102 - documented at the seam
+        start = np.full(len(engine.workers), 1 / len(engine.workers))
+        answered = np.maximum(engine.total(AnswersPerWorker(len(start))), 1)
+
+        def update(quality: FloatArray) -> FloatArray:
+            variance = engine.total(SquaredErrors(quality)) / answered
+            return shared(1 / np.sqrt(floored(variance)))
+
+        settled = settle(update, start, max_rounds=self.max_rounds, tolerance=self.tolerance)
+        quality = settled.weights
+        truths = engine.map(WeightedMeans(quality))[:, 0]
+        errors = standard_errors(engine, truths, quality, np.square(quality))
+        return number_result(self, engine, truths, settled, standard_error=errors)

@@ -1,0 +1,92 @@
+"""The binary latent-label model of P2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sottovoce.errors import UsageError
+from sottovoce.inference.dawid_skene import Parameters
+from sottovoce.inference.iterating import Settled, check_limits
+from sottovoce.inference.kinds import LABELS
+from sottovoce.inference.outcome import label_result
+from sottovoce.inference.rounding import steady
+from sottovoce.inference.steps.confusions import (
+    Confusions,
+    ConfusionSums,
+    Posteriors,
+    VoteConfusions,
+)
+from sottovoce.model import Kind, Result
+from sottovoce.seams import Engine
+
+__all__ = ["LatentLabel"]
+
+
+@dataclass(frozen=True, slots=True)
+class LatentLabel:
+    """Dawid-Skene for two labels, as P2 §2.2 writes it.
+
+        αₖ = P(answer 1 | truth 1),   βₖ = P(answer 0 | truth 0),   p = P(truth 1)
+        E   μⱼ = p aⱼ / (p aⱼ + (1 − p) bⱼ),   aⱼ = Π P(vₖⱼ | 1),   bⱼ = Π P(vₖⱼ | 0)
+        M   αₖ = Σ μⱼ vₖⱼ / Σ μⱼ,   βₖ = Σ (1 − μⱼ)(1 − vₖⱼ) / Σ (1 − μⱼ),   p = mean μⱼ
+
+    Starts from μⱼ = share of label 1 among the answers; stops when
+    Q = Σⱼ μⱼ ln(p aⱼ) + (1 − μⱼ) ln((1 − p) bⱼ) changes by less than `tolerance`, relative to
+    itself, from the second round on. α and β stay within [floor, 1 − floor] (SPEC: 1e-6), and
+    are 1/2 where 0/0. A task's truth is label 1 if μⱼ > 1/2. A worker's weight is
+    p αₖ + (1 − p) βₖ.
+    """
+
+    max_rounds: int = 100
+    tolerance: float = 1e-8
+    floor: float = 1e-6
+
+    name: ClassVar[str] = "latent-label"
+    takes: ClassVar[frozenset[Kind]] = LABELS
+
+    def __post_init__(self) -> None:
+        check_limits(self.max_rounds, self.tolerance)
+        if not 0 < self.floor < 0.5:
+            raise UsageError(f"floor must lie between 0 and 1/2, not {self.floor}")
+
+    def fit(self, engine: Engine) -> Result:  # noqa: D102 - documented at the seam
+        if engine.domain.size != 2:
+            raise UsageError(
+                f"latent-label is for two labels and the domain has {engine.domain.size}; "
+                "dawid-skene takes any number"
+            )
+        fitted = self._maximize(ConfusionSums(engine.total(VoteConfusions(len(engine.workers), 2))))
+        quality, converged = np.inf, False
+        for rounds in range(1, self.max_rounds + 1):
+            used = fitted
+            log_errors, log_prior = np.log(used.errors), np.log(used.prior)
+            sums = ConfusionSums(engine.total(Confusions(log_errors, log_prior)))
+            fitted = self._maximize(sums)
+            before = quality
+            quality = float(np.sum(sums.counts * log_errors) + sums.tasks @ np.log(fitted.prior))
+            converged = abs(quality - before) < self.tolerance * abs(quality)
+            if converged:
+                break
+        posterior = engine.map(Posteriors(log_errors, log_prior))
+        confusions = fitted.errors.reshape(-1, 2, 2).transpose(0, 2, 1)
+        accuracy = np.einsum("t,wtt->w", fitted.prior, confusions)
+        settled = Settled(accuracy, rounds, converged)
+        return label_result(
+            self, engine, posterior, settled, confusions=confusions, prior=fitted.prior
+        )
+
+    def _maximize(self, sums: ConfusionSums) -> Parameters:
+        counts = sums.counts.reshape(-1, 2, 2)
+        totals = counts.sum(axis=1)
+        right = np.divide(
+            np.einsum("wtt->wt", counts), totals, out=np.full_like(totals, 0.5), where=totals > 0
+        )
+        right = np.clip(steady(right), self.floor, 1 - self.floor)
+        errors = np.empty_like(counts)
+        errors[:, 0, 0], errors[:, 1, 0] = right[:, 0], 1 - right[:, 0]
+        errors[:, 1, 1], errors[:, 0, 1] = right[:, 1], 1 - right[:, 1]
+        prior = np.clip(steady(sums.tasks / sums.tasks.sum()), self.floor, 1 - self.floor)
+        return Parameters(errors.reshape(-1, 2), prior)

@@ -1,0 +1,41 @@
+"""Majority vote."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sottovoce.inference.iterating import Settled
+from sottovoce.inference.kinds import LABELS
+from sottovoce.inference.outcome import label_result
+from sottovoce.inference.shares import shares
+from sottovoce.inference.steps.counts import AnswersPerWorker
+from sottovoce.inference.steps.votes import Agreements, Votes
+from sottovoce.model import Kind, Result
+from sottovoce.seams import Engine
+
+__all__ = ["MajorityVote"]
+
+
+@dataclass(frozen=True, slots=True)
+class MajorityVote:
+    """The label most workers gave.
+
+        truth_j = argmax_x Σₖ [vₖⱼ = x]
+
+    Ties go to the first label of the domain; confidence is the winner's share of the votes. A
+    worker's weight is the share of its answers that won, where labels that tie share the win.
+    """
+
+    name: ClassVar[str] = "majority-vote"
+    takes: ClassVar[frozenset[Kind]] = LABELS
+
+    def fit(self, engine: Engine) -> Result:  # noqa: D102 - documented at the seam
+        workers, labels = len(engine.workers), engine.domain.size
+        even = np.ones(workers)
+        answered = engine.total(AnswersPerWorker(workers))
+        agreement = engine.total(Agreements(even, labels)) / np.maximum(answered, 1)
+        posterior = shares(engine.map(Votes(even, labels)))
+        return label_result(self, engine, posterior, Settled(agreement, 1, converged=True))

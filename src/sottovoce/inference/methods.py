@@ -1,0 +1,82 @@
+"""The aggregators by name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from sottovoce.errors import UsageError
+from sottovoce.inference.catd import CATD
+from sottovoce.inference.constant import Constant
+from sottovoce.inference.crh import CRH
+from sottovoce.inference.dawid_skene import DawidSkene
+from sottovoce.inference.gtm import GTM
+from sottovoce.inference.inverse_deviation import InverseDeviation
+from sottovoce.inference.latent_label import LatentLabel
+from sottovoce.inference.majority_vote import MajorityVote
+from sottovoce.inference.mean import Mean
+from sottovoce.inference.median import Median
+from sottovoce.inference.one_coin import OneCoin
+from sottovoce.inference.td import TD
+from sottovoce.inference.weighted_median import WeightedMedian
+from sottovoce.model import Domain, Kind
+from sottovoce.seams import Aggregator
+
+__all__ = ["METHODS", "default_method", "method_named", "suits"]
+
+METHODS: Mapping[str, type[Any]] = MappingProxyType(
+    {
+        method.name: method
+        for method in (
+            MajorityVote,
+            Mean,
+            Median,
+            WeightedMedian,
+            Constant,
+            TD,
+            CRH,
+            GTM,
+            CATD,
+            InverseDeviation,
+            DawidSkene,
+            OneCoin,
+            LatentLabel,
+        )
+    }
+)
+"""Every aggregator under the name that the command line and `infer` know it by."""
+
+
+def method_named(name: str, **parameters: Any) -> Aggregator:
+    """The aggregator of that name, or an error that says which names there are."""
+    if name not in METHODS:
+        near = difflib.get_close_matches(name, METHODS, 1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(METHODS)}"
+        raise UsageError(f"no method {name!r}: {hint}")
+    try:
+        aggregator: Aggregator = METHODS[name](**parameters)
+    except TypeError:
+        known = [f for f in METHODS[name].__dataclass_fields__]
+        raise UsageError(
+            f"{name} takes {', '.join(known) or 'no parameters'}; given: {', '.join(parameters)}"
+        ) from None
+    return aggregator
+
+
+def suits(name: str, domain: Domain) -> bool:
+    """Whether a method can run on a domain, ordinal labels passing for numbers where it needs them.
+
+    >>> suits("mean", Domain.ordinal([1, 2, 3])), suits("mean", Domain.categorical("ab"))
+    (True, False)
+    """
+    if name == LatentLabel.name and domain.size != 2:
+        return False
+    takes = METHODS[name].takes
+    return domain.kind in takes or (domain.kind is Kind.ORDINAL and Kind.NUMERIC in takes)
+
+
+def default_method(domain: Domain) -> str:
+    """Dawid-Skene for labels, CRH for numbers."""
+    return CRH.name if domain.is_numeric else DawidSkene.name

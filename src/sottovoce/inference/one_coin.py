@@ -1,0 +1,121 @@
+"""One-coin Dawid-Skene: one accuracy for every worker, by EM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from sottovoce.inference.dawid_skene import Bound
+from sottovoce.inference.iterating import Settled, check_limits
+from sottovoce.inference.kinds import LABELS
+from sottovoce.inference.outcome import label_result
+from sottovoce.inference.rounding import steady
+from sottovoce.inference.steps.coins import Coins, CoinSums, VoteCoins
+from sottovoce.inference.steps.confusions import FLOOR
+from sottovoce.inference.steps.counts import AnswersPerWorker
+from sottovoce.inference.steps.votes import Votes, softmax
+from sottovoce.model import FloatArray, Kind, Result
+from sottovoce.seams import Engine
+
+__all__ = ["Coin", "CoinExpectation", "OneCoin"]
+
+
+class Coin(NamedTuple):
+    """What EM fits: each worker's accuracy and the prior."""
+
+    skill: FloatArray
+    prior: FloatArray
+
+    @property
+    def log_right(self) -> FloatArray:
+        """ln P(the truth is answered)."""
+        return np.asarray(np.log(np.clip(self.skill, FLOOR, 1 - FLOOR)))
+
+    @property
+    def log_wrong(self) -> FloatArray:
+        """ln P(a certain other label is answered)."""
+        other = (1 - self.skill) / max(len(self.prior) - 1, 1)
+        return np.asarray(np.log(np.clip(other, FLOOR, 1 - FLOOR)))
+
+    @property
+    def log_prior(self) -> FloatArray:
+        """ln P(truth)."""
+        return np.asarray(np.log(np.maximum(self.prior, FLOOR)))
+
+
+class CoinExpectation(NamedTuple):
+    """Where EM ended: the parameters of the last E step and of the M step after it."""
+
+    used: Coin
+    fitted: Coin
+    bounds: tuple[float, ...]
+    converged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OneCoin:
+    """Dawid-Skene with one parameter a worker (Zhang et al. 2016, §2).
+
+        P(answer | truth) = skillₖ if answer = truth, else (1 − skillₖ) / (s − 1)
+        E   P(truthⱼ = t) ∝ prior[t] Πₖ P(vₖⱼ | t)
+        M   skillₖ = mean over the worker's answers of P(truthⱼ = vₖⱼ)
+
+    Starts from vote shares and stops like `DawidSkene`. A worker's weight is its skill.
+    """
+
+    max_rounds: int = 100
+    tolerance: float = 1e-5
+    bound: Bound = "tasks"
+
+    name: ClassVar[str] = "one-coin"
+    takes: ClassVar[frozenset[Kind]] = LABELS
+
+    def __post_init__(self) -> None:
+        check_limits(self.max_rounds, self.tolerance)
+
+    def fit(self, engine: Engine) -> Result:  # noqa: D102 - documented at the seam
+        ended = self.expect(engine)
+        return label_result(
+            self,
+            engine,
+            self.posterior(engine, ended.used),
+            Settled(ended.fitted.skill, len(ended.bounds), ended.converged),
+            prior=ended.fitted.prior,
+        )
+
+    def expect(self, engine: Engine) -> CoinExpectation:
+        """EM from vote shares, until the bound settles or the rounds are used up."""
+        workers, labels = len(engine.workers), engine.domain.size
+        answered = np.maximum(engine.total(AnswersPerWorker(workers)), 1)
+        start = CoinSums(engine.total(VoteCoins(workers, labels)), labels)
+        fitted, bounds, before = _maximize(start, answered), [], -np.inf
+        for _ in range(self.max_rounds):
+            used = fitted
+            step = Coins(used.log_right - used.log_wrong, used.log_prior)
+            sums = CoinSums(engine.total(step), labels)
+            fitted = _maximize(sums, answered)
+            bounds.append(_evidence(sums, fitted, answered, self.bound) / answered.sum())
+            if bounds[-1] - before < self.tolerance:
+                return CoinExpectation(used, fitted, tuple(bounds), converged=True)
+            before = bounds[-1]
+        return CoinExpectation(used, fitted, tuple(bounds), converged=False)
+
+    def posterior(self, engine: Engine, coin: Coin) -> FloatArray:
+        """The posterior of every task under given parameters."""
+        votes = engine.map(Votes(coin.log_right - coin.log_wrong, engine.domain.size))
+        return softmax(votes + coin.log_prior)
+
+
+def _maximize(sums: CoinSums, answered: FloatArray) -> Coin:
+    # A sum of posteriors can pass the number of answers by a rounding error.
+    skill = np.minimum(steady(sums.agreement / answered), 1.0)
+    return Coin(skill, steady(sums.tasks / max(sums.tasks.sum(), 1.0)))
+
+
+def _evidence(sums: CoinSums, coin: Coin, answered: FloatArray, bound: Bound) -> float:
+    per_label = sums.tasks if bound == "tasks" else sums.answers
+    right, wrong = sums.agreement, answered - sums.agreement
+    fit = right @ coin.log_right + wrong @ coin.log_wrong
+    return float(fit + per_label @ coin.log_prior) + sums.entropy

@@ -1,0 +1,100 @@
+"""From posteriors or means to a `Result`."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from sottovoce.inference.iterating import Settled
+from sottovoce.inference.rounding import TIE
+from sottovoce.inference.steps.counts import AnswerCounts
+from sottovoce.model import Codes, FloatArray, Provenance, Result
+from sottovoce.seams import Engine
+
+__all__ = ["Method", "choose", "label_result", "number_result"]
+
+
+class Method(Protocol):
+    """An aggregator as provenance sees it: a name and a dataclass of parameters."""
+
+    name: ClassVar[str]
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+def choose(scores: FloatArray, rng: np.random.Generator | None = None) -> Codes:
+    """The label with the highest score of each row.
+
+    Labels within 1e-9 of the top tie: the first of them is chosen, or with `rng` any, each as
+    likely.
+    """
+    top = scores.max(axis=1, keepdims=True)
+    tied = scores >= top - TIE * np.abs(top)
+    if rng is None:
+        return tied.argmax(axis=1).astype(np.int32)
+    keys = np.where(tied, rng.random(scores.shape), -1.0)
+    return keys.argmax(axis=1).astype(np.int32)
+
+
+def label_result(
+    method: Method,
+    engine: Engine,
+    posterior: FloatArray,
+    settled: Settled,
+    *,
+    confusions: FloatArray | None = None,
+    prior: FloatArray | None = None,
+) -> Result:
+    """Truths are the most probable labels; confidence is their probability."""
+    truths = choose(posterior)
+    return Result(
+        engine.tasks,
+        engine.workers,
+        engine.domain,
+        truths,
+        settled.weights,
+        _answers(engine),
+        settled.rounds,
+        settled.converged,
+        _provenance(method),
+        confidence=posterior[np.arange(len(truths)), truths],
+        posterior=posterior,
+        confusions=confusions,
+        prior=prior,
+    )
+
+
+def number_result(
+    method: Method,
+    engine: Engine,
+    truths: FloatArray,
+    settled: Settled,
+    *,
+    standard_error: FloatArray,
+) -> Result:
+    """Truths are numbers, each with its standard error."""
+    return Result(
+        engine.tasks,
+        engine.workers,
+        engine.domain,
+        # A mean of numbers in the range can leave it by a rounding error, never by more.
+        np.clip(truths, engine.domain.low, engine.domain.high),
+        settled.weights,
+        _answers(engine),
+        settled.rounds,
+        settled.converged,
+        _provenance(method),
+        standard_error=standard_error,
+    )
+
+
+def _answers(engine: Engine) -> np.ndarray[Any, np.dtype[np.int64]]:
+    return engine.map(AnswerCounts()).astype(np.int64)
+
+
+def _provenance(method: Method) -> Provenance:
+    # Array parameters (given weights, gold) are data, not settings.
+    settings = {f.name: getattr(method, f.name) for f in fields(method)}
+    plain = {k: v for k, v in settings.items() if isinstance(v, str | int | float | bool)}
+    return Provenance(method.name, plain)

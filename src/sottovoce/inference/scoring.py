@@ -1,0 +1,66 @@
+"""How close truths come to gold."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from sottovoce.errors import DataError
+from sottovoce.model import FloatArray, Gold, Result, Score
+
+__all__ = ["score"]
+
+LEVEL = 0.95
+_RESAMPLES = 2_000
+_MOST_DRAWS = 20_000_000
+
+
+def score(result: Result, gold: Gold, *, seed: int = 0) -> Score:
+    """Accuracy for labels, mean absolute and root mean squared error for numbers.
+
+    The interval is a percentile bootstrap over tasks, drawn with a fixed seed so that the same
+    result always prints the same interval. Gold tasks without an answer are counted, not scored.
+    """
+    rows, found = _positions(result, gold)
+    if not found.any():
+        raise DataError("none of the gold tasks is among the answered ones: compare the task names")
+    truths = result.values[rows[found]]
+    wanted = gold.truths[found]
+    unanswered = int(len(gold) - found.sum())
+    rng = np.random.default_rng(seed)
+    if result.domain.is_numeric:
+        errors = np.abs(truths.astype(np.float64) - wanted.astype(np.float64))
+        low, high = _interval(errors, rng)
+        rmse = float(np.sqrt(np.mean(np.square(errors))))
+        return Score(len(errors), unanswered, low, high, mae=float(errors.mean()), rmse=rmse)
+    right = (_as_text(truths) == _as_text(wanted)).astype(np.float64)
+    low, high = _interval(right, rng)
+    return Score(len(right), unanswered, low, high, accuracy=float(right.mean()))
+
+
+def _positions(result: Result, gold: Gold) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
+    """Where each gold task is among the result's, compared as text unless both are integers."""
+    tasks, wanted = result.tasks, gold.tasks
+    if not (tasks.dtype.kind in "iu" and wanted.dtype.kind in "iu"):
+        tasks, wanted = _as_text(tasks), _as_text(wanted)
+    order = np.argsort(tasks)
+    at = np.minimum(np.searchsorted(tasks, wanted, sorter=order), len(tasks) - 1)
+    rows = order[at]
+    return rows, np.asarray(tasks[rows] == wanted)
+
+
+def _as_text(values: npt.NDArray[np.generic]) -> npt.NDArray[np.str_]:
+    return values.astype(str)
+
+
+def _interval(errors: FloatArray, rng: np.random.Generator) -> tuple[float, float]:
+    """Percentiles of the resampled mean; for very many tasks of its normal limit."""
+    tails = (1 - LEVEL) / 2, (1 + LEVEL) / 2
+    if len(errors) * _RESAMPLES > _MOST_DRAWS:
+        from scipy.special import ndtri
+
+        width = errors.std() / np.sqrt(len(errors)) * ndtri(tails[1])
+        return float(errors.mean() - width), float(errors.mean() + width)
+    draws = rng.integers(0, len(errors), (_RESAMPLES, len(errors)), dtype=np.int32)
+    low, high = np.quantile(errors[draws].mean(axis=1), tails)
+    return float(low), float(high)

@@ -1,0 +1,1 @@
+"""Steps: pure functions of the reports of some tasks, in NumPy and as compiled kernels."""

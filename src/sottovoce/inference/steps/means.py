@@ -1,0 +1,186 @@
+"""Weighted means per task, and how far each worker's numbers are from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from sottovoce.inference.compiling import compiled
+from sottovoce.inference.steps.segments import segment_sums
+from sottovoce.model import FloatArray, NumberPart, Part, numbers_of
+from sottovoce.seams import Kernel
+
+__all__ = ["Scaling", "SquaredErrors", "TaskMeans", "WeightedMeans"]
+
+Scaling: TypeAlias = Literal["none", "deviation", "variance"]
+"""What squared errors are divided by: 1, the task's standard deviation, or its variance."""
+
+_FLAT = 1e-18
+"""A variance below this share of the squared mean is rounding, not spread."""
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedMeans:
+    """The truth of each task as a weighted mean of its answers.
+
+        truth = mean + Σ wₖ (vₖ − mean) / (prior + Σ wₖ)
+
+    With `prior` 0 that is Σ wₖ vₖ / Σ wₖ; above, the truth is drawn towards the plain mean.
+    Each row is (truth, prior + Σ wₖ, standard deviation of the task's answers).
+    """
+
+    weights: FloatArray
+    prior: float = 0.0
+
+    @property
+    def shape(self) -> tuple[int, ...]:  # noqa: D102 - documented at the seam
+        return (3,)
+
+    def __call__(self, part: Part) -> FloatArray:  # noqa: D102
+        part = numbers_of(part)
+        mean, offset, variance = _centred(part)
+        truth, mass = _pull(part, offset, self.weights, self.prior)
+        return np.stack([mean + truth, mass, np.sqrt(variance)], axis=1)
+
+    def kernel(self) -> Kernel:  # noqa: D102
+        run = _means_kernel()
+
+        def fill(part: Part, out: FloatArray) -> None:
+            part = numbers_of(part)
+            run(part.starts, part.worker, part.value, self.weights, self.prior, out)
+
+        return fill
+
+
+@dataclass(frozen=True, slots=True)
+class SquaredErrors:
+    """Σ (vₖ − truth)² / scale over each worker's answers, with the truths of `WeightedMeans`.
+
+    The scale is 1, or the standard deviation or variance of the task's answers; a task whose
+    answers are all equal adds nothing. Opens each worker's distance from the crowd.
+    """
+
+    weights: FloatArray
+    prior: float = 0.0
+    scaling: Scaling = "none"
+
+    @property
+    def shape(self) -> tuple[int, ...]:  # noqa: D102
+        return (len(self.weights),)
+
+    def __call__(self, part: Part) -> FloatArray:  # noqa: D102
+        part = numbers_of(part)
+        _, offset, variance = _centred(part)
+        truth, _ = _pull(part, offset, self.weights, self.prior)
+        power = _power(self.scaling)
+        scale = np.where(variance > 0, variance, np.inf) ** power if power else variance * 0 + 1
+        errors = np.square(offset - truth[part.task]) / scale[part.task]
+        return np.bincount(part.reporters, errors, len(self.weights))
+
+    def kernel(self) -> Kernel:  # noqa: D102
+        run = _errors_kernel()
+        power = _power(self.scaling)
+
+        def add(part: Part, out: FloatArray) -> None:
+            part = numbers_of(part)
+            run(part.starts, part.worker, part.value, self.weights, self.prior, power, out)
+
+        return add
+
+
+@dataclass(frozen=True, slots=True)
+class TaskMeans:
+    """Σ over answers of (1, value): the count and the sum of all numbers."""
+
+    shape: tuple[int, ...] = (2,)
+
+    def __call__(self, part: Part) -> FloatArray:  # noqa: D102
+        values = numbers_of(part).values
+        return np.array([len(values), values.sum()])
+
+    def kernel(self) -> None:  # noqa: D102 - one sum, once
+        return None
+
+
+def _power(scaling: Scaling) -> float:
+    return {"none": 0.0, "deviation": 0.5, "variance": 1.0}[scaling]
+
+
+def _centred(part: NumberPart) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Each task's mean, each answer's offset from it, each task's variance (0 where flat)."""
+    counts = np.maximum(np.diff(part.starts), 1)
+    mean = segment_sums(part.values, part.starts) / counts
+    offset = part.values - mean[part.task]
+    variance = segment_sums(np.square(offset), part.starts) / counts
+    variance[variance <= _FLAT * np.square(mean)] = 0.0
+    return mean, offset, variance
+
+
+def _pull(
+    part: NumberPart, offset: FloatArray, weights: FloatArray, prior: float
+) -> tuple[FloatArray, FloatArray]:
+    """Σ w · offset / (prior + Σ w) for each task, and that denominator."""
+    weight = weights[part.reporters]
+    mass = prior + segment_sums(weight, part.starts)
+    pulled = segment_sums(weight * offset, part.starts)
+    return np.divide(pulled, mass, out=np.zeros_like(mass), where=mass > 0), mass
+
+
+@cache
+def _means_kernel() -> Callable[..., None]:
+    @compiled
+    def run(starts, workers, values, weights, prior, out):  # type: ignore[no-untyped-def]
+        for task in range(len(starts) - 1):
+            first, last = starts[task], starts[task + 1]
+            mean = 0.0
+            for i in range(first, last):
+                mean += values[i]
+            mean /= max(last - first, 1)
+            mass, pulled, variance = 0.0, 0.0, 0.0
+            for i in range(first, last):
+                offset = values[i] - mean
+                variance += offset * offset
+                mass += weights[workers[i]]
+                pulled += weights[workers[i]] * offset
+            variance /= max(last - first, 1)
+            mass += prior
+            out[task, 0] = mean + (pulled / mass if mass > 0 else 0.0)
+            out[task, 1] = mass
+            out[task, 2] = np.sqrt(variance) if variance > _FLAT * mean * mean else 0.0
+
+    return run
+
+
+@cache
+def _errors_kernel() -> Callable[..., None]:
+    @compiled
+    def run(starts, workers, values, weights, prior, power, out):  # type: ignore[no-untyped-def]
+        for task in range(len(starts) - 1):
+            first, last = starts[task], starts[task + 1]
+            mean = 0.0
+            for i in range(first, last):
+                mean += values[i]
+            mean /= max(last - first, 1)
+            mass, pulled, variance = 0.0, 0.0, 0.0
+            for i in range(first, last):
+                offset = values[i] - mean
+                variance += offset * offset
+                mass += weights[workers[i]]
+                pulled += weights[workers[i]] * offset
+            variance /= max(last - first, 1)
+            mass += prior
+            truth = pulled / mass if mass > 0 else 0.0
+            scale = 1.0
+            if power > 0:
+                if variance <= _FLAT * mean * mean:
+                    continue
+                scale = variance**power
+            for i in range(first, last):
+                error = values[i] - mean - truth
+                out[workers[i]] += error * error / scale
+
+    return run

@@ -1,0 +1,69 @@
+"""Truth discovery with log-odds weights (P1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from sottovoce.inference.iterating import check_limits, settle
+from sottovoce.inference.kinds import LABELS
+from sottovoce.inference.outcome import label_result
+from sottovoce.inference.steps.counts import AnswersPerWorker
+from sottovoce.inference.steps.votes import Agreements, Votes, softmax
+from sottovoce.model import FloatArray, Kind, Result
+from sottovoce.seams import Engine
+
+__all__ = ["TD", "log_odds"]
+
+ACCURACY_BOUNDS = (0.02, 0.98)
+
+
+@dataclass(frozen=True, slots=True)
+class TD:
+    """Weighted votes and log-odds weights in turns, from the majority on (P1 eq. 1-2).
+
+        truth_j = argmax_x Σₖ wₖ [vₖⱼ = x]                                     (eq. 1)
+        pₖ = share of worker k's answers that are the truth, within [.02, .98]  (eq. 2)
+        wₖ = ln( pₖ (s − 1) / (1 − pₖ) )
+
+    The weight may be negative: a worker who is wrong more often than chance votes against its own
+    answer. P1's own g(p) = ln(p / (1 − p)) is the same for s = 2, but for s > 2 it turns useful
+    workers with 1/s < p < 1/2 around; `weight="as_published"` keeps it. `divide_by="tasks"` divides
+    matches by all tasks, as P1 prints it, instead of the tasks the worker answered.
+
+    Answers that agree with one of several tied labels count in part. Confidence is the posterior
+    these weights mean under the one-coin model with an even prior: softmax of the weighted votes.
+    """
+
+    max_rounds: int = 100
+    tolerance: float = 1e-6
+    weight: Literal["sound", "as_published"] = "sound"
+    divide_by: Literal["answered", "tasks"] = "answered"
+
+    name: ClassVar[str] = "td"
+    takes: ClassVar[frozenset[Kind]] = LABELS
+
+    def __post_init__(self) -> None:
+        check_limits(self.max_rounds, self.tolerance)
+
+    def fit(self, engine: Engine) -> Result:  # noqa: D102 - documented at the seam
+        labels = engine.domain.size
+        answered = np.maximum(engine.total(AnswersPerWorker(len(engine.workers))), 1)
+        divisor = answered if self.divide_by == "answered" else float(len(engine.tasks))
+        odds_of = labels if self.weight == "sound" else 2
+
+        def update(weights: FloatArray) -> FloatArray:
+            return log_odds(engine.total(Agreements(weights, labels)) / divisor, odds_of)
+
+        start = np.ones(len(engine.workers))
+        settled = settle(update, start, max_rounds=self.max_rounds, tolerance=self.tolerance)
+        posterior = softmax(engine.map(Votes(settled.weights, labels)))
+        return label_result(self, engine, posterior, settled)
+
+
+def log_odds(accuracy: FloatArray, labels: int) -> FloatArray:
+    """ln(p (s − 1) / (1 − p)), the weight a worker of accuracy p deserves among s labels."""
+    bounded = np.clip(accuracy, *ACCURACY_BOUNDS)
+    return np.asarray(np.log(bounded * max(labels - 1, 1) / (1 - bounded)))

@@ -1,0 +1,63 @@
+"""Weighted medians, with weights that fall with a worker's distance from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from sottovoce.inference.crh import crh_weights
+from sottovoce.inference.iterating import Settled, check_limits, settle
+from sottovoce.inference.kinds import NUMBERS
+from sottovoce.inference.outcome import Method, number_result
+from sottovoce.inference.steps.counts import AnswersPerWorker
+from sottovoce.inference.steps.medians import AbsoluteErrors, WeightedMedians
+from sottovoce.inference.weighing import standard_errors
+from sottovoce.model import FloatArray, Kind, Result
+from sottovoce.seams import Engine
+
+__all__ = ["WeightedMedian", "median_result"]
+
+MEDIAN_OVER_MEAN = np.sqrt(np.pi / 2)
+"""Standard error of a median over that of a mean, for normal errors and many answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedMedian:
+    """CRH with absolute instead of squared distance (Li et al. 2014, §2.4): robust to outliers.
+
+        truth   v*ⱼ = weighted median of the task's answers
+        loss    dₖ  = mean over the worker's answers of |vₖⱼ − v*ⱼ| / standard deviation of task j
+        weight  wₖ  = −ln( dₖ / Σ dₖ )
+
+    A median moves in jumps, so weights may cycle: then the round limit ends it and the result says
+    that it did not converge.
+    """
+
+    max_rounds: int = 100
+    tolerance: float = 1e-6
+
+    name: ClassVar[str] = "weighted-median"
+    takes: ClassVar[frozenset[Kind]] = NUMBERS
+
+    def __post_init__(self) -> None:
+        check_limits(self.max_rounds, self.tolerance)
+
+    def fit(self, engine: Engine) -> Result:  # noqa: D102 - documented at the seam
+        start = np.ones(len(engine.workers))
+        answered = np.maximum(engine.total(AnswersPerWorker(len(start))), 1)
+
+        def update(weights: FloatArray) -> FloatArray:
+            return crh_weights(engine.total(AbsoluteErrors(weights)) / answered)
+
+        settled = settle(update, start, max_rounds=self.max_rounds, tolerance=self.tolerance)
+        return median_result(self, engine, settled)
+
+
+def median_result(method: Method, engine: Engine, settled: Settled) -> Result:
+    """The weighted medians; their standard error is the mean's times √(π/2)."""
+    weights = settled.weights
+    truths = engine.map(WeightedMedians(weights))[:, 0]
+    errors = MEDIAN_OVER_MEAN * standard_errors(engine, truths, weights, weights)
+    return number_result(method, engine, truths, settled, standard_error=errors)

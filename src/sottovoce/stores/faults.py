@@ -1,0 +1,103 @@
+"""What can be wrong with a cell, and how to say it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from sottovoce.errors import DataError
+from sottovoce.model import Domain
+from sottovoce.stores.opening import Table
+
+__all__ = ["LONGEST", "Fault", "Faults", "counted", "raise_first", "shown"]
+
+LONGEST = 1000
+"""How many characters a name or a label may have."""
+
+Faults = npt.NDArray[np.int8]
+"""For each row a Fault, or 0."""
+
+
+class Fault(IntEnum):
+    """Why a cell cannot be used."""
+
+    EMPTY = 1
+    LONG = 2
+    UNKNOWN = 3
+    TEXT = 4
+    INFINITE = 5
+    OUTSIDE = 6
+
+
+_REASONS = {
+    Fault.EMPTY: "empty {}",
+    Fault.LONG: "{} longer than 1,000 characters",
+    Fault.UNKNOWN: "{} not among the labels",
+    Fault.TEXT: "{} not a number",
+    Fault.INFINITE: "{} NaN or infinite",
+    Fault.OUTSIDE: "{} out of range",
+}
+
+
+def shown(value: object) -> str:
+    """What was read, cut to 40 characters."""
+    text = repr(value)
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+def counted(faults: Mapping[str, Faults | None], rows: int) -> tuple[npt.NDArray[np.bool_], dict[str, int]]:
+    """Which rows are sound, and how many are not, by reason; each row counts once."""
+    sound = np.ones(rows, np.bool_)
+    reasons: dict[str, int] = {}
+    for role, fault in faults.items():
+        if fault is None:
+            continue
+        counts = np.bincount(fault[sound], minlength=len(Fault) + 1)
+        reasons.update({_REASONS[kind].format(role): int(counts[kind]) for kind in Fault if counts[kind]})
+        sound &= fault == 0
+    return sound, reasons
+
+
+def raise_first(table: Table, faults: Mapping[str, Faults | None], domain: Domain | None) -> None:
+    """Raise for the first faulty cell, if there is one."""
+    firsts = [
+        (int(np.argmax(fault != 0)), role)
+        for role, fault in faults.items()
+        if fault is not None and fault.any()
+    ]
+    if not firsts:
+        return
+    position, role = min(firsts, key=lambda first: first[0])
+    fault = faults[role]
+    kind = Fault(int(fault[position])) if fault is not None else Fault.EMPTY
+    (cell,) = table.one(f"SELECT {role} FROM {table.relation} LIMIT 1 OFFSET {position}")
+    raise DataError(
+        _message(kind, role, cell, domain),
+        file=table.name,
+        row=table.row_of(position),
+        column=table.columns[role],
+    )
+
+
+def _message(kind: Fault, role: str, cell: object, domain: Domain | None) -> str:
+    way = "mend it, or leave such rows out with --bad-rows drop"
+    match kind:
+        case Fault.EMPTY:
+            return f"there is no {role}: {way}"
+        case Fault.LONG:
+            return (
+                f"a {role} of {len(str(cell)):,} characters, {shown(cell)}: at most "
+                f"{LONGEST:,} are taken; is a quote missing?"
+            )
+        case Fault.UNKNOWN:
+            return f"{shown(cell)} is not one of the labels of {domain}: {way}"
+        case Fault.TEXT:
+            return f"{shown(cell)} is not a number: {way}"
+        case Fault.INFINITE:
+            return f"{shown(cell)} is not an answer, which is a finite number: {way}"
+        case Fault.OUTSIDE:
+            low, high = (domain.low, domain.high) if domain else (0, 0)
+            return f"{shown(cell)} is outside the range {low:g}..{high:g}: {way}"

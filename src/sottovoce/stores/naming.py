@@ -1,0 +1,98 @@
+"""Which column plays which role: by its usual name, or as the user maps it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import TypeAlias
+
+from sottovoce.errors import DataError, UsageError
+
+__all__ = ["GOLD", "REPORTS", "Roles", "chosen_columns"]
+
+Roles: TypeAlias = Mapping[str, tuple[str, ...]]
+"""A role, and the column names that mean it."""
+
+REPORTS: Roles = {
+    "worker": ("worker",),
+    "task": ("task",),
+    "answer": ("answer", "label", "report", "value"),
+}
+GOLD: Roles = {
+    "task": ("task",),
+    "truth": ("truth", "true_label", "label", "answer", "value", "gold"),
+}
+
+
+def chosen_columns(
+    names: Sequence[str], roles: Roles, columns: Mapping[str, str] | None, file: str
+) -> dict[str, int]:
+    """The position of each role's column.
+
+    Names match exactly, else without regard to case and outer spaces.
+    """
+    _check_mapping(roles, columns)
+    _check_distinct(names, file)
+    mapped = columns or {}
+    return {
+        role: _mapped(names, role, mapped[role], file)
+        if role in mapped
+        else _found(names, role, usual, roles, file)
+        for role, usual in roles.items()
+    }
+
+
+def _check_mapping(roles: Roles, columns: Mapping[str, str] | None) -> None:
+    unknown = sorted(set(columns or {}) - set(roles))
+    if unknown:
+        raise UsageError(f"--columns maps {', '.join(roles)}; there is no {unknown[0]!r}")
+
+
+def _check_distinct(names: Sequence[str], file: str) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name and name in seen:
+            raise DataError(
+                "the header names this column more than once: rename one", file=file, column=name
+            )
+        seen.add(name)
+
+
+def _mapped(names: Sequence[str], role: str, wanted: str, file: str) -> int:
+    if wanted in names:
+        return list(names).index(wanted)
+    near = get_close_matches(wanted, names, 1, 0.5)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {_listed(names)}"
+    raise DataError(f"there is no column {wanted!r} for {role}: {hint}", file=file)
+
+
+def _found(
+    names: Sequence[str], role: str, usual: tuple[str, ...], roles: Roles, file: str
+) -> int:
+    exact = [i for i, name in enumerate(names) if name in usual]
+    found = exact or [i for i, name in enumerate(names) if name.strip().casefold() in usual]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        several = " and ".join(repr(names[i]) for i in found)
+        raise DataError(
+            f"{several} could each be the {role}: choose with --columns {role}={names[found[0]]}",
+            file=file,
+        )
+    near = next(iter(_near(names, usual)), None)
+    example = ",".join(f"{each}=…" for each in roles)
+    way = f"--columns {role}={near}" if near else f"--columns {example}"
+    wanted = " or ".join(usual)
+    raise DataError(
+        f"there is no column {wanted}, only {_listed(names)}: map it with {way}", file=file
+    )
+
+
+def _near(names: Sequence[str], usual: tuple[str, ...]) -> list[str]:
+    lowered = {name.strip().casefold(): name for name in names}
+    return [lowered[near] for each in usual for near in get_close_matches(each, lowered, 1, 0.6)]
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = [repr(name if len(name) <= 40 else name[:39] + "…") for name in names[:6]]
+    return ", ".join(shown) + (" …" if len(names) > 6 else "")

@@ -1,0 +1,218 @@
+"""Any source as a DuckDB relation whose columns are named after their roles."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import duckdb
+
+from sottovoce.errors import DataError
+from sottovoce.stores.frames import is_frame, registered
+from sottovoce.stores.lines import check_lines, first_keys
+from sottovoce.stores.naming import Roles, chosen_columns
+from sottovoce.stores.records import check_records, header, line_of_record
+from sottovoce.stores.sources import LocalFile, local_file
+from sottovoce.stores.sql import connect, first_line, name_of, path_of, text_of
+from sottovoce.stores.text import check_text
+
+__all__ = ["Table", "is_path", "opened"]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A source that DuckDB can query, and what is needed to speak about it.
+
+    `relation` has one column per role; `columns` are the names these have in the source, `types`
+    DuckDB's types. `row_of` turns the position of a row into the number a person would look for:
+    the line of a text file, else counted from 1. `dropped` counts rows already left out.
+    """
+
+    connection: duckdb.DuckDBPyConnection
+    name: str
+    relation: str
+    columns: Mapping[str, str]
+    types: Mapping[str, str]
+    row_of: Callable[[int], int]
+    dropped: Mapping[str, int] = field(default_factory=dict)
+
+    def fetch(self, query: str) -> dict[str, Any]:
+        """The columns of a query over `relation`, as arrays; masked where there are NULLs."""
+        return self.connection.execute(query).fetchnumpy()
+
+    def one(self, query: str) -> tuple[Any, ...]:
+        """The only row of a query."""
+        row: tuple[Any, ...] | None = self.connection.execute(query).fetchone()
+        return row or ()
+
+
+def is_path(source: object) -> bool:
+    """Whether the source names a file, or is one, rather than a frame."""
+    return isinstance(source, str | os.PathLike) or hasattr(source, "read")
+
+
+@contextmanager
+def opened(
+    source: Any,
+    roles: Roles,
+    columns: Mapping[str, str] | None = None,
+    format: str | None = None,
+    *,
+    drop: bool = False,
+) -> Iterator[Table]:
+    """The table in `source`; whatever DuckDB finds wrong with it becomes one line."""
+    connection = connect()
+    try:
+        if not is_path(source):
+            yield _frame(connection, source, roles, columns)
+            return
+        with local_file(source, format) as file:
+            try:
+                yield _file(connection, file, roles, columns, drop)
+            except duckdb.Error as error:
+                raise DataError(
+                    f"cannot be read as {file.format}: {first_line(error)}", file=file.name
+                ) from None
+    finally:
+        connection.close()
+
+
+def _file(
+    connection: duckdb.DuckDBPyConnection,
+    file: LocalFile,
+    roles: Roles,
+    columns: Mapping[str, str] | None,
+    drop: bool,
+) -> Table:
+    match file.format:
+        case "parquet":
+            return _parquet(connection, file, roles, columns)
+        case "jsonl":
+            return _jsonl(connection, file, roles, columns)
+        case _:
+            return _delimited(connection, file, roles, columns, drop)
+
+
+def _frame(
+    connection: duckdb.DuckDBPyConnection,
+    source: object,
+    roles: Roles,
+    columns: Mapping[str, str] | None,
+) -> Table:
+    frame = is_frame(source)
+    positions = chosen_columns(frame.names, roles, columns, frame.kind)
+    registered(connection, frame, list(positions.values()))
+    select = ", ".join(f"c{i} AS {role}" for i, role in enumerate(positions))
+    names = {role: frame.names[i] for role, i in positions.items()}
+    return _described(connection, frame.kind, f"(SELECT {select} FROM frame)", names)
+
+
+def _parquet(
+    connection: duckdb.DuckDBPyConnection,
+    file: LocalFile,
+    roles: Roles,
+    columns: Mapping[str, str] | None,
+) -> Table:
+    check_ends_like_parquet(file)
+    scan = f"read_parquet({path_of(file.path)}, hive_partitioning = false)"
+    rows = connection.execute(f"DESCRIBE SELECT * FROM {scan}").fetchall()
+    names = [str(row[0]) for row in rows]
+    positions = chosen_columns(names, roles, columns, file.name)
+    select = ", ".join(f"{name_of(names[i])} AS {role}" for role, i in positions.items())
+    chosen = {role: names[i] for role, i in positions.items()}
+    return _described(connection, file.name, f"(SELECT {select} FROM {scan})", chosen)
+
+
+def check_ends_like_parquet(file: LocalFile) -> None:
+    """Refuse a file without Parquet's marks at both ends."""
+    with file.path.open("rb") as stream:
+        begins = stream.read(4)
+        stream.seek(-min(4, file.path.stat().st_size), os.SEEK_END)
+        ends = stream.read(4)
+    if begins != b"PAR1":
+        raise DataError("is not a Parquet file, whatever its name says", file=file.name)
+    if ends != b"PAR1" or file.path.stat().st_size < 12:
+        raise DataError("is a truncated Parquet file: make or fetch it again", file=file.name)
+
+
+def _jsonl(
+    connection: duckdb.DuckDBPyConnection,
+    file: LocalFile,
+    roles: Roles,
+    columns: Mapping[str, str] | None,
+) -> Table:
+    check_text(file)
+    names = first_keys(file)
+    positions = chosen_columns(names, roles, columns, file.name)
+    chosen = {role: names[i] for role, i in positions.items()}
+    types = ", ".join(f"{text_of(name)}: 'VARCHAR'" for name in chosen.values())
+    scan = (
+        f"read_ndjson({path_of(file.path)}, columns = {{{types}}}, "
+        f"compression = '{'gzip' if file.gzipped else 'none'}', maximum_object_size = 67108864)"
+    )
+    select = ", ".join(f"{name_of(name)} AS {role}" for role, name in chosen.items())
+    try:
+        connection.execute(f"CREATE TEMP TABLE rows AS SELECT {select} FROM {scan}")
+    except duckdb.Error:
+        check_lines(file)
+        raise
+    return _described(
+        connection, file.name, "rows", chosen, lambda position: check_lines(file, position)
+    )
+
+
+def _delimited(
+    connection: duckdb.DuckDBPyConnection,
+    file: LocalFile,
+    roles: Roles,
+    columns: Mapping[str, str] | None,
+    drop: bool,
+) -> Table:
+    delimiter = "\t" if file.format == "tsv" else ","
+    paired = check_text(file)
+    names = header(file, delimiter)
+    positions = chosen_columns(names, roles, columns, file.name)
+    if not paired:
+        check_records(file, delimiter, 0 if drop else len(names))
+    types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(names)))
+    scan = (
+        f"read_csv({path_of(file.path)}, auto_detect = false, header = true, "
+        f"delim = {text_of(delimiter)}, quote = '\"', escape = '\"', strict_mode = true, "
+        f"compression = '{'gzip' if file.gzipped else 'none'}', columns = {{{types}}}"
+        f"{', store_rejects = true, rejects_limit = 0' if drop else ''})"
+    )
+    select = ", ".join(f"c{i} AS {role}" for role, i in positions.items())
+    try:
+        connection.execute(f"CREATE TEMP TABLE rows AS SELECT {select} FROM {scan}")
+    except duckdb.Error:
+        check_records(file, delimiter, len(names))
+        raise
+    return _described(
+        connection,
+        file.name,
+        "rows",
+        {role: names[i] for role, i in positions.items()},
+        lambda position: line_of_record(file, delimiter, len(names), position),
+        _rejected(connection) if drop else {},
+    )
+
+
+def _rejected(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    row = connection.execute("SELECT count(DISTINCT line) FROM reject_errors").fetchone()
+    return {"wrong number of fields": row[0]} if row and row[0] else {}
+
+
+def _described(
+    connection: duckdb.DuckDBPyConnection,
+    name: str,
+    relation: str,
+    columns: Mapping[str, str],
+    row_of: Callable[[int], int] = lambda position: position + 1,
+    dropped: Mapping[str, int] | None = None,
+) -> Table:
+    rows = connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
+    types = {str(row[0]): str(row[1]) for row in rows}
+    return Table(connection, name, relation, columns, types, row_of, dropped or {})

@@ -1,0 +1,138 @@
+"""Where a table comes from: a path, standard input or a stream, made a local file."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from sottovoce.errors import DataError
+from sottovoce.stores.formats import (
+    BOM,
+    GZIP,
+    PARQUET,
+    Format,
+    format_named,
+    format_of_ending,
+    sniffed,
+)
+
+__all__ = ["LocalFile", "local_file"]
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFile:
+    """A file that can be read more than once, and how to read it."""
+
+    path: Path
+    name: str
+    format: Format
+    gzipped: bool
+
+    def open(self) -> BinaryIO:
+        """The bytes, decompressed."""
+        return gzip.open(self.path, "rb") if self.gzipped else self.path.open("rb")  # type: ignore[return-value]
+
+
+@contextmanager
+def local_file(
+    source: str | os.PathLike[str] | BinaryIO, format: str | None = None
+) -> Iterator[LocalFile]:
+    """The source as a file; what came as a stream is removed again when the block ends."""
+    wanted = format_named(format) if format is not None else None
+    if isinstance(source, str | os.PathLike) and source != "-":
+        path = Path(source)
+        with _without_mark(_described(path, str(path), wanted or format_of_ending(path))) as file:
+            yield file
+        return
+    stream, name = (sys.stdin.buffer, "standard input") if source == "-" else _stream(source)
+    with _spooled(stream) as path, _without_mark(_described(path, name, wanted)) as file:
+        yield file
+
+
+def _stream(source: object) -> tuple[BinaryIO, str]:
+    name = getattr(source, "name", None)
+    return source, name if isinstance(name, str) else "the stream"  # type: ignore[return-value]
+
+
+@contextmanager
+def _spooled(stream: BinaryIO) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="sottovoce-") as folder:
+        path = Path(folder) / "input"
+        with path.open("wb") as copy:
+            shutil.copyfileobj(stream, copy, 1 << 20)
+        yield path
+
+
+@contextmanager
+def _without_mark(file: LocalFile) -> Iterator[LocalFile]:
+    """JSONL after a byte order mark is copied without it: DuckDB's reader refuses the mark."""
+    if file.format != "jsonl":
+        yield file
+        return
+    with file.open() as stream:
+        if stream.read(len(BOM)) != BOM:
+            yield file
+            return
+        with _spooled(stream) as path:
+            yield LocalFile(path, file.name, file.format, gzipped=False)
+
+
+def _described(path: Path, name: str, format: Format | None) -> LocalFile:
+    head = _head(path, name)
+    if not head:
+        raise DataError("the file is empty: expected a table with a header and rows", file=name)
+    gzipped = head.startswith(GZIP)
+    if gzipped:
+        head = _inflated(path, name)
+        if not head:
+            raise DataError("the compressed file is empty: expected a table", file=name)
+    if head.startswith(PARQUET):
+        if gzipped:
+            raise DataError("is a Parquet file inside gzip: decompress it first", file=name)
+        format = "parquet"
+    return LocalFile(path, name, format or sniffed(head), gzipped)
+
+
+def _head(path: Path, name: str) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(65536)
+    except FileNotFoundError:
+        raise DataError(f"there is no such file{_near(path)}", file=name) from None
+    except IsADirectoryError:
+        raise DataError("is a folder: name a file in it", file=name) from None
+    except PermissionError:
+        raise DataError("may not be read: its permissions forbid it", file=name) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise DataError(f"cannot be read: {reason}", file=name) from None
+
+
+def _inflated(path: Path, name: str) -> bytes:
+    try:
+        with gzip.open(path, "rb") as file:
+            return file.read(65536)
+    except (OSError, EOFError, zlib.error):
+        raise DataError(
+            "is a damaged or truncated gzip file: make or fetch it again", file=name
+        ) from None
+
+
+def _near(path: Path) -> str:
+    from difflib import get_close_matches
+
+    try:
+        names = os.listdir(path.parent)
+    except OSError:
+        return f", nor a folder {path.parent}"
+    found = get_close_matches(path.name, names, 1)
+    return f"; did you mean {found[0]}?" if found else ""

@@ -1,0 +1,46 @@
+"""A quiet DuckDB: no progress bar, no downloads, nothing written beside the user's files."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+
+import duckdb
+
+__all__ = ["connect", "first_line", "name_of", "path_of", "text_of"]
+
+
+def connect() -> duckdb.DuckDBPyConnection:
+    """A fresh database in memory; what does not fit there spills to the system's temporary folder."""
+    connection = duckdb.connect(
+        config={
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "temp_directory": os.path.join(tempfile.gettempdir(), f"sottovoce-{os.getpid()}"),
+        }
+    )
+    connection.execute("SET enable_progress_bar = false")
+    connection.execute("SET python_enable_replacements = false")
+    return connection
+
+
+def text_of(value: str) -> str:
+    """A string literal."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def name_of(value: str) -> str:
+    """A quoted identifier."""
+    return '"' + value.replace('"', '""') + '"'
+
+
+def path_of(path: str | os.PathLike[str]) -> str:
+    """A literal for the one file at `path`: the letters of a pattern stand for themselves."""
+    escaped = "".join(f"[{letter}]" if letter in "*?[" else letter for letter in os.fspath(path))
+    return text_of(escaped)
+
+
+def first_line(error: Exception) -> str:
+    """What DuckDB complains about, in one line of at most 200 characters."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines[0] if lines else type(error).__name__)[:200]
