@@ -42,7 +42,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def rows(path: Path) -> dict[str, Any]:
-    return duckdb.sql(f"FROM read_parquet('{path}')").fetchnumpy()
+    return duckdb.read_parquet(str(path)).fetchnumpy()
 
 
 @every_crowd

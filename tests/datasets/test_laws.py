@@ -27,7 +27,8 @@ def share_bound(probability: float, draws: int) -> float:
 def right(crowd: CategoricalCrowd) -> npt.NDArray[np.bool_]:
     """Whether each answer is right, one row per task."""
     reports, gold = generate(crowd)
-    return (reports.value == gold.truths[reports.task]).reshape(crowd.tasks, crowd.redundancy)
+    correct: npt.NDArray[np.bool_] = reports.value == gold.truths[reports.task]
+    return correct.reshape(crowd.tasks, crowd.redundancy)
 
 
 @pytest.mark.parametrize(("size", "population"), [(3, 7), (5, 7), (1, 4), (4, 8), (7, 7)])

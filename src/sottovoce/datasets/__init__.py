@@ -1,7 +1,11 @@
 """Simulated crowds, and real datasets from a cache."""
 
+from sottovoce.datasets.adding import add
+from sottovoce.datasets.cache import data_folder, describe, list_datasets, load
+from sottovoce.datasets.cards import DatasetCard
 from sottovoce.datasets.categorical import Ability, CategoricalCrowd
-from sottovoce.datasets.crowd import Block, Crowd, generate
+from sottovoce.datasets.crowd import Block, Crowd
+from sottovoce.datasets.generating import generate
 from sottovoce.datasets.numeric import NumericCrowd
 from sottovoce.datasets.sparse import SparseCrowd
 from sottovoce.datasets.streaming import stream_to_parquet
@@ -11,8 +15,14 @@ __all__ = [
     "Block",
     "CategoricalCrowd",
     "Crowd",
+    "DatasetCard",
     "NumericCrowd",
     "SparseCrowd",
+    "add",
+    "data_folder",
+    "describe",
     "generate",
+    "list_datasets",
+    "load",
     "stream_to_parquet",
 ]

@@ -91,8 +91,10 @@ def _enter(
         with new_file(cache / INDEX, force=True) as index:
             index.write_text(json.dumps([*others, *records], indent=1), encoding="utf-8")
     except BaseException:
+        named = {card.folder for _, card in read_index(cache)}  # all of them if it was that late
         for folder in created:
-            shutil.rmtree(folder, ignore_errors=True)
+            if folder not in named:
+                shutil.rmtree(folder, ignore_errors=True)
         raise
 
 

@@ -101,7 +101,8 @@ class CategoricalCrowd:
         """How likely each label is to be a task's truth."""
         ranks = np.arange(self.labels) / (self.labels - 1)
         relative = np.exp(-math.log(self.imbalance) * ranks)
-        return np.divide(relative, relative.sum())
+        prior: FloatArray = relative / relative.sum()
+        return prior
 
     def abilities(self) -> FloatArray:
         """aᵤ of each worker: how often it is right on a task without difficulty."""
@@ -124,13 +125,14 @@ class CategoricalCrowd:
 
     def _block(self, tasks: range, above_chance: FloatArray, rng: np.random.Generator) -> Block:
         size = len(tasks)
-        truth = np.searchsorted(np.cumsum(self.prior)[:-1], rng.random(size), side="right")
+        bounds = np.cumsum(self.prior)[:-1]
+        truth = np.searchsorted(bounds, rng.random(size), side="right").astype(np.int32)
         ease = 1 - self.difficulty * rng.random(size)
         worker = distinct(rng, size, self.redundancy, self.workers)
         right = 1 / self.labels + ease[:, None] * above_chance[worker]
         wrong = rng.random(worker.shape) >= right
         shift = rng.integers(1, self.labels, size=worker.shape, dtype=np.int32)
-        value = (truth.astype(np.int32)[:, None] + shift * wrong) % np.int32(self.labels)
+        value = (truth[:, None] + shift * wrong) % np.int32(self.labels)
         return Block(
             tasks.start,
             worker.reshape(-1),

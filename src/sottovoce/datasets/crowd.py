@@ -16,9 +16,17 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import UsageError
-from sottovoce.model import Codes, Domain, FloatArray, Gold, Names, Reports
+from sottovoce.model import Codes, Domain, FloatArray
 
-__all__ = ["ANSWERS_PER_BLOCK", "Block", "Crowd", "block_tasks", "generate", "randomness"]
+__all__ = [
+    "ANSWERS_PER_BLOCK",
+    "Block",
+    "Crowd",
+    "block_tasks",
+    "check_between",
+    "check_sizes",
+    "randomness",
+]
 
 ANSWERS_PER_BLOCK = 1 << 20
 """About how many answers a block holds: 12 to 16 MB of them, whatever the size of the whole."""
@@ -63,24 +71,6 @@ class Crowd(Protocol):
         ...
 
 
-def generate(crowd: Crowd) -> tuple[Reports, Gold]:
-    """Draw the crowd's answers and truths as tables in memory.
-
-    Names are numbers: worker 12 and task 345, which `stream_to_parquet` writes as w12 and t345.
-    Workers without an answer and tasks without one are in no vocabulary; gold has every task.
-    """
-    columns: tuple[list[Any], ...] = ([], [], [], [])
-    for block in crowd.blocks():
-        for column, values in zip(
-            columns, (block.worker, block.task, block.value, block.truth), strict=True
-        ):
-            column.append(values)
-    worker, workers = _seen(_joined(columns[0]), crowd.workers)
-    task, tasks = _seen(_joined(columns[1]), crowd.tasks)
-    reports = Reports(worker, task, _joined(columns[2]), workers, tasks, crowd.domain)
-    return reports, Gold(np.arange(crowd.tasks), _joined(columns[3]))
-
-
 def block_tasks(tasks: int, answers_per_task: float) -> Iterator[range]:
     """Cut the tasks into ranges of about `ANSWERS_PER_BLOCK` answers, of one task at least."""
     step = max(1, math.floor(ANSWERS_PER_BLOCK / max(answers_per_task, 1)))
@@ -107,20 +97,3 @@ def check_between(name: str, value: float, low: float, high: float) -> None:
     """Raise unless low ≤ value ≤ high."""
     if not low <= value <= high:
         raise UsageError(f"{name} must be from {low:g} to {high:g}, not {value:g}")
-
-
-def _joined(parts: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """Join the parts and empty their list, so that memory holds each column once."""
-    whole = parts[0] if len(parts) == 1 else np.concatenate(parts)
-    parts.clear()
-    return whole
-
-
-def _seen(codes: Codes, size: int) -> tuple[Codes, Names]:
-    """Count the codes over the numbers that occur; return them with those numbers."""
-    occurs = np.zeros(size, dtype=bool)
-    occurs[codes] = True
-    names = np.flatnonzero(occurs)
-    if len(names) == size:
-        return codes, names
-    return (np.cumsum(occurs, dtype=np.int32) - np.int32(1))[codes], names

@@ -6,6 +6,8 @@ sum, and when, changes nothing: one thread, many threads or a cluster give the s
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from sottovoce.model import StartsArray
@@ -31,4 +33,4 @@ def cut(starts: StartsArray, blocks: int) -> list[tuple[int, int]]:
     tasks = len(starts) - 1
     targets = np.linspace(0, starts[-1], blocks + 1)[1:-1]
     edges = [0, *np.searchsorted(starts, targets).tolist(), tasks]
-    return [(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True) if a < b]
+    return [(a, b) for a, b in pairwise(edges) if a < b]

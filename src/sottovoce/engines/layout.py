@@ -8,7 +8,6 @@ from functools import cache
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from sottovoce.inference.compiling import compiled
 from sottovoce.model import (
@@ -31,7 +30,10 @@ COMPILED_FROM = 100_000
 class Layout(Protocol):
     """All reports, grouped by task."""
 
-    starts: StartsArray
+    @property
+    def starts(self) -> StartsArray:
+        """Where each task's reports begin."""
+        ...
 
     def part(self, first: int, last: int) -> Part:
         """The reports of the tasks first … last − 1."""
@@ -71,16 +73,16 @@ def arrange(reports: Reports, *, use_kernels: bool) -> Layout:
         order = np.argsort(reports.task, kind="stable")
         if numeric:
             return _Numbers(starts, reports.worker[order], np.asarray(reports.value[order], float))
-        coded = reports.worker.astype(np.int64) * reports.labels + reports.value
-        small = coded.astype(np.int64 if wide else np.uint32)
-        return _Labels(starts, small[order], reports.labels)
+        label = reports.value.astype(np.int64)
+        coded = reports.worker.astype(np.int64) * reports.labels + label
+        return _Labels(starts, (coded if wide else coded.astype(np.uint32))[order], reports.labels)
     if numeric:
         worker = np.empty(len(reports), np.int32)
         value = np.empty(len(reports), np.float64)
         _sort_numbers()(reports.task, reports.worker, reports.value, starts, worker, value)
         return _Numbers(starts, worker, value)
-    packed: npt.NDArray[np.uint32] | npt.NDArray[np.int64]
-    packed = np.empty(len(reports), np.int64 if wide else np.uint32)
+    count = len(reports)
+    packed = np.empty(count, np.int64) if wide else np.empty(count, np.uint32)
     _sort_labels()(reports.task, reports.worker, reports.value, reports.labels, starts, packed)
     return _Labels(starts, packed, reports.labels)
 

@@ -49,18 +49,18 @@ class LocalEngine:
         self._layout = arrange(reports, use_kernels=self._kernels)
 
     @property
-    def workers(self) -> Names:  # noqa: D102 - documented at the seam
+    def workers(self) -> Names:
         return self._workers
 
     @property
-    def tasks(self) -> Names:  # noqa: D102
+    def tasks(self) -> Names:
         return self._tasks
 
     @property
-    def domain(self) -> Domain:  # noqa: D102
+    def domain(self) -> Domain:
         return self._domain
 
-    def total(self, step: Step) -> FloatArray:  # noqa: D102
+    def total(self, step: Step) -> FloatArray:
         add = self._adder(step)
         total = np.zeros(step.shape)
         blocks = cut(self._layout.starts, block_count(self._answers, math.prod(step.shape)))
@@ -77,7 +77,7 @@ class LocalEngine:
             total += sums
         return total
 
-    def map(self, step: Step) -> FloatArray:  # noqa: D102
+    def map(self, step: Step) -> FloatArray:
         kernel = step.kernel() if self._kernels else None
         rows = np.empty((len(self._tasks), *step.shape))
 

@@ -21,22 +21,22 @@ class WatchedEngine:
         self._engine, self._watcher, self._passes = engine, watcher, 0
 
     @property
-    def workers(self) -> Names:  # noqa: D102 - documented at the seam
+    def workers(self) -> Names:
         return self._engine.workers
 
     @property
-    def tasks(self) -> Names:  # noqa: D102
+    def tasks(self) -> Names:
         return self._engine.tasks
 
     @property
-    def domain(self) -> Domain:  # noqa: D102
+    def domain(self) -> Domain:
         return self._engine.domain
 
-    def total(self, step: Step) -> FloatArray:  # noqa: D102
+    def total(self, step: Step) -> FloatArray:
         sums = self._engine.total(step)
         self._passes += 1
         self._watcher(self._passes)
         return sums
 
-    def map(self, step: Step) -> FloatArray:  # noqa: D102
+    def map(self, step: Step) -> FloatArray:
         return self._engine.map(step)

@@ -45,7 +45,7 @@ class CATD:
         if not 0 < self.alpha < 1:
             raise UsageError(f"CATD's alpha must lie between 0 and 1, not {self.alpha}")
 
-    def fit(self, engine: Engine) -> Result:  # noqa: D102 - documented at the seam
+    def fit(self, engine: Engine) -> Result:
         from scipy.special import chdtri
 
         start = np.full(len(engine.workers), 1 / len(engine.workers))

@@ -29,7 +29,7 @@ class Constant:
     name: ClassVar[str] = "constant"
     takes: ClassVar[frozenset[Kind]] = ANY
 
-    def fit(self, engine: Engine) -> Result:  # noqa: D102 - documented at the seam
+    def fit(self, engine: Engine) -> Result:
         nobody = Settled(np.zeros(len(engine.workers)), 1, converged=True)
         tasks = len(engine.tasks)
         if not engine.domain.is_numeric:
@@ -40,6 +40,4 @@ class Constant:
         truths = np.full(tasks, total / count)
         task_means = engine.map(WeightedMeans(np.ones(len(engine.workers))))[:, 0]
         error = np.sqrt(np.mean(np.square(task_means - truths)))
-        return number_result(
-            self, engine, truths, nobody, standard_error=np.full(tasks, error)
-        )
+        return number_result(self, engine, truths, nobody, standard_error=np.full(tasks, error))

@@ -24,7 +24,8 @@ from sottovoce.seams import Engine
 
 __all__ = ["Bound", "DawidSkene", "Expectation", "Parameters", "evidence", "maximize"]
 
-Bound: TypeAlias = Literal["tasks", "answers"]
+Bound: TypeAlias = Literal["answers", "tasks"]
+"""What the prior's part of the bound is counted by."""
 
 
 class Parameters(NamedTuple):
@@ -51,10 +52,11 @@ class DawidSkene:
         M   errorsₖ[v, t] = Σ P(truthⱼ = t) over j with vₖⱼ = v, divided by its sum over v
             prior[t]      = mean over tasks of P(truthⱼ = t)
 
-    Starts from vote shares. Stops when the evidence lower bound, divided by the number of answers,
-    grows by less than `tolerance`. `bound="answers"` weighs the prior's part of that bound by
-    answers instead of tasks, as crowd-kit does: the posteriors of a round are the same, but EM may
-    stop at another round. `known[task]` is the truth of a gold task, or −1.
+    Starts from vote shares. Stops when a bound on the log-likelihood, divided by the number of
+    answers, grows by less than `tolerance`. By default the bound counts ln prior once an answer, as
+    crowd-kit's does, so that both stop at the same round; `bound="tasks"` counts it once a task,
+    which is the evidence lower bound proper and never falls, so EM goes on for longer. The
+    posteriors of a round are the same. `known[task]` is the truth of a gold task, or −1.
 
     `precision="float32"` halves the traffic of the tables; sums over a block of tasks are then made
     in float32. A worker's weight is its expected accuracy, Σ_t prior[t] errorsₖ[t, t].
@@ -63,7 +65,7 @@ class DawidSkene:
     max_rounds: int = 100
     tolerance: float = 1e-5
     precision: Literal["float64", "float32"] = "float64"
-    bound: Bound = "tasks"
+    bound: Bound = "answers"
     known: Codes | None = field(default=None, repr=False)
 
     name: ClassVar[str] = "dawid-skene"
@@ -74,7 +76,7 @@ class DawidSkene:
         if self.precision not in ("float64", "float32"):
             raise UsageError(f"precision is float64 or float32, not {self.precision!r}")
 
-    def fit(self, engine: Engine) -> Result:  # noqa: D102 - documented at the seam
+    def fit(self, engine: Engine) -> Result:
         labels = engine.domain.size
         ended = self.expect(engine, self.start(engine))
         posterior = self.posterior(engine, ended.used)
@@ -131,8 +133,8 @@ def maximize(sums: ConfusionSums) -> Parameters:
     return Parameters(steady(errors.reshape(-1, labels)), steady(prior))
 
 
-def evidence(sums: ConfusionSums, parameters: Parameters, bound: Bound = "tasks") -> float:
-    """The evidence lower bound: E ln P(answers, truths | parameters) + entropy of the posteriors."""
+def evidence(sums: ConfusionSums, parameters: Parameters, bound: Bound) -> float:
+    """E ln P(answers, truths | parameters) + entropy of the posteriors; `bound` as in the class."""
     per_label = sums.tasks if bound == "tasks" else sums.counts.sum(axis=0)
     fit = float(np.sum(sums.counts * _log(parameters.errors)))
     return fit + float(per_label @ np.log(np.maximum(parameters.prior, FLOOR))) + sums.entropy

@@ -46,7 +46,7 @@ class GTM:
         if not (self.alpha > 0 and self.beta > 0):
             raise UsageError("GTM's inverse-gamma prior needs alpha > 0 and beta > 0")
 
-    def fit(self, engine: Engine) -> Result:  # noqa: D102 - documented at the seam
+    def fit(self, engine: Engine) -> Result:
         start = np.ones(len(engine.workers))
         answered = engine.total(AnswersPerWorker(len(start)))
 

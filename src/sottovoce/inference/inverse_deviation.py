@@ -40,7 +40,7 @@ class InverseDeviation:
     def __post_init__(self) -> None:
         check_limits(self.max_rounds, self.tolerance)
 
-    def fit(self, engine: Engine) -> Result:  # noqa: D102 - documented at the seam
+    def fit(self, engine: Engine) -> Result:
         start = np.full(len(engine.workers), 1 / len(engine.workers))
         answered = np.maximum(engine.total(AnswersPerWorker(len(start))), 1)
 

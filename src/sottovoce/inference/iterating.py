@@ -15,7 +15,7 @@ __all__ = ["Settled", "check_limits", "settle"]
 
 
 class Settled(NamedTuple):
-    """Where an iteration ended: the weights, after how many rounds, and whether they had settled."""
+    """Where an iteration ended: the weights, the rounds it took, whether they had settled."""
 
     weights: FloatArray
     rounds: int

@@ -52,24 +52,22 @@ class LatentLabel:
         if not 0 < self.floor < 0.5:
             raise UsageError(f"floor must lie between 0 and 1/2, not {self.floor}")
 
-    def fit(self, engine: Engine) -> Result:  # noqa: D102 - documented at the seam
+    def fit(self, engine: Engine) -> Result:
         if engine.domain.size != 2:
             raise UsageError(
                 f"latent-label is for two labels and the domain has {engine.domain.size}; "
                 "dawid-skene takes any number"
             )
         fitted = self._maximize(ConfusionSums(engine.total(VoteConfusions(len(engine.workers), 2))))
-        quality, converged = np.inf, False
-        for rounds in range(1, self.max_rounds + 1):
-            used = fitted
+        quality, converged, rounds = np.inf, False, 0
+        while rounds < self.max_rounds and not converged:
+            rounds, used = rounds + 1, fitted
             log_errors, log_prior = np.log(used.errors), np.log(used.prior)
             sums = ConfusionSums(engine.total(Confusions(log_errors, log_prior)))
             fitted = self._maximize(sums)
             before = quality
             quality = float(np.sum(sums.counts * log_errors) + sums.tasks @ np.log(fitted.prior))
             converged = abs(quality - before) < self.tolerance * abs(quality)
-            if converged:
-                break
         posterior = engine.map(Posteriors(log_errors, log_prior))
         confusions = fitted.errors.reshape(-1, 2, 2).transpose(0, 2, 1)
         accuracy = np.einsum("t,wtt->w", fitted.prior, confusions)

@@ -32,7 +32,7 @@ class MajorityVote:
     name: ClassVar[str] = "majority-vote"
     takes: ClassVar[frozenset[Kind]] = LABELS
 
-    def fit(self, engine: Engine) -> Result:  # noqa: D102 - documented at the seam
+    def fit(self, engine: Engine) -> Result:
         workers, labels = len(engine.workers), engine.domain.size
         even = np.ones(workers)
         answered = engine.total(AnswersPerWorker(workers))

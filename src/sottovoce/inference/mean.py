@@ -23,5 +23,7 @@ class Mean:
     name: ClassVar[str] = "mean"
     takes: ClassVar[frozenset[Kind]] = NUMBERS
 
-    def fit(self, engine: Engine) -> Result:  # noqa: D102 - documented at the seam
-        return weighted_result(self, engine, Settled(np.ones(len(engine.workers)), 1, converged=True))
+    def fit(self, engine: Engine) -> Result:
+        return weighted_result(
+            self, engine, Settled(np.ones(len(engine.workers)), 1, converged=True)
+        )

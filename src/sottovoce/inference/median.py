@@ -23,5 +23,5 @@ class Median:
     name: ClassVar[str] = "median"
     takes: ClassVar[frozenset[Kind]] = NUMBERS
 
-    def fit(self, engine: Engine) -> Result:  # noqa: D102 - documented at the seam
+    def fit(self, engine: Engine) -> Result:
         return median_result(self, engine, Settled(np.ones(len(engine.workers)), 1, converged=True))

@@ -67,7 +67,7 @@ class OneCoin:
 
     max_rounds: int = 100
     tolerance: float = 1e-5
-    bound: Bound = "tasks"
+    bound: Bound = "answers"
 
     name: ClassVar[str] = "one-coin"
     takes: ClassVar[frozenset[Kind]] = LABELS
@@ -75,7 +75,7 @@ class OneCoin:
     def __post_init__(self) -> None:
         check_limits(self.max_rounds, self.tolerance)
 
-    def fit(self, engine: Engine) -> Result:  # noqa: D102 - documented at the seam
+    def fit(self, engine: Engine) -> Result:
         ended = self.expect(engine)
         return label_result(
             self,

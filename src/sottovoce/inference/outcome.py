@@ -32,9 +32,9 @@ def choose(scores: FloatArray, rng: np.random.Generator | None = None) -> Codes:
     top = scores.max(axis=1, keepdims=True)
     tied = scores >= top - TIE * np.abs(top)
     if rng is None:
-        return tied.argmax(axis=1).astype(np.int32)
+        return np.asarray(np.argmax(tied, axis=1), np.int32)
     keys = np.where(tied, rng.random(scores.shape), -1.0)
-    return keys.argmax(axis=1).astype(np.int32)
+    return np.asarray(np.argmax(keys, axis=1), np.int32)
 
 
 def label_result(

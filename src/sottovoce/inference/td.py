@@ -48,7 +48,7 @@ class TD:
     def __post_init__(self) -> None:
         check_limits(self.max_rounds, self.tolerance)
 
-    def fit(self, engine: Engine) -> Result:  # noqa: D102 - documented at the seam
+    def fit(self, engine: Engine) -> Result:
         labels = engine.domain.size
         answered = np.maximum(engine.total(AnswersPerWorker(len(engine.workers))), 1)
         divisor = answered if self.divide_by == "answered" else float(len(engine.tasks))

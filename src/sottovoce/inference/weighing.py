@@ -48,7 +48,7 @@ def standard_errors(
     freedom = np.maximum(counts - 1, 0)
     pooled = residual.sum() / max(freedom.sum(), 1.0)
     moderated = (residual + PRIOR_ANSWERS * pooled) / (freedom + PRIOR_ANSWERS)
-    return np.sqrt(moderated * spread)
+    return np.asarray(np.sqrt(moderated * spread))
 
 
 @dataclass(frozen=True, slots=True)

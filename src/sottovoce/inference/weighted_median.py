@@ -44,7 +44,7 @@ class WeightedMedian:
     def __post_init__(self) -> None:
         check_limits(self.max_rounds, self.tolerance)
 
-    def fit(self, engine: Engine) -> Result:  # noqa: D102 - documented at the seam
+    def fit(self, engine: Engine) -> Result:
         start = np.ones(len(engine.workers))
         answered = np.maximum(engine.total(AnswersPerWorker(len(start))), 1)
 

@@ -46,7 +46,9 @@ class Domain:
             if self.labels:
                 raise UsageError("a numeric domain has a range, not labels")
             if not self.low < self.high:
-                raise UsageError(f"a numeric range needs low < high, not {self.low:g}..{self.high:g}")
+                raise UsageError(
+                    f"a numeric range needs low < high, not {self.low:g}..{self.high:g}"
+                )
         elif not self.labels:
             raise UsageError(f"a {self.kind} domain needs at least one label")
         elif len({str(label) for label in self.labels}) != len(self.labels):

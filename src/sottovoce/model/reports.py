@@ -98,7 +98,7 @@ class Reports:
         tasks: npt.ArrayLike | None = None,
         reading: Reading | None = None,
     ) -> Reports:
-        """Build a table from codes; vocabularies that are not given are 0, 1, 2 …"""
+        """Build a table from codes; vocabularies that are not given are 0, 1, 2, …."""
         worker_codes, task_codes = _codes("worker", worker), _codes("task", task)
         return cls(
             worker_codes,
@@ -148,7 +148,7 @@ def _vocabulary(names: npt.ArrayLike | None, codes: Codes) -> Names:
 def _check_codes(name: str, codes: npt.NDArray[np.generic], size: int) -> None:
     if codes.dtype != np.int32:
         raise DataError(f"{name} must be 4-byte codes, not {codes.dtype}")
-    low, high = int(codes.min()), int(codes.max())  # type: ignore[arg-type]
+    low, high = int(codes.min()), int(codes.max())
     if low < 0 or high >= size:
         wrong = low if low < 0 else high
         raise DataError(f"{name} code {wrong} is outside its vocabulary of {size:,} names")
@@ -157,7 +157,7 @@ def _check_codes(name: str, codes: npt.NDArray[np.generic], size: int) -> None:
 def _check_numbers(values: npt.NDArray[np.generic], domain: Domain) -> None:
     if values.dtype != np.float64:
         raise DataError(f"numeric values must be float64, not {values.dtype}")
-    low, high = float(values.min()), float(values.max())  # type: ignore[arg-type]
+    low, high = float(values.min()), float(values.max())
     if not (np.isfinite(low) and np.isfinite(high)):
         raise DataError("numeric values must be finite: there is a NaN or an infinity among them")
     if low < domain.low or high > domain.high:

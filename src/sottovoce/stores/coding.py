@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,24 +13,45 @@ from sottovoce.stores.faults import LONGEST, Fault, Faults
 from sottovoce.stores.lookups import looked_up
 from sottovoce.stores.opening import Table
 
-__all__ = ["Coded", "codes_of", "fault_of", "is_text", "names_of", "numbers_of", "plain", "vocabulary_of"]
+__all__ = [
+    "Cells",
+    "Coded",
+    "Vocabulary",
+    "cells_of",
+    "codes_of",
+    "fault_of",
+    "names_of",
+    "numbers_of",
+    "vocabulary_of",
+]
 
-_INTEGERS = frozenset(
-    "TINYINT SMALLINT INTEGER BIGINT UTINYINT USMALLINT UINTEGER UBIGINT".split()
-)
+_INTEGERS = frozenset("TINYINT SMALLINT INTEGER BIGINT UTINYINT USMALLINT UINTEGER UBIGINT".split())
 _FRACTIONS = ("FLOAT", "DOUBLE", "DECIMAL", "HUGEINT", "UHUGEINT")
 _NESTED = ("STRUCT", "MAP", "UNION", "BLOB", "BIT")
+_HASHINGS = ("hash({})", *(f"hash('{salt}' || {{}})" for salt in "abcdefg"))
+"""The first that keeps the names apart is used; with 64 bits that is the first of all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """An SQL expression for the cells of a column, and what it gives."""
+
+    sql: str
+    is_text: bool = False
+    is_fraction: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The distinct cells of a column in order, NULL last, with their hashes."""
+    """The distinct cells of a column in order, with their hashes; `missing`: NULL and empty text.
+
+    `hashing` is the SQL expression that gives a row's hash.
+    """
 
     cells: Names
     missing: npt.NDArray[np.bool_]
     hashes: npt.NDArray[np.uint64]
     lengths: npt.NDArray[np.int64]
-    expression: str
     hashing: str
 
 
@@ -43,25 +63,22 @@ class Coded:
     names: Names
 
 
-def plain(table: Table, role: str) -> str:
-    """An SQL expression for the column as text, integers, booleans or doubles; '' is NULL."""
+def cells_of(table: Table, role: str) -> Cells:
+    """How to read the column: text, integers and booleans as they are, fractions as doubles."""
     kind = table.types[role]
+    if kind == "VARCHAR":
+        return Cells(role, is_text=True)
     if kind == "BOOLEAN" or kind in _INTEGERS:
-        return role
+        return Cells(role)
     if kind.startswith(_FRACTIONS):
-        return f"CAST({role} AS DOUBLE)"
+        return Cells(f"CAST({role} AS DOUBLE)", is_fraction=True)
     if kind.startswith(_NESTED) or kind.endswith("]"):
         raise DataError(
             f"holds {kind.partition('(')[0].lower()} values: expected text or numbers",
             file=table.name,
             column=table.columns[role],
         )
-    return f"nullif({role}, '')" if kind == "VARCHAR" else f"nullif(CAST({role} AS VARCHAR), '')"
-
-
-def is_text(table: Table, role: str) -> bool:
-    """Whether the column is read as text rather than as numbers or booleans."""
-    return plain(table, role).startswith("nullif")
+    return Cells(f"CAST({role} AS VARCHAR)", is_text=True)
 
 
 def names_of(table: Table, role: str) -> Coded:
@@ -70,25 +87,21 @@ def names_of(table: Table, role: str) -> Coded:
     Text becomes an object array of str (DuckDB makes one str per name, so nothing is copied);
     integers stay integers.
     """
-    expression = plain(table, role)
-    if expression.startswith("CAST"):
-        expression = _whole(table, role, expression)
-    vocabulary = vocabulary_of(table, expression)
+    cells = cells_of(table, role)
+    vocabulary = vocabulary_of(table, _whole(table, role, cells) if cells.is_fraction else cells)
     good = ~vocabulary.missing & (vocabulary.lengths <= LONGEST)
     codes = np.where(vocabulary.missing, -Fault.EMPTY, -Fault.LONG).astype(np.int32)
     codes[good] = np.arange(np.count_nonzero(good), dtype=np.int32)
     return Coded(codes_of(table, vocabulary, codes), vocabulary.cells[good])
 
 
-def vocabulary_of(table: Table, expression: str) -> Vocabulary:
-    """The distinct values of an expression, sorted, with hashes that differ."""
-    length = "length(cell)" if expression.startswith("nullif") else "0"
-    for salt in range(8):
-        hashing = f"hash({expression})" if salt == 0 else f"hash('{salt}' || {expression})"
+def vocabulary_of(table: Table, cells: Cells) -> Vocabulary:
+    """The distinct cells, sorted, with hashes that differ."""
+    length = "length(cell)" if cells.is_text else "0"
+    for hashing in _HASHINGS:
         columns = table.fetch(
-            f"SELECT cell, {hashing.replace(expression, 'cell')} AS hashed, "
-            f"CAST({length} AS BIGINT) AS size "
-            f"FROM (SELECT DISTINCT {expression} AS cell FROM {table.relation}) "
+            f"SELECT cell, {hashing.format('cell')} AS hashed, CAST({length} AS BIGINT) AS size "
+            f"FROM (SELECT DISTINCT {cells.sql} AS cell FROM {table.relation}) "
             "ORDER BY cell NULLS LAST"
         )
         hashes = np.ma.getdata(columns["hashed"])
@@ -96,14 +109,11 @@ def vocabulary_of(table: Table, expression: str) -> Vocabulary:
             break
     else:
         raise DataError("hashes collide again and again: please report this", file=table.name)
-    cells = columns["cell"]
+    distinct, missing = np.ma.getdata(columns["cell"]), np.ma.getmaskarray(columns["cell"]).copy()
+    if cells.is_text and distinct[0] == "":  # sorts before every other text
+        missing[0] = True
     return Vocabulary(
-        np.ma.getdata(cells),
-        np.ma.getmaskarray(cells),
-        hashes,
-        np.ma.filled(columns["size"], 0),
-        expression,
-        hashing,
+        distinct, missing, hashes, np.ma.filled(columns["size"], 0), hashing.format(cells.sql)
     )
 
 
@@ -120,21 +130,18 @@ def codes_of(table: Table, vocabulary: Vocabulary, codes: Codes) -> Codes:
 
 def numbers_of(table: Table, role: str) -> tuple[FloatArray, Faults | None]:
     """A column of numbers, NaN where there is none, and what is wrong with those."""
-    expression = plain(table, role)
-    text = expression.startswith("nullif")
-    number = f"TRY_CAST({expression} AS DOUBLE)" if text else f"CAST({expression} AS DOUBLE)"
+    cells = cells_of(table, role)
+    number = f"{'TRY_CAST' if cells.is_text else 'CAST'}({cells.sql} AS DOUBLE)"
     column = table.fetch(f"SELECT {number} AS number FROM {table.relation}")["number"]
     values: FloatArray = np.ma.filled(column, np.nan)
     bad = ~np.isfinite(values)
     if not bad.any():
         return values, None
+    empty = f"{cells.sql} IS NULL" + (f" OR {cells.sql} = ''" if cells.is_text else "")
     kinds = table.fetch(
-        f"SELECT CAST(CASE WHEN {expression} IS NULL THEN {Fault.EMPTY} "
-        f"WHEN {number} IS NULL THEN {Fault.TEXT} ELSE {Fault.INFINITE} END AS TINYINT) AS kind "
-        f"FROM {table.relation}"
+        f"SELECT CAST(CASE WHEN {empty} THEN {Fault.EMPTY} WHEN {number} IS NULL THEN "
+        f"{Fault.TEXT} ELSE {Fault.INFINITE} END AS TINYINT) AS kind FROM {table.relation}"
     )["kind"]
-    if not text:  # a NaN in a frame is how it says that there is no number
-        kinds = np.where(np.isnan(values), np.int8(Fault.EMPTY), kinds)
     return values, np.where(bad, np.ma.getdata(kinds), np.int8(0))
 
 
@@ -145,10 +152,10 @@ def fault_of(codes: Codes) -> Faults | None:
     return (-np.minimum(codes, 0)).astype(np.int8)
 
 
-def _whole(table: Table, role: str, expression: str) -> str:
+def _whole(table: Table, role: str, cells: Cells) -> Cells:
     """Whole numbers in a column of fractions, as pandas makes them when some are missing."""
     (fractions,) = table.one(
-        f"SELECT count(*) FROM (SELECT {expression} AS n FROM {table.relation}) "
+        f"SELECT count(*) FROM (SELECT {cells.sql} AS n FROM {table.relation}) "
         "WHERE NOT isnan(n) AND (isinf(n) OR n <> trunc(n) OR abs(n) >= 9e15)"
     )
     if fractions:
@@ -157,4 +164,4 @@ def _whole(table: Table, role: str, expression: str) -> str:
             file=table.name,
             column=table.columns[role],
         )
-    return f"TRY_CAST(CASE WHEN NOT isnan({expression}) THEN {expression} END AS BIGINT)"
+    return Cells(f"TRY_CAST(CASE WHEN NOT isnan({cells.sql}) THEN {cells.sql} END AS BIGINT)")

@@ -10,11 +10,11 @@ import numpy as np
 from sottovoce.errors import DataError, UsageError
 from sottovoce.model import Codes, Domain, FloatArray, Kind, Label
 from sottovoce.stores.coding import (
+    Cells,
+    cells_of,
     codes_of,
     fault_of,
-    is_text,
     numbers_of,
-    plain,
     vocabulary_of,
 )
 from sottovoce.stores.faults import LONGEST, Fault, Faults, shown
@@ -99,7 +99,7 @@ def _numbers(table: Table, domain: Domain, role: str) -> Answers:
 
 
 def _labels(table: Table, wanted: Domain | Kind, role: str, *, guessed: bool) -> Answers:
-    vocabulary = vocabulary_of(table, plain(table, role))
+    vocabulary = vocabulary_of(table, cells_of(table, role))
     if guessed and len(vocabulary.cells) > MOST_LABELS:
         raise DataError(
             f"{len(vocabulary.cells):,} distinct labels: are they numbers (--domain numeric) or "
@@ -112,7 +112,9 @@ def _labels(table: Table, wanted: Domain | Kind, role: str, *, guessed: bool) ->
     if isinstance(wanted, Domain):
         domain = wanted
     else:
-        found = [cell for cell, good in zip(cells, usable, strict=True) if good and cell is not None]
+        found = [
+            cell for cell, good in zip(cells, usable, strict=True) if good and cell is not None
+        ]
         domain = Domain(wanted, tuple(sorted_labels(found)) or ("",))
     places = {_key(label): code for code, label in enumerate(domain.labels)}
     codes = np.array([places.get(_key(cell), -Fault.UNKNOWN) for cell in cells], np.int32)
@@ -151,12 +153,12 @@ def _inferred(table: Table, role: str) -> Kind:
         return Kind.CATEGORICAL
     if usual == "value":
         return Kind.NUMERIC
-    expression = plain(table, role)
-    (distinct,) = table.one(f"SELECT approx_count_distinct({expression}) FROM {table.relation}")
+    cells = cells_of(table, role)
+    (distinct,) = table.one(f"SELECT approx_count_distinct({cells.sql}) FROM {table.relation}")
     many = distinct > 2 * MOST_LABELS  # then the estimate is sure enough
-    counts = _profile(table, expression, grouped=not many)
-    if is_text(table, role) and counts.texts and counts.numbers:
-        _refuse_mixture(table, role, counts, expression)
+    counts = _profile(table, cells, grouped=not many)
+    if counts.texts and counts.numbers:
+        _refuse_mixture(table, role, counts, cells)
     if counts.numbers == 0:
         return Kind.CATEGORICAL
     is_numeric = not counts.whole or many or counts.distinct > FEW_VALUES or counts.infinite > 0
@@ -172,24 +174,28 @@ class _Profile:
     distinct: int
 
 
-def _profile(table: Table, expression: str, *, grouped: bool) -> _Profile:
+def _profile(table: Table, cells: Cells, *, grouped: bool) -> _Profile:
     count, group = ("count(*)", "GROUP BY cell") if grouped else ("1", "")
     row = table.one(
         "SELECT coalesce(sum(rows) FILTER (isfinite(n)), 0), "
         "coalesce(sum(rows) FILTER (NOT isfinite(n)), 0), "
-        "coalesce(sum(rows) FILTER (cell IS NOT NULL AND n IS NULL), 0), "
+        f"coalesce(sum(rows) FILTER (n IS NULL AND {_present('cell', cells)}), 0), "
         "coalesce(bool_and(n = trunc(n)) FILTER (isfinite(n)), true), "
         "count(*) FILTER (isfinite(n)) FROM "
         f"(SELECT cell, TRY_CAST(cell AS DOUBLE) AS n, rows FROM (SELECT cell, {count} AS rows "
-        f"FROM (SELECT {expression} AS cell FROM {table.relation}) {group}))"
+        f"FROM (SELECT {cells.sql} AS cell FROM {table.relation}) {group}))"
     )
     return _Profile(int(row[0]), int(row[1]), int(row[2]), bool(row[3]), int(row[4]))
 
 
-def _refuse_mixture(table: Table, role: str, counts: _Profile, expression: str) -> None:
+def _present(sql: str, cells: Cells) -> str:
+    return f"{sql} IS NOT NULL" + (f" AND {sql} <> ''" if cells.is_text else "")
+
+
+def _refuse_mixture(table: Table, role: str, counts: _Profile, cells: Cells) -> None:
     rarer = "IS NULL" if counts.texts <= counts.numbers else "IS NOT NULL"
     odd = table.fetch(
-        f"SELECT {expression} IS NOT NULL AND TRY_CAST({expression} AS DOUBLE) {rarer} AS odd "
+        f"SELECT {_present(cells.sql, cells)} AND TRY_CAST({cells.sql} AS DOUBLE) {rarer} AS odd "
         f"FROM {table.relation}"
     )["odd"]
     position = int(np.argmax(odd))

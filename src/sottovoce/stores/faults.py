@@ -48,17 +48,18 @@ def shown(value: object) -> str:
     return text if len(text) <= 40 else text[:39] + "…"
 
 
-def counted(faults: Mapping[str, Faults | None], rows: int) -> tuple[npt.NDArray[np.bool_], dict[str, int]]:
-    """Which rows are sound, and how many are not, by reason; each row counts once."""
+def counted(
+    faults: Mapping[str, Faults | None], rows: int
+) -> tuple[npt.NDArray[np.int64] | None, dict[str, int]]:
+    """The positions of the sound rows (None: all), and the others by reason; a row counts once."""
     sound = np.ones(rows, np.bool_)
     reasons: dict[str, int] = {}
     for role, fault in faults.items():
-        if fault is None:
-            continue
-        counts = np.bincount(fault[sound], minlength=len(Fault) + 1)
-        reasons.update({_REASONS[kind].format(role): int(counts[kind]) for kind in Fault if counts[kind]})
-        sound &= fault == 0
-    return sound, reasons
+        if fault is not None:
+            counts = np.bincount(fault[sound], minlength=len(Fault) + 1)
+            reasons |= {_REASONS[k].format(role): int(counts[k]) for k in Fault if counts[k]}
+            sound &= fault == 0
+    return (np.flatnonzero(sound) if reasons else None), reasons
 
 
 def raise_first(table: Table, faults: Mapping[str, Faults | None], domain: Domain | None) -> None:
@@ -89,8 +90,8 @@ def _message(kind: Fault, role: str, cell: object, domain: Domain | None) -> str
             return f"there is no {role}: {way}"
         case Fault.LONG:
             return (
-                f"a {role} of {len(str(cell)):,} characters, {shown(cell)}: at most "
-                f"{LONGEST:,} are taken; is a quote missing?"
+                f"{shown(cell)} has {len(str(cell)):,} characters where at most "
+                f"{LONGEST:,} are taken: is a quote missing?"
             )
         case Fault.UNKNOWN:
             return f"{shown(cell)} is not one of the labels of {domain}: {way}"

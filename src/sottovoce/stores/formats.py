@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
 from sottovoce.errors import UsageError
 
@@ -48,4 +48,4 @@ def sniffed(head: bytes) -> Format:
     if text.startswith(b"{"):
         return "jsonl"
     header = text.splitlines()[0] if text else b""
-    return cast(Format, "tsv" if b"\t" in header else "csv")
+    return "tsv" if b"\t" in header else "csv"

@@ -55,7 +55,7 @@ def is_frame(source: Any) -> Frame:
 def registered(
     connection: duckdb.DuckDBPyConnection, frame: Frame, positions: Sequence[int]
 ) -> None:
-    """Make the columns at `positions` the view `frame`, named c0, c1, …"""
+    """Make the columns at `positions` the view `frame`, named c0, c1 and so on."""
     names = [f"c{i}" for i in range(len(positions))]
     data = frame.data
     if frame.kind == "the mapping":
@@ -63,7 +63,11 @@ def registered(
     elif frame.kind == "the pandas frame":
         view = data.iloc[:, list(positions)].set_axis(names, axis=1)
     elif frame.kind == "the Polars frame":
-        view = _Stream(data[:, list(positions)].rename(dict(zip(_picked(frame, positions), names, strict=True))))
+        view = _Stream(
+            data[:, list(positions)].rename(
+                dict(zip(_picked(frame, positions), names, strict=True))
+            )
+        )
     else:
         view = _Stream(data.select(list(positions)).rename_columns(names))
     if not _length(view, data):
@@ -91,6 +95,8 @@ def _array(values: Any) -> Any:
     """An array DuckDB can scan: text as objects, which is how it takes it."""
     array = np.asarray(values)
     if array.dtype.kind == "U" and not isinstance(values, np.ndarray):
-        array = np.empty(len(values), object)  # np.asarray would turn [1, "a"] into text of one width
+        array = np.empty(
+            len(values), object
+        )  # np.asarray would turn [1, "a"] into text of one width
         array[:] = list(values)
     return array.astype(object) if array.dtype.kind in "UT" else array

@@ -23,7 +23,7 @@ def first_keys(file: LocalFile) -> list[str]:
 def check_lines(file: LocalFile, position: int | None = None) -> int:
     """Raise for the first line that is not an object; else the line of object `position`."""
     line = 1
-    for seen, (line, text) in enumerate(_lines(file)):  # noqa: B007 - the last line is the fallback
+    for seen, (line, text) in enumerate(_lines(file)):
         if seen == position:
             break
         if position is None:

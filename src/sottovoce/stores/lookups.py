@@ -40,7 +40,9 @@ def looked_up_compiled(rows: Hashes, vocabulary: Hashes, codes: Codes) -> Codes:
     """By a table with open addressing, at most half full."""
     size = 1 << max(1, 2 * len(vocabulary) - 1).bit_length()
     result = np.empty(len(rows), np.int32)
-    _kernel()(rows, vocabulary, codes, np.zeros(size, np.uint64), np.full(size, -1, np.int32), result)
+    _kernel()(
+        rows, vocabulary, codes, np.zeros(size, np.uint64), np.full(size, -1, np.int32), result
+    )
     return result
 
 
@@ -48,7 +50,7 @@ def looked_up_compiled(rows: Hashes, vocabulary: Hashes, codes: Codes) -> Codes:
 def _kernel() -> Callable[..., Any]:
     import numba
 
-    return numba.njit(cache=True, nogil=True)(_fill_and_find)  # type: ignore[no-any-return]
+    return numba.njit(cache=True, nogil=True)(_fill_and_find)
 
 
 def _fill_and_find(

@@ -66,9 +66,7 @@ def _mapped(names: Sequence[str], role: str, wanted: str, file: str) -> int:
     raise DataError(f"there is no column {wanted!r} for {role}: {hint}", file=file)
 
 
-def _found(
-    names: Sequence[str], role: str, usual: tuple[str, ...], roles: Roles, file: str
-) -> int:
+def _found(names: Sequence[str], role: str, usual: tuple[str, ...], roles: Roles, file: str) -> int:
     exact = [i for i, name in enumerate(names) if name in usual]
     found = exact or [i for i, name in enumerate(names) if name.strip().casefold() in usual]
     if len(found) == 1:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, BinaryIO, TypeGuard
 
 import duckdb
 
@@ -15,11 +15,11 @@ from sottovoce.stores.frames import is_frame, registered
 from sottovoce.stores.lines import check_lines, first_keys
 from sottovoce.stores.naming import Roles, chosen_columns
 from sottovoce.stores.records import check_records, header, line_of_record
-from sottovoce.stores.sources import LocalFile, local_file
+from sottovoce.stores.sources import LocalFile
 from sottovoce.stores.sql import connect, first_line, name_of, path_of, text_of
-from sottovoce.stores.text import check_text
+from sottovoce.stores.text import check_line_ends, check_text
 
-__all__ = ["Table", "is_path", "opened"]
+__all__ = ["Table", "check_ends_like_parquet", "is_path", "opened"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,33 +49,26 @@ class Table:
         return row or ()
 
 
-def is_path(source: object) -> bool:
+def is_path(source: object) -> TypeGuard[str | os.PathLike[str] | BinaryIO]:
     """Whether the source names a file, or is one, rather than a frame."""
     return isinstance(source, str | os.PathLike) or hasattr(source, "read")
 
 
 @contextmanager
 def opened(
-    source: Any,
-    roles: Roles,
-    columns: Mapping[str, str] | None = None,
-    format: str | None = None,
-    *,
-    drop: bool = False,
+    source: Any, roles: Roles, columns: Mapping[str, str] | None = None, *, drop: bool = False
 ) -> Iterator[Table]:
-    """The table in `source`; whatever DuckDB finds wrong with it becomes one line."""
+    """The table in a local file or a frame; what DuckDB finds wrong with it becomes one line."""
     connection = connect()
+    is_file = isinstance(source, LocalFile)
+    name, kind = (source.name, source.format) if is_file else ("the frame", "a table")
     try:
-        if not is_path(source):
+        if is_file:
+            yield _file(connection, source, roles, columns, drop)
+        else:
             yield _frame(connection, source, roles, columns)
-            return
-        with local_file(source, format) as file:
-            try:
-                yield _file(connection, file, roles, columns, drop)
-            except duckdb.Error as error:
-                raise DataError(
-                    f"cannot be read as {file.format}: {first_line(error)}", file=file.name
-                ) from None
+    except duckdb.Error as error:
+        raise DataError(f"cannot be read as {kind}: {first_line(error)}", file=name) from None
     finally:
         connection.close()
 
@@ -176,7 +169,7 @@ def _delimited(
     names = header(file, delimiter)
     positions = chosen_columns(names, roles, columns, file.name)
     if not paired:
-        check_records(file, delimiter, 0 if drop else len(names))
+        check_records(file, delimiter, None if drop else len(names))
     types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(names)))
     scan = (
         f"read_csv({path_of(file.path)}, auto_detect = false, header = true, "
@@ -189,6 +182,7 @@ def _delimited(
         connection.execute(f"CREATE TEMP TABLE rows AS SELECT {select} FROM {scan}")
     except duckdb.Error:
         check_records(file, delimiter, len(names))
+        check_line_ends(file)
         raise
     return _described(
         connection,

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, get_args
+from dataclasses import replace
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import DataError, UsageError
 from sottovoce.model import Codes, Domain, Kind, Names, Reading, Repeats, Reports
-from sottovoce.stores.coding import fault_of, names_of
+from sottovoce.stores.coding import Coded, fault_of, names_of
 from sottovoce.stores.domains import Answers, answers_of
 from sottovoce.stores.faults import counted, raise_first
 from sottovoce.stores.naming import REPORTS
-from sottovoce.stores.opening import Table, opened
-from sottovoce.stores.repeats import repeated_pairs
+from sottovoce.stores.opening import Table, is_path, opened
+from sottovoce.stores.packed import manifest_of, read_packed
+from sottovoce.stores.settling import settled
+from sottovoce.stores.sources import Source, local_file
 
-__all__ = ["BadRows", "read_reports"]
+__all__ = ["BadRows", "Kept", "read_reports"]
 
-BadRows = Literal["error", "drop"]
+BadRows: TypeAlias = Literal["error", "drop"]
+"""What to do with rows that cannot be used: refuse the table, or leave them out and count them."""
+Kept: TypeAlias = npt.NDArray[np.int64] | None
+"""The positions of the rows that are kept; None when all are."""
 
 
 def read_reports(
-    source: Any,
+    source: Source,
     *,
     columns: Mapping[str, str] | None = None,
     domain: Domain | Kind | None = None,
@@ -38,8 +44,16 @@ def read_reports(
     (['w1', 'w2'], ('no', 'yes'))
     """
     _check_options(repeats, bad_rows)
-    with opened(source, REPORTS, columns, format, drop=bad_rows == "drop") as table:
-        return _read(table, domain, repeats, bad_rows)
+    drop = bad_rows == "drop"
+    if not is_path(source):
+        with opened(source, REPORTS, columns, drop=drop) as table:
+            return _read(table, domain, repeats, bad_rows)
+    with local_file(source, format) as file:
+        manifest = manifest_of(file)
+        if manifest is not None:
+            return read_packed(file, manifest, columns, domain, repeats)
+        with opened(file, REPORTS, columns, drop=drop) as table:
+            return _read(table, domain, repeats, bad_rows)
 
 
 def _check_options(repeats: str, bad_rows: str) -> None:
@@ -61,18 +75,41 @@ def _read(
         "task": fault_of(task.codes),
         "answer": answers.faults,
     }
-    rows = len(answers.values)
-    dropped = dict(table.dropped)
-    rejected = sum(dropped.values())
-    kept: npt.NDArray[np.int64] | None = None
-    if any(fault is not None for fault in faults.values()):
-        if bad_rows == "error":
-            raise_first(table, faults, answers.domain)
-        sound, reasons = counted(faults, rows)
-        dropped |= reasons
-        kept = np.flatnonzero(sound)
-        if not len(kept):
-            raise DataError("no row is left after dropping the bad ones", file=table.name)
-    reading = Reading(table.name, rows + rejected, repeats=repeats, dropped=dropped)
-    reports = _assembled(worker.codes, task.codes, worker.names, task.names, answers, reading, kept, given=isinstance(domain, Domain))
-    return _settled(reports, repeats, table, kept)
+    if bad_rows == "error":
+        raise_first(table, faults, answers.domain)
+    kept, dropped = counted(faults, len(answers.values))
+    dropped = {**table.dropped, **dropped}
+    reports = _sound(worker, task, answers, kept, table.name)
+    if kept is not None and not isinstance(domain, Domain):
+        reports = _without_unused_labels(reports)
+    rows = len(answers.values) + sum(table.dropped.values())
+    reading = Reading(table.name, rows, repeats=repeats, dropped=dropped)
+    place = (lambda i: table.row_of(int(kept[i]))) if kept is not None else table.row_of
+    return settled(replace(reports, reading=reading), repeats, place)
+
+
+def _sound(worker: Coded, task: Coded, answers: Answers, kept: Kept, name: str) -> Reports:
+    """The table of the rows that are kept, with the names that occur in them."""
+    if kept is None:
+        return Reports(
+            worker.codes, task.codes, answers.values, worker.names, task.names, answers.domain
+        )
+    if not len(kept):
+        raise DataError("no row is left after dropping the bad ones", file=name)
+    workers, worker_codes = _used(worker.names, worker.codes[kept])
+    tasks, task_codes = _used(task.names, task.codes[kept])
+    return Reports(worker_codes, task_codes, answers.values[kept], workers, tasks, answers.domain)
+
+
+def _used(names: Names, codes: Codes) -> tuple[Names, Codes]:
+    used = np.bincount(codes, minlength=len(names)) > 0
+    return names[used], (np.cumsum(used, dtype=np.int32) - 1)[codes].astype(np.int32)
+
+
+def _without_unused_labels(reports: Reports) -> Reports:
+    if reports.domain.is_numeric:
+        return reports
+    places = np.arange(reports.labels)
+    used, codes = _used(places, reports.value.astype(np.int32, copy=False))
+    labels = tuple(reports.domain.labels[i] for i in used)
+    return replace(reports, value=codes, domain=Domain(reports.domain.kind, labels))

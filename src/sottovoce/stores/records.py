@@ -9,13 +9,16 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import islice
 
 from sottovoce.errors import DataError
 from sottovoce.stores.sources import LocalFile
 
 __all__ = ["check_records", "header", "line_of_record"]
 
+LONGEST_RECORD = 2_000_000
+"""How many characters DuckDB takes for a line."""
 _CLOSING = re.compile(r'[^"]*(?:""[^"]*)*"(?!")')
 
 
@@ -27,33 +30,47 @@ def header(file: LocalFile, delimiter: str) -> list[str]:
     raise DataError("the file is empty: expected a table with a header and rows", file=file.name)
 
 
-def check_records(file: LocalFile, delimiter: str, fields: int) -> None:
-    """Raise for the first record with an unclosed quote or a wrong number of fields."""
+def check_records(file: LocalFile, delimiter: str, fields: int | None) -> None:
+    """Raise for an unclosed quote or, given the number of `fields`, for the first bad record."""
+    complaint = _complaints(delimiter, fields)
     for line, record in _records(file, delimiter):
-        found = _count(record, delimiter)
-        if found != fields and record != "\n":
-            raise DataError(
-                f"{found} fields where the header has {fields}; "
-                "mend the row, or leave such rows out with --bad-rows drop",
-                file=file.name,
-                row=line,
-            )
+        if fields is not None and (message := complaint(record)):
+            raise DataError(message, file=file.name, row=line)
 
 
 def line_of_record(file: LocalFile, delimiter: str, fields: int, position: int) -> int:
     """The line in which data record `position`, counted from 0, starts.
 
-    Counts what the reader keeps: blank lines and records with other field counts pass by.
+    Counts what the reader keeps: blank lines and bad records pass by.
     """
-    seen = -1  # the header
-    line = 0
-    for line, record in _records(file, delimiter):  # noqa: B007 - the last line is the fallback
-        if record == "\n" or _count(record, delimiter) != fields:
-            continue
-        if seen == position:
-            break
-        seen += 1
-    return line
+    complaint = _complaints(delimiter, fields)
+    good = (
+        line
+        for line, record in _records(file, delimiter)
+        if record.strip("\n") and not complaint(record)
+    )
+    return next(islice(good, position + 1, None), 0)  # the header comes first
+
+
+def _complaints(delimiter: str, fields: int | None) -> Callable[[str], str | None]:
+    stray = re.compile(_quoted(delimiter) + rf" *(?!{re.escape(delimiter)}|\n| |$)")
+
+    def complaint(record: str) -> str | None:
+        if record == "\n":
+            return None
+        if '"' in record and stray.search(record):
+            return "text follows a closing quote: double a quote that belongs to the text"
+        found = _count(record, delimiter)
+        if found != fields:
+            return (
+                f"{found} fields where the header has {fields}; "
+                "mend the row, or leave such rows out with --bad-rows drop"
+            )
+        if len(record) > LONGEST_RECORD:
+            return f"a row of {len(record):,} characters: is a quote missing?"
+        return None
+
+    return complaint
 
 
 def _records(file: LocalFile, delimiter: str) -> Iterator[tuple[int, str]]:
@@ -92,10 +109,14 @@ def _open_after(line: str, is_open: bool, opening: re.Pattern[str]) -> bool:
         position, is_open = opened.end(), True
 
 
+def _quoted(delimiter: str) -> str:
+    """A pattern for a quoted field with what comes before it."""
+    return rf'(^|{re.escape(delimiter)}) *(?>"[^"]*(?:""[^"]*)*")'
+
+
 def _count(record: str, delimiter: str) -> int:
     if '"' in record:
-        quoted = rf'(^|{re.escape(delimiter)}) *"[^"]*(?:""[^"]*)*"'
-        record = re.sub(quoted, r"\1", record)
+        record = re.sub(_quoted(delimiter), r"\1", record)
     return record.count(delimiter) + 1
 
 

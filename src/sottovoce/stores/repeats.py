@@ -74,7 +74,7 @@ def repeated_pairs_compiled(worker: Codes, task: Codes, value: Codes | FloatArra
 def _kernel() -> Callable[..., Any]:
     import numba
 
-    return numba.njit(cache=True, nogil=True)(_settle)  # type: ignore[no-any-return]
+    return numba.njit(cache=True, nogil=True)(_settle)
 
 
 def _settle(

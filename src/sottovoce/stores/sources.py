@@ -8,11 +8,13 @@ import shutil
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias, Union
+
+import numpy.typing as npt
 
 from sottovoce.errors import DataError
 from sottovoce.stores.formats import (
@@ -25,7 +27,23 @@ from sottovoce.stores.formats import (
     sniffed,
 )
 
-__all__ = ["LocalFile", "local_file"]
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+__all__ = ["LocalFile", "Source", "local_file"]
+
+Source: TypeAlias = Union[
+    str,
+    os.PathLike[str],
+    BinaryIO,
+    "pandas.DataFrame",
+    "polars.DataFrame",
+    "pyarrow.Table",
+    Mapping[str, npt.ArrayLike],
+]
+"""Where a table may come from; "-" is standard input."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ __all__ = ["connect", "first_line", "name_of", "path_of", "text_of"]
 
 
 def connect() -> duckdb.DuckDBPyConnection:
-    """A fresh database in memory; what does not fit there spills to the system's temporary folder."""
+    """A database in memory; what does not fit spills to the system's temporary folder."""
     connection = duckdb.connect(
         config={
             "autoinstall_known_extensions": "false",

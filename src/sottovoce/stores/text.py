@@ -8,7 +8,7 @@ import zlib
 from sottovoce.errors import DataError
 from sottovoce.stores.sources import LocalFile
 
-__all__ = ["check_text"]
+__all__ = ["check_line_ends", "check_text"]
 
 _CHUNK = 1 << 23
 
@@ -41,9 +41,18 @@ def check_text(file: LocalFile) -> bool:
     return quotes % 2 == 0
 
 
-def _decode(
-    decoder: codecs.IncrementalDecoder, chunk: bytes, file: LocalFile, start: int
-) -> None:
+def check_line_ends(file: LocalFile) -> None:
+    """Refuse a file whose lines end in different ways."""
+    with file.open() as stream:
+        while chunk := stream.read(_CHUNK):
+            if 0 < chunk.count(b"\r\n") < chunk.count(b"\n"):
+                raise DataError(
+                    "some lines end in CR LF and some in LF: save it with one kind of line end",
+                    file=file.name,
+                )
+
+
+def _decode(decoder: codecs.IncrementalDecoder, chunk: bytes, file: LocalFile, start: int) -> None:
     try:
         decoder.decode(chunk)
     except UnicodeDecodeError as error:

@@ -10,6 +10,7 @@ import numpy as np
 
 from sottovoce.inference.compiling import compiled
 from sottovoce.inference.steps.confusions import FLOOR, entropy
+from sottovoce.inference.steps.segments import grouped_sums
 from sottovoce.inference.steps.votes import Votes, softmax, vote_shares
 from sottovoce.model import FloatArray, LabelPart, Part, labels_of
 from sottovoce.seams import Kernel
@@ -58,15 +59,15 @@ class Coins:
     log_prior: FloatArray
 
     @property
-    def shape(self) -> tuple[int, ...]:  # noqa: D102 - documented at the seam
+    def shape(self) -> tuple[int, ...]:
         return (len(self.log_odds) + 2 * len(self.log_prior) + 1,)
 
-    def __call__(self, part: Part) -> FloatArray:  # noqa: D102
+    def __call__(self, part: Part) -> FloatArray:
         part = labels_of(part)
         votes = Votes(self.log_odds, part.labels)(part)
         return _sums(part, softmax(votes + self.log_prior), self.shape)
 
-    def kernel(self) -> Kernel:  # noqa: D102
+    def kernel(self) -> Kernel:
         run = _coins_kernel(len(self.log_prior))
 
         def add(part: Part, out: FloatArray) -> None:
@@ -84,14 +85,14 @@ class VoteCoins:
     labels: int
 
     @property
-    def shape(self) -> tuple[int, ...]:  # noqa: D102
+    def shape(self) -> tuple[int, ...]:
         return (self.workers + 2 * self.labels + 1,)
 
-    def __call__(self, part: Part) -> FloatArray:  # noqa: D102
+    def __call__(self, part: Part) -> FloatArray:
         part = labels_of(part)
         return _sums(part, vote_shares(part), self.shape)
 
-    def kernel(self) -> None:  # noqa: D102 - runs once
+    def kernel(self) -> None:
         return None
 
 
@@ -99,7 +100,7 @@ def _sums(part: LabelPart, posterior: FloatArray, shape: tuple[int, ...]) -> Flo
     sums = CoinSums(np.zeros(shape), part.labels)
     worker, label = np.divmod(part.report, part.labels)
     agreement = posterior[part.task, label]
-    sums.agreement[:] = np.bincount(worker, agreement, len(sums.agreement))
+    sums.agreement[:] = grouped_sums(worker, agreement, len(sums.agreement))
     sums.tasks[:] = posterior.sum(axis=0)
     sums.answers[:] = np.diff(part.starts) @ posterior
     sums.array[-1] = entropy(posterior)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.inference.compiling import compiled
-from sottovoce.inference.steps.segments import segment_sums
+from sottovoce.inference.steps.segments import grouped_sums, segment_sums
 from sottovoce.inference.steps.votes import softmax, vote_shares
 from sottovoce.model import Codes, FloatArray, LabelPart, Part, labels_of
 from sottovoce.seams import Kernel
@@ -40,7 +40,7 @@ class ConfusionSums:
     @property
     def tasks(self) -> FloatArray:
         """Expected tasks of each truth."""
-        return self.array[-2]
+        return np.asarray(self.array[-2])
 
     @property
     def entropy(self) -> float:
@@ -63,16 +63,16 @@ class Confusions:
     known: Codes | None = None
 
     @property
-    def shape(self) -> tuple[int, ...]:  # noqa: D102 - documented at the seam
+    def shape(self) -> tuple[int, ...]:
         rows, labels = self.log_errors.shape
         return rows + 2, labels
 
-    def __call__(self, part: Part) -> FloatArray:  # noqa: D102
+    def __call__(self, part: Part) -> FloatArray:
         part = labels_of(part)
         posterior = _posterior(part, self.log_errors, self.log_prior, self.known)
         return _sums(part, posterior, self.shape)
 
-    def kernel(self) -> Kernel:  # noqa: D102
+    def kernel(self) -> Kernel:
         run = _pass_kernel(len(self.log_prior))
         fast = self.log_errors.dtype == np.float32
 
@@ -100,13 +100,13 @@ class Posteriors:
     known: Codes | None = None
 
     @property
-    def shape(self) -> tuple[int, ...]:  # noqa: D102
+    def shape(self) -> tuple[int, ...]:
         return (len(self.log_prior),)
 
-    def __call__(self, part: Part) -> FloatArray:  # noqa: D102
+    def __call__(self, part: Part) -> FloatArray:
         return _posterior(labels_of(part), self.log_errors, self.log_prior, self.known)
 
-    def kernel(self) -> Kernel:  # noqa: D102
+    def kernel(self) -> Kernel:
         run = _pass_kernel(len(self.log_prior))
         # Nothing is added up; the arrays have the types of the fused pass, so one machine code
         # serves both.
@@ -130,15 +130,15 @@ class VoteConfusions:
     known: Codes | None = None
 
     @property
-    def shape(self) -> tuple[int, ...]:  # noqa: D102
+    def shape(self) -> tuple[int, ...]:
         return self.workers * self.labels + 2, self.labels
 
-    def __call__(self, part: Part) -> FloatArray:  # noqa: D102
+    def __call__(self, part: Part) -> FloatArray:
         part = labels_of(part)
         shares = clamped(vote_shares(part), _known_or_none(self.known, part))
         return _sums(part, shares, self.shape)
 
-    def kernel(self) -> Kernel:  # noqa: D102
+    def kernel(self) -> Kernel:
         run = _start_kernel(self.labels)
 
         def add(part: Part, out: FloatArray) -> None:
@@ -184,7 +184,7 @@ def _sums(part: LabelPart, posterior: FloatArray, shape: tuple[int, ...]) -> Flo
     sums = np.zeros(shape)
     per_report = posterior[part.task]
     for truth in range(shape[1]):
-        sums[:-2, truth] = np.bincount(part.report, per_report[:, truth], shape[0] - 2)
+        sums[:-2, truth] = grouped_sums(part.report, per_report[:, truth], shape[0] - 2)
     sums[-2] = posterior.sum(axis=0)
     sums[-1, 0] = entropy(posterior)
     return sums

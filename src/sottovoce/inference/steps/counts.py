@@ -20,13 +20,13 @@ class AnswerCounts:
     """How many reports each task has."""
 
     @property
-    def shape(self) -> tuple[int, ...]:  # noqa: D102 - documented at the seam
+    def shape(self) -> tuple[int, ...]:
         return ()
 
-    def __call__(self, part: Part) -> FloatArray:  # noqa: D102
+    def __call__(self, part: Part) -> FloatArray:
         return np.diff(part.starts).astype(np.float64)
 
-    def kernel(self) -> None:  # noqa: D102 - NumPy does it in one call
+    def kernel(self) -> None:
         return None
 
 
@@ -37,17 +37,14 @@ class AnswersPerWorker:
     workers: int
 
     @property
-    def shape(self) -> tuple[int, ...]:  # noqa: D102
+    def shape(self) -> tuple[int, ...]:
         return (self.workers,)
 
-    def __call__(self, part: Part) -> FloatArray:  # noqa: D102
-        if isinstance(part, LabelPart):
-            worker = part.report // part.labels
-        else:
-            worker = part.reporters
+    def __call__(self, part: Part) -> FloatArray:
+        worker = part.report // part.labels if isinstance(part, LabelPart) else part.reporters
         return np.bincount(worker, minlength=self.workers).astype(np.float64)
 
-    def kernel(self) -> Kernel:  # noqa: D102
+    def kernel(self) -> Kernel:
         run = _worker_kernel()
 
         def add(part: Part, out: FloatArray) -> None:
@@ -66,14 +63,14 @@ class LabelCounts:
     labels: int
 
     @property
-    def shape(self) -> tuple[int, ...]:  # noqa: D102
+    def shape(self) -> tuple[int, ...]:
         return (self.labels,)
 
-    def __call__(self, part: Part) -> FloatArray:  # noqa: D102
+    def __call__(self, part: Part) -> FloatArray:
         label = labels_of(part).report % self.labels
         return np.bincount(label, minlength=self.labels).astype(np.float64)
 
-    def kernel(self) -> None:  # noqa: D102 - runs once
+    def kernel(self) -> None:
         return None
 
 

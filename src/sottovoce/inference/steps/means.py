@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from sottovoce.inference.compiling import compiled
-from sottovoce.inference.steps.segments import segment_sums
+from sottovoce.inference.steps.segments import grouped_sums, segment_sums
 from sottovoce.model import FloatArray, NumberPart, Part, numbers_of
 from sottovoce.seams import Kernel
 
@@ -37,16 +37,16 @@ class WeightedMeans:
     prior: float = 0.0
 
     @property
-    def shape(self) -> tuple[int, ...]:  # noqa: D102 - documented at the seam
+    def shape(self) -> tuple[int, ...]:
         return (3,)
 
-    def __call__(self, part: Part) -> FloatArray:  # noqa: D102
+    def __call__(self, part: Part) -> FloatArray:
         part = numbers_of(part)
         mean, offset, variance = _centred(part)
         truth, mass = _pull(part, offset, self.weights, self.prior)
         return np.stack([mean + truth, mass, np.sqrt(variance)], axis=1)
 
-    def kernel(self) -> Kernel:  # noqa: D102
+    def kernel(self) -> Kernel:
         run = _means_kernel()
 
         def fill(part: Part, out: FloatArray) -> None:
@@ -69,19 +69,19 @@ class SquaredErrors:
     scaling: Scaling = "none"
 
     @property
-    def shape(self) -> tuple[int, ...]:  # noqa: D102
+    def shape(self) -> tuple[int, ...]:
         return (len(self.weights),)
 
-    def __call__(self, part: Part) -> FloatArray:  # noqa: D102
+    def __call__(self, part: Part) -> FloatArray:
         part = numbers_of(part)
         _, offset, variance = _centred(part)
         truth, _ = _pull(part, offset, self.weights, self.prior)
         power = _power(self.scaling)
         scale = np.where(variance > 0, variance, np.inf) ** power if power else variance * 0 + 1
         errors = np.square(offset - truth[part.task]) / scale[part.task]
-        return np.bincount(part.reporters, errors, len(self.weights))
+        return grouped_sums(part.reporters, errors, len(self.weights))
 
-    def kernel(self) -> Kernel:  # noqa: D102
+    def kernel(self) -> Kernel:
         run = _errors_kernel()
         power = _power(self.scaling)
 
@@ -98,11 +98,11 @@ class TaskMeans:
 
     shape: tuple[int, ...] = (2,)
 
-    def __call__(self, part: Part) -> FloatArray:  # noqa: D102
+    def __call__(self, part: Part) -> FloatArray:
         values = numbers_of(part).values
         return np.array([len(values), values.sum()])
 
-    def kernel(self) -> None:  # noqa: D102 - one sum, once
+    def kernel(self) -> None:
         return None
 
 

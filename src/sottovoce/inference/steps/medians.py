@@ -10,7 +10,7 @@ import numpy as np
 
 from sottovoce.inference.compiling import compiled
 from sottovoce.inference.rounding import TIE
-from sottovoce.inference.steps.segments import segment_sums
+from sottovoce.inference.steps.segments import grouped_sums, segment_sums
 from sottovoce.model import FloatArray, NumberPart, Part, numbers_of
 from sottovoce.seams import Kernel
 
@@ -27,10 +27,10 @@ class WeightedMedians:
     weights: FloatArray
 
     @property
-    def shape(self) -> tuple[int, ...]:  # noqa: D102 - documented at the seam
+    def shape(self) -> tuple[int, ...]:
         return (3,)
 
-    def __call__(self, part: Part) -> FloatArray:  # noqa: D102
+    def __call__(self, part: Part) -> FloatArray:
         part = numbers_of(part)
         counts = np.maximum(np.diff(part.starts), 1)
         mass = segment_sums(self.weights[part.reporters], part.starts)
@@ -38,7 +38,7 @@ class WeightedMedians:
         spread = segment_sums(np.square(part.values - mean[part.task]), part.starts) / counts
         return np.stack([_medians(part, self.weights), mass, np.sqrt(spread)], axis=1)
 
-    def kernel(self) -> Kernel:  # noqa: D102
+    def kernel(self) -> Kernel:
         run = _median_kernel()
 
         def fill(part: Part, out: FloatArray) -> None:
@@ -60,18 +60,18 @@ class AbsoluteErrors:
     weights: FloatArray
 
     @property
-    def shape(self) -> tuple[int, ...]:  # noqa: D102
+    def shape(self) -> tuple[int, ...]:
         return (len(self.weights),)
 
-    def __call__(self, part: Part) -> FloatArray:  # noqa: D102
+    def __call__(self, part: Part) -> FloatArray:
         part = numbers_of(part)
         rows = WeightedMedians(self.weights)(part)
         errors = np.abs(part.values - rows[part.task, 0])
         spread = rows[part.task, 2]
         errors = np.divide(errors, spread, out=np.zeros_like(errors), where=spread > 0)
-        return np.bincount(part.reporters, errors, len(self.weights))
+        return grouped_sums(part.reporters, errors, len(self.weights))
 
-    def kernel(self) -> Kernel:  # noqa: D102
+    def kernel(self) -> Kernel:
         run = _median_kernel()
 
         def add(part: Part, out: FloatArray) -> None:

@@ -1,4 +1,4 @@
-"""Sums over the reports of each task."""
+"""Sums over the reports of each task, or of each group of reports."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.model import StartsArray
+from sottovoce.model import CodedArray, Codes, FloatArray, StartsArray
 
-__all__ = ["segment_sums"]
+__all__ = ["grouped_sums", "segment_sums"]
 
 S = TypeVar("S", bound=np.generic)
 
@@ -22,3 +22,10 @@ def segment_sums(values: npt.NDArray[S], starts: StartsArray) -> npt.NDArray[S]:
     if len(filled):
         sums[filled] = np.add.reduceat(values, offsets[filled], axis=0)
     return sums
+
+
+def grouped_sums(
+    groups: Codes | CodedArray | npt.NDArray[np.int64], values: FloatArray, size: int
+) -> FloatArray:
+    """Σ values of each group 0 … size − 1."""
+    return np.bincount(groups, values, size).astype(np.float64, copy=False)

@@ -10,6 +10,7 @@ import numpy as np
 
 from sottovoce.inference.compiling import compiled
 from sottovoce.inference.rounding import TIE
+from sottovoce.inference.steps.segments import grouped_sums
 from sottovoce.model import FloatArray, LabelPart, Part, labels_of
 from sottovoce.seams import Kernel
 
@@ -24,17 +25,17 @@ class Votes:
     labels: int
 
     @property
-    def shape(self) -> tuple[int, ...]:  # noqa: D102 - documented at the seam
+    def shape(self) -> tuple[int, ...]:
         return (self.labels,)
 
-    def __call__(self, part: Part) -> FloatArray:  # noqa: D102
+    def __call__(self, part: Part) -> FloatArray:
         part = labels_of(part)
         worker, label = np.divmod(part.report, self.labels)
         cells = part.task.astype(np.int64) * self.labels + label.astype(np.int64)
-        sums = np.bincount(cells, self.weights[worker], part.tasks * self.labels)
+        sums = grouped_sums(cells, self.weights[worker], part.tasks * self.labels)
         return sums.reshape(part.tasks, self.labels)
 
-    def kernel(self) -> Kernel:  # noqa: D102
+    def kernel(self) -> Kernel:
         run = _votes_kernel(self.labels)
 
         def fill(part: Part, out: FloatArray) -> None:
@@ -56,16 +57,16 @@ class Agreements:
     labels: int
 
     @property
-    def shape(self) -> tuple[int, ...]:  # noqa: D102
+    def shape(self) -> tuple[int, ...]:
         return (len(self.weights),)
 
-    def __call__(self, part: Part) -> FloatArray:  # noqa: D102
+    def __call__(self, part: Part) -> FloatArray:
         part = labels_of(part)
         worker, label = np.divmod(part.report, self.labels)
         shares = winners(Votes(self.weights, self.labels)(part))
-        return np.bincount(worker, shares[part.task, label], len(self.weights))
+        return grouped_sums(worker, shares[part.task, label], len(self.weights))
 
-    def kernel(self) -> Kernel:  # noqa: D102
+    def kernel(self) -> Kernel:
         run = _agreements_kernel(self.labels)
 
         def add(part: Part, out: FloatArray) -> None:
@@ -96,7 +97,7 @@ def vote_shares(part: LabelPart) -> FloatArray:
     shares = votes.reshape(part.tasks, part.labels).astype(np.float64)
     totals = shares.sum(axis=1, keepdims=True)
     even = np.full_like(shares, 1.0 / part.labels)
-    return np.divide(shares, totals, out=even, where=totals > 0)
+    return np.asarray(np.divide(shares, totals, out=even, where=totals > 0))
 
 
 @cache

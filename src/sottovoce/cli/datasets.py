@@ -1,0 +1,177 @@
+"""`sottovoce datasets`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sottovoce.cli import screen
+from sottovoce.cli.options import ForceOption, JsonOption
+
+if TYPE_CHECKING:
+    from sottovoce.datasets import Crowd, DatasetCard
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Real datasets in a cache folder (SOTTOVOCE_DATA), and simulated crowds.",
+)
+
+
+class CrowdKind(StrEnum):
+    """Which simulated crowd."""
+
+    categorical = "categorical"
+    numeric = "numeric"
+    sparse = "sparse"
+
+
+class AbilityKind(StrEnum):
+    """How able the workers of a categorical crowd are."""
+
+    homogeneous = "homogeneous"
+    heterogeneous = "heterogeneous"
+    spammers = "spammers"
+    adversaries = "adversaries"
+
+
+@app.command("list")
+def list_all(json: JsonOption = False) -> None:
+    """List the datasets of the cache."""
+    from sottovoce import datasets
+
+    cards = datasets.list_datasets()
+    if json:
+        screen.print_json(
+            {"folder": str(datasets.data_folder()), "datasets": list(map(_as_json, cards))}
+        )
+        return
+    if not cards:
+        screen.note(
+            f"no datasets in {datasets.data_folder()}: sottovoce datasets add PATH puts some there"
+        )
+        return
+    sizes = ("workers", "tasks", "answers", "truths")
+    rows = [[c.name, str(c.kind), *(_count(getattr(c, size)) for size in sizes)] for c in cards]
+    screen.print_table(["name", "kind", "workers", "tasks", "answers", "gold"], rows)
+
+
+@app.command()
+def show(
+    name: Annotated[str, typer.Argument(help="A name that `list` shows.", show_default=False)],
+    json: JsonOption = False,
+) -> None:
+    """Say what a dataset holds, where it comes from and what is odd about it."""
+    from sottovoce import datasets
+
+    card = datasets.describe(name)
+    if json:
+        screen.print_json(_as_json(card))
+        return
+    rows = [
+        ["kind", str(card.kind)],
+        ["answers are", card.domain_text],
+        ["workers", _count(card.workers)],
+        ["tasks", f"{_count(card.tasks)}, {_count(card.truths)} with gold"],
+        ["answers", f"{_count(card.answers)} pairs from {_count(card.rows)} rows"],
+        ["source", card.source],
+        ["licence", card.licence],
+        ["paper", card.paper],
+        ["folder", str(card.folder)],
+        ["files", ", ".join(card.files)],
+        *(["oddity", oddity] for oddity in card.oddities),
+    ]
+    screen.print_table(["", card.name], rows)
+
+
+@app.command()
+def add(
+    path: Annotated[
+        Path,
+        typer.Argument(
+            help="A folder with answers.csv [and truth.csv], or a whole cache with its index.",
+            show_default=False,
+        ),
+    ],
+    force: ForceOption = False,
+) -> None:
+    """Check datasets and copy them into the cache, all of them or none."""
+    from sottovoce import datasets
+
+    for name in datasets.add(path, force=force):
+        screen.note(f"added {name} to {datasets.data_folder()}")
+
+
+@app.command()
+def generate(
+    kind: Annotated[CrowdKind, typer.Argument(show_default=False)],
+    output: Annotated[Path, typer.Option("--output", "-o", help="A .parquet file of answers.")],
+    gold: Annotated[Path | None, typer.Option(help="A .parquet file for the truths.")] = None,
+    workers: Annotated[int, typer.Option(help="How many workers.")] = 100,
+    tasks: Annotated[int, typer.Option(help="How many tasks.")] = 1_000,
+    labels: Annotated[int, typer.Option(help="categorical: how many labels.")] = 4,
+    redundancy: Annotated[int, typer.Option(help="categorical: answers per task.")] = 5,
+    ability: Annotated[
+        AbilityKind, typer.Option(help="categorical: how able workers are.")
+    ] = AbilityKind.heterogeneous,
+    accuracy: Annotated[float, typer.Option(help="categorical: mean accuracy.")] = 0.7,
+    imbalance: Annotated[
+        float, typer.Option(help="categorical: the first label over the last.")
+    ] = 1.0,
+    difficulty: Annotated[
+        float, typer.Option(help="categorical: of the hardest task, 0 to 1.")
+    ] = 0.0,
+    lambda1: Annotated[float, typer.Option(help="numeric: error variance ~ Exp(rate).")] = 1.0,
+    sparsity: Annotated[float, typer.Option(help="sparse: share of absent answers.")] = 0.9,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same answers.")] = 0,
+    force: ForceOption = False,
+) -> None:
+    """Simulate a crowd and stream its answers to a Parquet file, 10^8 of them if you like."""
+    from sottovoce import datasets
+
+    crowd: Crowd
+    match kind:
+        case CrowdKind.categorical:
+            crowd = datasets.CategoricalCrowd(
+                workers=workers,
+                tasks=tasks,
+                labels=labels,
+                redundancy=redundancy,
+                ability=ability.value,
+                accuracy=accuracy,
+                imbalance=imbalance,
+                difficulty=difficulty,
+                seed=seed,
+            )
+        case CrowdKind.numeric:
+            crowd = datasets.NumericCrowd(workers=workers, tasks=tasks, lambda1=lambda1, seed=seed)
+        case CrowdKind.sparse:
+            crowd = datasets.SparseCrowd(workers=workers, tasks=tasks, sparsity=sparsity, seed=seed)
+    count = datasets.stream_to_parquet(crowd, output, gold=gold, force=force)
+    screen.note(f"wrote {output}: {count:,} simulated answers")
+
+
+def _count(number: int | None) -> str:
+    return "unknown" if number is None else f"{number:,}"
+
+
+def _as_json(card: DatasetCard) -> dict[str, object]:
+    return {
+        "name": card.name,
+        "kind": str(card.kind),
+        "domain": card.domain_text,
+        "workers": card.workers,
+        "tasks": card.tasks,
+        "answers": card.answers,
+        "truths": card.truths,
+        "source": card.source,
+        "licence": card.licence,
+        "paper": card.paper,
+        "oddities": list(card.oddities),
+        "folder": str(card.folder),
+        "files": dict(card.files),
+    }

@@ -1,0 +1,199 @@
+"""`sottovoce infer`."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sottovoce.cli import screen
+from sottovoce.cli.options import (
+    AnswersArgument,
+    BadRows,
+    BadRowsOption,
+    ColumnsOption,
+    DomainOption,
+    ForceOption,
+    FormatOption,
+    GoldColumnsOption,
+    JsonOption,
+    Repeats,
+    RepeatsOption,
+    pairs,
+    reading,
+)
+from sottovoce.errors import OutputExists, UsageError
+
+if TYPE_CHECKING:
+    from sottovoce.model import Result, Score
+
+__all__ = ["infer"]
+
+SHOWN = 20
+LONG = 1_000_000
+
+
+def infer(
+    answers: AnswersArgument,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method", "-m",
+            help="majority-vote, mean, median, weighted-median, constant, td, crh, gtm, catd, "
+            "inverse-deviation, dawid-skene, one-coin or latent-label; auto is dawid-skene for "
+            "labels and crh for numbers.",
+        ),
+    ] = "auto",
+    gold: Annotated[
+        str | None, typer.Option(help="Table with columns task and truth to score against.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write truths here: .csv, .tsv, .jsonl or .parquet."),
+    ] = None,
+    workers: Annotated[Path | None, typer.Option(help="Write workers' weights here.")] = None,
+    posterior: Annotated[
+        Path | None, typer.Option(help="Write every label's probability here.")
+    ] = None,
+    confusions: Annotated[
+        Path | None, typer.Option(help="Write workers' confusion matrices here.")
+    ] = None,
+    setting: Annotated[
+        str | None,
+        typer.Option("--set", help="The method's parameters, as max_rounds=50,tolerance=1e-8."),
+    ] = None,
+    ties: Annotated[str, typer.Option(help="first or random (with --seed).")] = "first",
+    seed: Annotated[int | None, typer.Option(help="Seed for random ties.")] = None,
+    columns: ColumnsOption = None,
+    gold_columns: GoldColumnsOption = None,
+    domain: DomainOption = None,
+    repeats: RepeatsOption = Repeats.first,
+    bad_rows: BadRowsOption = BadRows.error,
+    format: FormatOption = None,
+    json: JsonOption = False,
+    force: ForceOption = False,
+) -> None:  # fmt: skip
+    """Print the truth of every task in ANSWERS, a table of worker, task and answer.
+
+    On a terminal the first tasks are shown as a table; into a pipe all of them go as CSV.
+    """
+    import sottovoce
+
+    files = {"truths": output, "workers": workers, "posterior": posterior, "confusions": confusions}
+    wanted = {table: path for table, path in files.items() if path is not None}
+    _check_outputs(list(wanted.values()), force=force)
+    table = sottovoce.read(answers, **reading(columns, domain, repeats, bad_rows, format))
+    with screen.passes("inferring", visible=len(table) >= LONG) as progress:
+        result = sottovoce.infer(
+            table,
+            method,
+            parameters=_parameters(setting),
+            ties=ties,  # type: ignore[arg-type]
+            seed=seed,
+            progress=progress,
+        )
+    tables = {name: result.table(name) for name in wanted}  # type: ignore[arg-type]
+    score = _score(result, gold, gold_columns)
+    _write(tables, wanted, force=force)
+    screen.notes_of(table.reading)
+    if json:
+        screen.print_json(_summary(result, len(table), score))
+        return
+    if output is None:
+        _print_truths(result)
+    for path in wanted.values():
+        screen.note(f"wrote {path}")
+    screen.note(_words(result))
+    if score is not None:
+        screen.note(screen.score_words(score))
+
+
+def _check_outputs(paths: list[Path], *, force: bool) -> None:
+    """Refuse before the work, not after it."""
+    if len({path.resolve() for path in paths}) != len(paths):
+        raise UsageError("two outputs have the same name")
+    for path in paths:
+        if not force and path.exists():
+            raise OutputExists(str(path))
+
+
+def _parameters(text: str | None) -> dict[str, Any]:
+    """`--set` with whole numbers and numbers as such."""
+    given: dict[str, Any] = {}
+    for name, value in (pairs(text, "--set") or {}).items():
+        for kind in (int, float, str):
+            try:
+                given[name] = kind(value)
+                break
+            except ValueError:
+                continue
+    return given
+
+
+def _score(result: Result, gold: str | None, columns: str | None) -> Score | None:
+    if gold is None:
+        return None
+    import sottovoce
+
+    return sottovoce.score(result, gold, columns=pairs(columns, "--gold-columns"))
+
+
+def _write(tables: dict[str, Any], paths: dict[str, Path], *, force: bool) -> None:
+    from sottovoce.stores import write_columns
+
+    for name, path in paths.items():
+        write_columns(tables[name], path, force=force)
+
+
+def _summary(result: Result, answers: int, score: Score | None) -> dict[str, Any]:
+    return {
+        "method": result.provenance.method,
+        "tasks": len(result.tasks),
+        "workers": len(result.workers),
+        "answers": answers,
+        "rounds": result.rounds,
+        "converged": result.converged,
+        "score": score.as_dict() if score is not None else None,
+    }
+
+
+def _words(result: Result) -> str:
+    end = "converged" if result.converged else "stopped at the round limit"
+    rounds = f"{result.rounds} round{'s' if result.rounds != 1 else ''}"
+    return (
+        f"{result.provenance.method}: {len(result.tasks):,} tasks, {len(result.workers):,} "
+        f"workers, {int(result.answers.sum()):,} answers, {rounds}, {end}"
+    )
+
+
+def _print_truths(result: Result) -> None:
+    columns = result.table("truths")
+    if not sys.stdout.isatty():
+        _pipe(columns)
+        return
+    rows = [
+        [_cell(column[i]) for column in columns.values()] for i in range(min(SHOWN, len(result)))
+    ]
+    screen.print_table(list(columns), rows)
+    if len(result) > SHOWN:
+        screen.note(f"… {len(result) - SHOWN:,} more tasks: -o truths.csv writes them all")
+
+
+def _pipe(columns: dict[str, Any]) -> None:
+    """All rows as CSV on standard output."""
+    from sottovoce.stores import write_columns
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "truths.csv"
+        write_columns(columns, path)
+        with path.open("rb") as stream:
+            shutil.copyfileobj(stream, sys.stdout.buffer)
+    sys.stdout.flush()
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

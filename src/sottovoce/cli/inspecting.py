@@ -1,0 +1,99 @@
+"""`sottovoce inspect`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from sottovoce.cli import screen
+from sottovoce.cli.options import (
+    AnswersArgument,
+    BadRows,
+    BadRowsOption,
+    ColumnsOption,
+    DomainOption,
+    FormatOption,
+    JsonOption,
+    Repeats,
+    RepeatsOption,
+    reading,
+)
+
+if TYPE_CHECKING:
+    from sottovoce.inference.inspecting import Inspection
+
+__all__ = ["inspect"]
+
+SHOWN = 20
+
+
+def inspect(
+    answers: AnswersArgument,
+    columns: ColumnsOption = None,
+    domain: DomainOption = None,
+    repeats: RepeatsOption = Repeats.first,
+    bad_rows: BadRowsOption = BadRows.error,
+    format: FormatOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Say what ANSWERS holds: size, sparsity, agreement, repeated pairs, suspicious workers."""
+    import sottovoce
+
+    seen = sottovoce.inspect(answers, **reading(columns, domain, repeats, bad_rows, format))
+    if json:
+        screen.print_json(_as_json(seen))
+        return
+    screen.print_table(["", ""], _rows(seen))
+    if not seen.suspicious:
+        return
+    rows = [[s.worker, f"{s.answers:,}", s.reason] for s in seen.suspicious[:SHOWN]]
+    screen.print_table(["suspicious worker", "answers", "why"], rows)
+    if len(seen.suspicious) > SHOWN:
+        screen.note(f"… {len(seen.suspicious) - SHOWN:,} more: --json lists them all")
+
+
+def _rows(seen: Inspection) -> list[list[str]]:
+    per_task = "{:,} to {:,}, median {:g}".format(*_ends(seen.answers_per_task))
+    per_worker = "{:,} to {:,}, median {:g}".format(*_ends(seen.answers_per_worker))
+    rows = [
+        ["answers", f"{seen.answers:,} (domain: {seen.domain})"],
+        ["tasks", f"{seen.tasks:,}, with {per_task} answers each"],
+        ["workers", f"{seen.workers:,}, with {per_worker} answers each"],
+        ["sparsity", f"{seen.sparsity:.1%} of the (worker, task) pairs have no answer"],
+        ["agreement", _agreement(seen)],
+    ]
+    if seen.reading is not None:
+        touched = seen.reading.sentences() or ["no (worker, task) pair is repeated"]
+        rows.extend(["rows", sentence] for sentence in touched)
+    rows.append(["suspicious", f"{len(seen.suspicious):,} of {seen.workers:,} workers"])
+    return rows
+
+
+def _ends(spread: tuple[int, float, int]) -> tuple[int, int, float]:
+    return spread[0], spread[2], spread[1]
+
+
+def _agreement(seen: Inspection) -> str:
+    if seen.agreement is None:
+        return "unknown: no task has two answers"
+    if seen.domain.is_numeric:
+        return f"{seen.agreement:.1%} of the variance of answers is between tasks"
+    equal, chance = f"{seen.agreement:.1%}", f"{seen.chance:.1%}"
+    return f"two answers to a task are equal {equal} of the time, by chance {chance}"
+
+
+def _as_json(seen: Inspection) -> dict[str, object]:
+    names = ("least", "median", "most")
+    return {
+        "answers": seen.answers,
+        "tasks": seen.tasks,
+        "workers": seen.workers,
+        "domain": {"kind": str(seen.domain.kind), "labels": list(seen.domain.labels)},
+        "sparsity": seen.sparsity,
+        "answers_per_task": dict(zip(names, seen.answers_per_task, strict=True)),
+        "answers_per_worker": dict(zip(names, seen.answers_per_worker, strict=True)),
+        "agreement": seen.agreement,
+        "agreement_by_chance": seen.chance,
+        "rows": asdict(seen.reading) if seen.reading is not None else None,
+        "suspicious": [asdict(suspicion) for suspicion in seen.suspicious],
+    }

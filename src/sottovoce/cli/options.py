@@ -1,0 +1,108 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from sottovoce.errors import UsageError
+
+__all__ = [
+    "AnswersArgument",
+    "BadRows",
+    "BadRowsOption",
+    "ColumnsOption",
+    "DomainOption",
+    "ForceOption",
+    "FormatOption",
+    "GoldColumnsOption",
+    "JsonOption",
+    "Repeats",
+    "RepeatsOption",
+    "pairs",
+    "reading",
+]
+
+
+class Repeats(StrEnum):
+    """What to do with a (worker, task) pair that occurs more than once."""
+
+    first = "first"
+    last = "last"
+    keep = "keep"
+    error = "error"
+
+
+class BadRows(StrEnum):
+    """What to do with a row that cannot be used."""
+
+    error = "error"
+    drop = "drop"
+
+
+AnswersArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="ANSWERS",
+        help="Table with columns worker, task and answer (or label, report, value): CSV, TSV, "
+        "JSONL (each also .gz) or Parquet; - for standard input; dataset:NAME for a cached one.",
+        show_default=False,
+    ),
+]
+ColumnsOption = Annotated[
+    str | None,
+    typer.Option(help="Other column names, as worker=annotator,task=item,answer=vote."),
+]
+GoldColumnsOption = Annotated[
+    str | None, typer.Option(help="Other column names of GOLD, as task=item,truth=right.")
+]
+DomainOption = Annotated[
+    str | None,
+    typer.Option(
+        help="What answers are: categorical, ordinal or numeric, optionally with labels or range, "
+        "as ordinal:low,mid,high or numeric:0..10. Inferred if not given."
+    ),
+]
+RepeatsOption = Annotated[
+    Repeats, typer.Option(help="When a worker answered a task more than once: which answers count.")
+]
+BadRowsOption = Annotated[
+    BadRows, typer.Option(help="Stop at a row that cannot be used, or drop it and count it.")
+]
+FormatOption = Annotated[
+    str | None, typer.Option(help="csv, tsv, jsonl or parquet, if the name does not tell.")
+]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+def pairs(text: str | None, option: str) -> dict[str, str] | None:
+    """`a=b,c=d` as a dictionary."""
+    if text is None:
+        return None
+    found = {}
+    for piece in text.split(","):
+        name, equals, value = piece.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise UsageError(f"{option} takes NAME=VALUE,NAME=VALUE, not {piece!r}")
+        found[name.strip()] = value.strip()
+    return found
+
+
+def reading(
+    columns: str | None, domain: str | None, repeats: Repeats, bad_rows: BadRows, format: str | None
+) -> dict[str, Any]:
+    """The options as keywords of `sottovoce.read`; what is left at its default is left out."""
+    from sottovoce.stores import parse_domain
+
+    given: Mapping[str, object] = {
+        "columns": pairs(columns, "--columns"),
+        "domain": parse_domain(domain) if domain is not None else None,
+        "repeats": None if repeats is Repeats.first else repeats.value,
+        "bad_rows": None if bad_rows is BadRows.error else bad_rows.value,
+        "format": format,
+    }
+    return {name: value for name, value in given.items() if value is not None}

@@ -1,0 +1,82 @@
+"""Static pictures, with matplotlib (extra `plots`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sottovoce.errors import NotInstalled
+from sottovoce.stores.writing import new_file
+
+if TYPE_CHECKING:
+    from sottovoce.api import Comparison
+    from sottovoce.model import FloatArray
+
+__all__ = ["demo_plot"]
+
+INK, ACCENT, PALE = "#22303c", "#c2553a", "#b8c4cc"
+
+
+def demo_plot(rows: Sequence[Comparison], abilities: FloatArray, path: Path) -> Path:
+    """Accuracy by method with intervals, and the best method's weights beside the truth."""
+    pyplot = _pyplot()
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
+    _draw_scores(left, rows)
+    _draw_weights(right, rows, abilities)
+    with new_file(path, force=True) as temporary:
+        figure.savefig(temporary, dpi=150, format="png")
+    pyplot.close(figure)
+    return path
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib
+    except ImportError:
+        raise NotInstalled("matplotlib", purpose="a plot", extra="plots") from None
+    matplotlib.use("Agg")
+    import matplotlib.pyplot
+
+    matplotlib.pyplot.rcParams.update(
+        {
+            "axes.edgecolor": INK,
+            "axes.labelcolor": INK,
+            "axes.spines.right": False,
+            "axes.spines.top": False,
+            "font.size": 10,
+            "text.color": INK,
+            "xtick.color": INK,
+            "ytick.color": INK,
+        }
+    )
+    return matplotlib.pyplot
+
+
+def _draw_scores(axes: Any, rows: Sequence[Comparison]) -> None:
+    for height, row in enumerate(reversed(rows)):
+        score, best = row.score, row is rows[0]
+        color = ACCENT if best else INK
+        axes.plot([score.low, score.high], [height, height], color=color, alpha=0.45, linewidth=4)
+        axes.plot(score.accuracy, height, "o", color=color, markersize=7)
+        axes.annotate(
+            f"{score.accuracy:.3f}", (score.accuracy, height), xytext=(0, 7),
+            textcoords="offset points", ha="center", fontsize=8, color=color,
+        )  # fmt: skip
+    axes.set_yticks(range(len(rows)), [row.method for row in reversed(rows)])
+    axes.set_ylim(-0.6, len(rows) - 0.2)
+    axes.grid(axis="x", color=PALE, linewidth=0.5)
+    axes.set_xlabel("accuracy against gold (bars: 95 % bootstrap interval)")
+    axes.set_title("How often each method finds the truth", loc="left")
+
+
+def _draw_weights(axes: Any, rows: Sequence[Comparison], abilities: FloatArray) -> None:
+    row = next((r for r in rows if r.method in ("dawid-skene", "one-coin")), rows[0])
+    workers = np.asarray(row.result.workers).astype(np.int64)
+    axes.plot([0.2, 1], [0.2, 1], color=PALE, linewidth=1, zorder=0)
+    axes.plot(abilities[workers], row.result.weights, "o", color=INK, alpha=0.7, markersize=5)
+    axes.set_xlabel("true accuracy of the worker (simulated)")
+    axes.set_ylabel(f"weight by {row.method}")
+    axes.set_title("What it learns about each worker, without gold", loc="left")

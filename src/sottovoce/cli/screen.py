@@ -1,0 +1,102 @@
+"""What people see: notes and progress on standard error, tables and data on standard output."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from sottovoce.model import Reading, Score
+
+__all__ = [
+    "interval_words",
+    "note",
+    "notes_of",
+    "passes",
+    "print_json",
+    "print_table",
+    "score_words",
+]
+
+
+def note(text: str) -> None:
+    """One line on standard error."""
+    typer.echo(text, err=True)
+
+
+def notes_of(reading: Reading | None) -> None:
+    """What reading did to rows, if it did anything."""
+    for sentence in reading.sentences() if reading else []:
+        note(f"note: {sentence}")
+
+
+def print_json(content: Mapping[str, Any]) -> None:
+    """One JSON object on standard output."""
+    typer.echo(json.dumps(content, ensure_ascii=False))
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, title: str = "") -> None:
+    """A table for people on standard output; numbers to the right."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(title=title or None, box=SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    for i, column in enumerate(columns):
+        numbers = all(_is_number(row[i]) for row in rows)
+        table.add_column(column, justify="right" if numbers else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    _console().print(table)
+
+
+def score_words(score: Score) -> str:
+    """A score as a person reads it."""
+    interval = f"95 % interval {interval_words(score)}"
+    left_out = f"; {score.unanswered:,} had no answer" if score.unanswered else ""
+    of = f"{score.tasks:,} gold tasks{left_out}"
+    if score.accuracy is not None:
+        return f"accuracy {score.accuracy:.4f} ({interval}; {of})"
+    return f"MAE {score.mae:.4g} ({interval}), RMSE {score.rmse:.4g} ({of})"
+
+
+def interval_words(score: Score) -> str:
+    """The ends of a score's interval, with the digits that fit its unit."""
+    digits = ".3f" if score.accuracy is not None else ".4g"
+    return f"{score.low:{digits}} to {score.high:{digits}}"
+
+
+@contextmanager
+def passes(what: str, *, visible: bool) -> Iterator[Callable[[int], None] | None]:
+    """A line on standard error that counts passes, if somebody is there to see it."""
+    if not (visible and sys.stderr.isatty()):
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    with Progress(
+        SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(),
+        console=console, transient=True,
+    ) as progress:  # fmt: skip
+        line = progress.add_task(what, total=None)
+        yield lambda count: progress.update(line, description=f"{what}: pass {count}")
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    # Piped output is not wrapped to a terminal's width nobody has.
+    width = None if sys.stdout.isatty() else 160
+    return Console(width=width, highlight=False, soft_wrap=False)
+
+
+def _is_number(text: str) -> bool:
+    return text[:1].isdigit() or text in {"", "-"}

@@ -1,0 +1,144 @@
+"""A first look at a table: its size, how much workers agree, and who stands out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sottovoce.inference.steps.counts import AnswerCounts, AnswersPerWorker
+from sottovoce.inference.steps.peers import PeerAgreements, PeerDistances, WorkerLabels
+from sottovoce.model import Domain, FloatArray, Reading
+from sottovoce.seams import Engine
+
+__all__ = ["Inspection", "Suspicion", "inspect_answers"]
+
+FALSE_ALARMS = 0.01
+"""How often a table of honest, equally able workers would raise any suspicion at all."""
+_LEAST_ANSWERS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Suspicion:
+    """A worker worth a look, and why."""
+
+    worker: str
+    answers: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What a table holds.
+
+    `sparsity` is the share of (worker, task) pairs without an answer. `agreement` is the chance
+    that two answers to one task are equal (labels), or the share of the variance of answers that
+    is between tasks (numbers); `chance` is what it would be if answers ignored the task.
+    """
+
+    workers: int
+    tasks: int
+    answers: int
+    domain: Domain
+    sparsity: float
+    answers_per_task: tuple[int, float, int]
+    answers_per_worker: tuple[int, float, int]
+    agreement: float | None
+    chance: float
+    suspicious: tuple[Suspicion, ...]
+    reading: Reading | None = field(default=None)
+
+
+def inspect_answers(engine: Engine) -> Inspection:
+    """Counts, agreement, and workers whose answers differ from the others' beyond chance."""
+    workers, tasks = len(engine.workers), len(engine.tasks)
+    per_task = engine.map(AnswerCounts())
+    per_worker = engine.total(AnswersPerWorker(workers))
+    answers = int(per_task.sum())
+    look = _numbers if engine.domain.is_numeric else _labels
+    agreement, chance, suspicious = look(engine, per_worker)
+    return Inspection(
+        workers,
+        tasks,
+        answers,
+        engine.domain,
+        max(0.0, 1 - answers / (workers * tasks)),
+        _spread(per_task),
+        _spread(per_worker),
+        agreement,
+        chance,
+        suspicious,
+    )
+
+
+def _spread(counts: FloatArray) -> tuple[int, float, int]:
+    return int(counts.min()), float(np.median(counts)), int(counts.max())
+
+
+def _alarm(workers: int) -> float:
+    """How many standard deviations are beyond chance when so many workers are looked at."""
+    from scipy.special import ndtri
+
+    return float(-ndtri(FALSE_ALARMS / max(workers, 1)))
+
+
+def _labels(
+    engine: Engine, per_worker: FloatArray
+) -> tuple[float | None, float, tuple[Suspicion, ...]]:
+    workers = len(engine.workers)
+    same, compared = engine.total(PeerAgreements(workers)).T
+    counts = engine.total(WorkerLabels(workers, engine.domain.size))
+    shares = counts.sum(axis=0) / counts.sum()
+    chance = float(np.sum(np.square(shares)))
+    if not compared.any():
+        return None, chance, ()
+    crowd = float(same.sum() / compared.sum())
+    rate = np.divide(same, compared, out=np.full_like(same, crowd), where=compared > 0)
+    deviation = np.sqrt(max(crowd * (1 - crowd), 1e-12) / np.maximum(compared, 1))
+    low = (rate - crowd) / deviation < -_alarm(workers)
+    favourite = counts.argmax(axis=1)
+    favoured = counts.max(axis=1)
+    # If all of k answers are the label that a share q of the crowd's answers are: q^k by chance.
+    with np.errstate(divide="ignore"):
+        luck = favoured * np.log(shares[favourite])
+    constant = (favoured == per_worker) & (luck < np.log(FALSE_ALARMS / workers))
+    found = []
+    for k in np.flatnonzero((low | constant) & (per_worker >= _LEAST_ANSWERS)):
+        reasons = []
+        if low[k]:
+            reasons.append(f"agrees with {rate[k]:.0%} of others' answers, the crowd {crowd:.0%}")
+        if constant[k]:
+            label, share = engine.domain.labels[favourite[k]], shares[favourite[k]]
+            reasons.append(f"always answers {str(label)!r}, the crowd {share:.0%} of the time")
+        found.append(Suspicion(str(engine.workers[k]), int(per_worker[k]), "; ".join(reasons)))
+    return crowd, chance, tuple(sorted(found, key=lambda s: -s.answers))
+
+
+def _numbers(
+    engine: Engine, per_worker: FloatArray
+) -> tuple[float | None, float, tuple[Suspicion, ...]]:
+    from sottovoce.inference.steps.means import WeightedMeans
+
+    workers = len(engine.workers)
+    squares, compared = engine.total(PeerDistances(workers)).T
+    means, _, _ = engine.map(WeightedMeans(np.ones(workers))).T
+    if not compared.any():
+        return None, 0.0, ()
+    within = float(squares.sum() / compared.sum())
+    per_task = np.maximum(engine.map(AnswerCounts()), 1)
+    between = max(float(np.var(means) - np.mean(within / per_task)), 0.0)
+    agreement = between / (between + within) if between + within > 0 else 1.0
+    rate = np.divide(squares, compared, out=np.full_like(squares, within), where=compared > 0)
+    # A mean of n squared normal errors deviates by √(2/n) of itself.
+    excess = (rate / within - 1) / np.sqrt(2 / np.maximum(compared, 1)) if within > 0 else rate * 0
+    flagged = (excess > _alarm(workers)) & (per_worker >= _LEAST_ANSWERS)
+    found = [
+        Suspicion(
+            str(engine.workers[k]),
+            int(per_worker[k]),
+            f"is off by {np.sqrt(rate[k]):.3g} from others' answers, the crowd by "
+            f"{np.sqrt(within):.3g}",
+        )
+        for k in np.flatnonzero(flagged)
+    ]
+    return agreement, 0.0, tuple(sorted(found, key=lambda s: -s.answers))

@@ -1,0 +1,24 @@
+"""Tables at rest: files and frames in and out.
+
+A table has columns `worker`, `task` and one of `answer`, `label`, `report` and `value` (matched
+exactly, else without regard to case and outer spaces); others are ignored, and `columns` maps
+other names. In messages `row` is what a person looks for: the line of a text file as an editor
+counts it (the header of a CSV file is row 1), else the row counted from 1.
+"""
+
+from sottovoce.stores.domains import parse_domain
+from sottovoce.stores.golds import read_gold
+from sottovoce.stores.packing import pack
+from sottovoce.stores.reading import BadRows, read_reports
+from sottovoce.stores.saving import write_columns
+from sottovoce.stores.sources import Source
+
+__all__ = [
+    "BadRows",
+    "Source",
+    "pack",
+    "parse_domain",
+    "read_gold",
+    "read_reports",
+    "write_columns",
+]

@@ -1,0 +1,179 @@
+"""The packed form of a table: one Parquet file that is read without looking at a name twice.
+
+Its columns `worker`, `task` and `value` are the codes (or numbers) of the rows. The vocabularies
+lie beside them in `worker_name` and `task_name`: name i in row i, NULL below the last; there is
+room, since every name occurs in some row. The file's metadata holds the domain and the version.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+
+from sottovoce.errors import DataError, UsageError
+from sottovoce.model import Codes, Domain, FloatArray, Kind, Reading, Repeats, Reports
+from sottovoce.stores.opening import check_ends_like_parquet
+from sottovoce.stores.saving import copied, storable
+from sottovoce.stores.settling import settled
+from sottovoce.stores.sources import LocalFile
+from sottovoce.stores.sql import connect, first_line, path_of, text_of
+
+__all__ = ["VERSION", "manifest_of", "read_packed", "write_packed"]
+
+VERSION = 1
+_KEY = "sottovoce"
+
+
+def write_packed(reports: Reports, path: os.PathLike[str]) -> None:
+    """Write the table's codes, vocabularies and domain to a new Parquet file."""
+    domain = reports.domain
+    manifest = {
+        "version": VERSION,
+        "kind": domain.kind.value,
+        "labels": list(domain.labels),
+        "low": domain.low if math.isfinite(domain.low) else None,
+        "high": domain.high if math.isfinite(domain.high) else None,
+        "rows": len(reports),
+        "workers": len(reports.workers),
+        "tasks": len(reports.tasks),
+        "distinct": reports.reading is not None
+        and (reports.reading.repeats != "keep" or not reports.reading.repeated),
+    }
+    value = reports.value if domain.is_numeric else reports.value.astype(_narrow(domain.size))
+    views = {
+        "codes": {"worker": reports.worker, "task": reports.task, "value": value},
+        "workers": {"worker_name": storable(reports.workers)},
+        "tasks": {"task_name": storable(reports.tasks)},
+    }
+    copied(
+        views,
+        "FROM codes POSITIONAL JOIN workers POSITIONAL JOIN tasks",
+        path,
+        "FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2, "
+        f"KV_METADATA {{{_KEY}: {text_of(json.dumps(manifest))}}}",
+    )
+
+
+def manifest_of(file: LocalFile) -> dict[str, Any] | None:
+    """What a packed file says about itself; None for any other file."""
+    if file.format != "parquet":
+        return None
+    check_ends_like_parquet(file)
+    connection = connect()
+    try:
+        row = connection.execute(
+            f"SELECT value FROM parquet_kv_metadata({path_of(file.path)}) "
+            f"WHERE key = {text_of(_KEY)}::BLOB"
+        ).fetchone()
+        manifest: Any = None if row is None else json.loads(row[0])
+    except (duckdb.Error, ValueError) as error:
+        raise DataError(f"cannot be read as parquet: {first_line(error)}", file=file.name) from None
+    finally:
+        connection.close()
+    if manifest is None:
+        return None
+    version = manifest.get("version") if isinstance(manifest, dict) else None
+    if not isinstance(version, int) or version > VERSION:
+        raise DataError(
+            f"is packed in version {version} of the format and this release reads up to "
+            f"{VERSION}: upgrade sottovoce, or pack the table again",
+            file=file.name,
+        )
+    return manifest  # type: ignore[no-any-return]
+
+
+def read_packed(
+    file: LocalFile,
+    manifest: Mapping[str, Any],
+    columns: Mapping[str, str] | None,
+    wanted: Domain | Kind | None,
+    repeats: Repeats,
+) -> Reports:
+    """The table of a packed file, under another domain if one is wanted."""
+    if columns:
+        raise UsageError(f"{file.name} is packed: its columns are known and cannot be mapped")
+    connection = connect()
+    try:
+        reports = _loaded(connection, file, manifest, repeats)
+    except (duckdb.Error, DataError, KeyError, TypeError, ValueError) as error:
+        raise DataError(
+            f"is a damaged packed table ({first_line(error)}): pack it again", file=file.name
+        ) from None
+    finally:
+        connection.close()
+    reports = _under(reports, wanted, file.name)
+    if manifest.get("distinct"):
+        return reports
+    return settled(reports, repeats, lambda position: position + 1)
+
+
+def _loaded(
+    connection: duckdb.DuckDBPyConnection,
+    file: LocalFile,
+    manifest: Mapping[str, Any],
+    repeats: Repeats,
+) -> Reports:
+    scan = f"read_parquet({path_of(file.path)}, hive_partitioning = false)"
+    query = f"SELECT worker, task, value FROM {scan}"
+    codes: dict[str, Any] = connection.execute(query).fetchnumpy()
+    names = {
+        role: np.ma.getdata(
+            connection.execute(
+                f"SELECT {role}_name AS name FROM {scan} LIMIT {int(manifest[f'{role}s'])}"
+            ).fetchnumpy()["name"]
+        )
+        for role in ("worker", "task")
+    }
+    low, high = manifest["low"], manifest["high"]
+    domain = Domain(
+        Kind(manifest["kind"]),
+        tuple(manifest["labels"]),
+        -math.inf if low is None else low,
+        math.inf if high is None else high,
+    )
+    rows = len(codes["worker"])
+    return Reports(
+        codes["worker"],
+        codes["task"],
+        _values(codes["value"], domain),
+        names["worker"],
+        names["task"],
+        domain,
+        Reading(file.name, rows, repeats=repeats),
+    )
+
+
+def _values(column: npt.NDArray[Any], domain: Domain) -> Codes | FloatArray:
+    return column if domain.is_numeric else column.astype(np.int32)
+
+
+def _narrow(labels: int) -> type[np.signedinteger[Any]]:
+    return np.int8 if labels <= 128 else np.int16 if labels <= 32768 else np.int32
+
+
+def _under(reports: Reports, wanted: Domain | Kind | None, name: str) -> Reports:
+    """The same table under the domain that is wanted, where that is a matter of names."""
+    own = reports.domain
+    kind = wanted.kind if isinstance(wanted, Domain) else wanted
+    if wanted is None or wanted in (own, own.kind):
+        return reports
+    if own.is_numeric is not (kind is Kind.NUMERIC):
+        raise UsageError(f"{name} is packed as {own}: pack it again with --domain {kind}")
+    if not isinstance(wanted, Domain):
+        return replace(reports, domain=Domain(Kind(kind or own.kind), own.labels))
+    if own.is_numeric:
+        return replace(reports, domain=wanted)  # raises when a number is out of range
+    places = {str(label): code for code, label in enumerate(wanted.labels)}
+    missing = [label for label in own.labels if str(label) not in places]
+    if missing:
+        raise DataError(f"{missing[0]!r} is not one of the labels of {wanted}", file=name)
+    codes = np.array([places[str(label)] for label in own.labels], np.int32)
+    return replace(reports, value=codes[reports.value.astype(np.int32)], domain=wanted)
