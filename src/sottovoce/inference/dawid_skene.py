@@ -16,6 +16,7 @@ from sottovoce.inference.steps.confusions import (
     FLOOR,
     Confusions,
     ConfusionSums,
+    Errors,
     Posteriors,
     VoteConfusions,
 )
@@ -101,9 +102,9 @@ class DawidSkene:
         fitted, bounds, before = start, [], -np.inf
         for _ in range(self.max_rounds):
             used = fitted
-            sums = ConfusionSums(engine.total(Confusions(*self._logs(used), self.known)))
+            sums = ConfusionSums(engine.total(Confusions(*self._table(used), self.known)))
             fitted = maximize(sums)
-            bounds.append(evidence(sums, fitted, self.bound) / max(sums.counts.sum(), 1.0))
+            bounds.append(evidence(sums, used, fitted, self.bound) / max(sums.counts.sum(), 1.0))
             if bounds[-1] - before < self.tolerance:
                 return Expectation(used, fitted, tuple(bounds), converged=True)
             before = bounds[-1]
@@ -111,11 +112,11 @@ class DawidSkene:
 
     def posterior(self, engine: Engine, parameters: Parameters) -> FloatArray:
         """The posterior of every task under given parameters."""
-        return engine.map(Posteriors(*self._logs(parameters), self.known))
+        return engine.map(Posteriors(*self._table(parameters), self.known))
 
-    def _logs(self, parameters: Parameters) -> tuple[FloatArray, FloatArray]:
-        log_errors = _log(parameters.errors).astype(self.precision, copy=False)
-        return log_errors, np.log(np.maximum(parameters.prior, FLOOR))
+    def _table(self, parameters: Parameters) -> tuple[Errors, FloatArray]:
+        errors = parameters.errors.astype(self.precision, copy=False)
+        return errors, np.maximum(parameters.prior, FLOOR)
 
 
 def maximize(sums: ConfusionSums) -> Parameters:
@@ -133,13 +134,22 @@ def maximize(sums: ConfusionSums) -> Parameters:
     return Parameters(steady(errors.reshape(-1, labels)), steady(prior))
 
 
-def evidence(sums: ConfusionSums, parameters: Parameters, bound: Bound) -> float:
-    """E ln P(answers, truths | parameters) + entropy of the posteriors; `bound` as in the class."""
-    per_label = sums.tasks if bound == "tasks" else sums.counts.sum(axis=0)
-    fit = float(np.sum(sums.counts * _log(parameters.errors)))
-    return fit + float(per_label @ np.log(np.maximum(parameters.prior, FLOOR))) + sums.entropy
+def evidence(
+    sums: ConfusionSums, used: Parameters, fitted: Parameters, bound: Bound = "tasks"
+) -> float:
+    """E ln P(answers, truths | fitted) + entropy of the posteriors, the bound after the M step.
+
+    Under the parameters that made the posteriors, E ln P + entropy is the log-likelihood itself,
+    so the entropy is what that exceeds E ln P(answers, truths | used) by: no pass needs it.
+    """
+    entropy = sums.log_likelihood - _expected(sums, used, sums.tasks)
+    by = sums.tasks if bound == "tasks" else sums.counts.sum(axis=0)
+    return _expected(sums, fitted, by) + entropy
 
 
-def _log(probabilities: FloatArray) -> FloatArray:
-    """ln p, and 0 where p = 0: such answers do not occur."""
-    return np.log(probabilities, out=np.zeros_like(probabilities), where=probabilities > 0)
+def _expected(sums: ConfusionSums, parameters: Parameters, by: FloatArray) -> float:
+    """E ln P(answers, truths | parameters), with ln prior counted `by`."""
+    # Where an answer has probability 0 its count is 0 too: any finite logarithm will do.
+    log_errors = np.log(np.where(parameters.errors > 0, parameters.errors, 1.0))
+    fit = float(np.sum(sums.counts * log_errors))
+    return fit + float(by @ np.log(np.maximum(parameters.prior, FLOOR)))

@@ -62,13 +62,13 @@ class LatentLabel:
         quality, converged, rounds = np.inf, False, 0
         while rounds < self.max_rounds and not converged:
             rounds, used = rounds + 1, fitted
-            log_errors, log_prior = np.log(used.errors), np.log(used.prior)
-            sums = ConfusionSums(engine.total(Confusions(log_errors, log_prior)))
+            sums = ConfusionSums(engine.total(Confusions(*used)))
             fitted = self._maximize(sums)
             before = quality
-            quality = float(np.sum(sums.counts * log_errors) + sums.tasks @ np.log(fitted.prior))
+            quality = float(np.sum(sums.counts * np.log(used.errors)))
+            quality += float(sums.tasks @ np.log(fitted.prior))
             converged = abs(quality - before) < self.tolerance * abs(quality)
-        posterior = engine.map(Posteriors(log_errors, log_prior))
+        posterior = engine.map(Posteriors(*used))
         confusions = fitted.errors.reshape(-1, 2, 2).transpose(0, 2, 1)
         accuracy = np.einsum("t,wtt->w", fitted.prior, confusions)
         settled = Settled(accuracy, rounds, converged)

@@ -10,7 +10,7 @@ import numpy as np
 from sottovoce.inference.iterating import Settled
 from sottovoce.inference.kinds import LABELS
 from sottovoce.inference.outcome import label_result
-from sottovoce.inference.shares import shares
+from sottovoce.inference.rows import shares
 from sottovoce.inference.steps.counts import AnswersPerWorker
 from sottovoce.inference.steps.votes import Agreements, Votes
 from sottovoce.model import Kind, Result

@@ -40,9 +40,14 @@ class Coin(NamedTuple):
         return np.asarray(np.log(np.clip(other, FLOOR, 1 - FLOOR)))
 
     @property
-    def log_prior(self) -> FloatArray:
-        """ln P(truth)."""
-        return np.asarray(np.log(np.maximum(self.prior, FLOOR)))
+    def floored_prior(self) -> FloatArray:
+        """P(truth), nowhere zero."""
+        return np.maximum(self.prior, FLOOR)
+
+    @property
+    def odds(self) -> FloatArray:
+        """P(the truth is answered) / P(a certain other label is answered)."""
+        return np.asarray(np.exp(self.log_right - self.log_wrong))
 
 
 class CoinExpectation(NamedTuple):
@@ -93,10 +98,10 @@ class OneCoin:
         fitted, bounds, before = _maximize(start, answered), [], -np.inf
         for _ in range(self.max_rounds):
             used = fitted
-            step = Coins(used.log_right - used.log_wrong, used.log_prior)
-            sums = CoinSums(engine.total(step), labels)
+            sums = CoinSums(engine.total(Coins(used.odds, used.floored_prior)), labels)
             fitted = _maximize(sums, answered)
-            bounds.append(_evidence(sums, fitted, answered, self.bound) / answered.sum())
+            value = _evidence(sums, used, fitted, answered, self.bound)
+            bounds.append(value / answered.sum())
             if bounds[-1] - before < self.tolerance:
                 return CoinExpectation(used, fitted, tuple(bounds), converged=True)
             before = bounds[-1]
@@ -105,7 +110,7 @@ class OneCoin:
     def posterior(self, engine: Engine, coin: Coin) -> FloatArray:
         """The posterior of every task under given parameters."""
         votes = engine.map(Votes(coin.log_right - coin.log_wrong, engine.domain.size))
-        return softmax(votes + coin.log_prior)
+        return softmax(votes + np.log(coin.floored_prior))
 
 
 def _maximize(sums: CoinSums, answered: FloatArray) -> Coin:
@@ -114,8 +119,15 @@ def _maximize(sums: CoinSums, answered: FloatArray) -> Coin:
     return Coin(skill, steady(sums.tasks / max(sums.tasks.sum(), 1.0)))
 
 
-def _evidence(sums: CoinSums, coin: Coin, answered: FloatArray, bound: Bound) -> float:
-    per_label = sums.tasks if bound == "tasks" else sums.answers
+def _evidence(
+    sums: CoinSums, used: Coin, fitted: Coin, answered: FloatArray, bound: Bound
+) -> float:
+    """E ln P(answers, truths | fitted) + entropy of the posteriors (see `dawid_skene.evidence`)."""
+    log_odds = used.log_right - used.log_wrong
+    entropy = sums.log_mass - float(
+        sums.agreement @ log_odds + sums.tasks @ np.log(used.floored_prior)
+    )
+    by = sums.tasks if bound == "tasks" else sums.answers
     right, wrong = sums.agreement, answered - sums.agreement
-    fit = right @ coin.log_right + wrong @ coin.log_wrong
-    return float(fit + per_label @ coin.log_prior) + sums.entropy
+    fit = right @ fitted.log_right + wrong @ fitted.log_wrong
+    return float(fit + by @ np.log(fitted.floored_prior)) + entropy

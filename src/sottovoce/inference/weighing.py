@@ -8,7 +8,7 @@ import numpy as np
 
 from sottovoce.inference.iterating import Settled
 from sottovoce.inference.outcome import Method, label_result, number_result
-from sottovoce.inference.shares import shares
+from sottovoce.inference.rows import shares
 from sottovoce.inference.steps.means import WeightedMeans
 from sottovoce.inference.steps.segments import segment_sums
 from sottovoce.inference.steps.votes import Votes

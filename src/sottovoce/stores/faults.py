@@ -44,7 +44,7 @@ _REASONS = {
 
 def shown(value: object) -> str:
     """What was read, cut to 40 characters."""
-    text = repr(value)
+    text = repr(value.item() if isinstance(value, np.generic) else value)
     return text if len(text) <= 40 else text[:39] + "…"
 
 
@@ -83,6 +83,10 @@ def raise_first(table: Table, faults: Mapping[str, Faults | None], domain: Domai
     )
 
 
+def _in_line(value: object) -> str:
+    return " ".join(str(value).split())
+
+
 def _message(kind: Fault, role: str, cell: object, domain: Domain | None) -> str:
     way = "mend it, or leave such rows out with --bad-rows drop"
     match kind:
@@ -94,7 +98,7 @@ def _message(kind: Fault, role: str, cell: object, domain: Domain | None) -> str
                 f"{LONGEST:,} are taken: is a quote missing?"
             )
         case Fault.UNKNOWN:
-            return f"{shown(cell)} is not one of the labels of {domain}: {way}"
+            return f"{shown(cell)} is not one of the labels of {_in_line(domain)}: {way}"
         case Fault.TEXT:
             return f"{shown(cell)} is not a number: {way}"
         case Fault.INFINITE:

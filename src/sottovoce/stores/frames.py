@@ -35,12 +35,12 @@ class _Stream:
 
 def is_frame(source: Any) -> Frame:
     """The source as a frame; a UsageError says what is accepted if it is none."""
-    library = type(source).__module__.partition(".")[0]
-    if library == "pandas" and hasattr(source, "columns"):
+    libraries = {base.__module__.partition(".")[0] for base in type(source).__mro__}
+    if "pandas" in libraries and hasattr(source, "columns"):
         return Frame(source, "the pandas frame", [str(name) for name in source.columns])
-    if library == "polars" and hasattr(source, "collect"):
+    if "polars" in libraries and hasattr(source, "collect"):
         source = source.collect()
-    if library == "polars" and hasattr(source, "columns"):
+    if "polars" in libraries and hasattr(source, "columns"):
         return Frame(source, "the Polars frame", list(source.columns))
     if hasattr(source, "column_names") and hasattr(source, "__arrow_c_stream__"):
         return Frame(source, "the Arrow table", [str(name) for name in source.column_names])

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from sottovoce.errors import DataError
 from sottovoce.model import Codes
 
 __all__ = ["COMPILED_FROM", "looked_up", "looked_up_compiled", "looked_up_plain"]
@@ -20,6 +21,7 @@ __all__ = ["COMPILED_FROM", "looked_up", "looked_up_compiled", "looked_up_plain"
 COMPILED_FROM = 100_000
 """From how many rows on compiled code is used: below, nothing waits for a compiler."""
 
+_CHANGED = "the table changed while it was read: read it again"
 Hashes: TypeAlias = npt.NDArray[np.uint64]
 
 
@@ -33,16 +35,21 @@ def looked_up(rows: Hashes, vocabulary: Hashes, codes: Codes) -> Codes:
 def looked_up_plain(rows: Hashes, vocabulary: Hashes, codes: Codes) -> Codes:
     """By binary search: the specification."""
     order = np.argsort(vocabulary)
-    return codes[order[np.searchsorted(vocabulary[order], rows)]]
+    places: npt.NDArray[np.intp] = order[
+        np.searchsorted(vocabulary[order], rows).clip(max=len(order) - 1)
+    ]
+    if not np.array_equal(vocabulary[places], rows):
+        raise DataError(_CHANGED)
+    return codes[places]
 
 
 def looked_up_compiled(rows: Hashes, vocabulary: Hashes, codes: Codes) -> Codes:
     """By a table with open addressing, at most half full."""
     size = 1 << max(1, 2 * len(vocabulary) - 1).bit_length()
+    keys, places = np.zeros(size, np.uint64), np.full(size, -1, np.int32)
     result = np.empty(len(rows), np.int32)
-    _kernel()(
-        rows, vocabulary, codes, np.zeros(size, np.uint64), np.full(size, -1, np.int32), result
-    )
+    if not _kernel()(rows, vocabulary, codes, keys, places, result):
+        raise DataError(_CHANGED)
     return result
 
 
@@ -55,7 +62,7 @@ def _kernel() -> Callable[..., Any]:
 
 def _fill_and_find(
     rows: Hashes, vocabulary: Hashes, codes: Codes, keys: Hashes, places: Codes, result: Codes
-) -> None:  # pragma: no cover - compiled
+) -> bool:  # pragma: no cover - compiled
     mask = np.uint64(len(keys) - 1)
     one = np.uint64(1)
     for i in range(len(vocabulary)):
@@ -66,6 +73,9 @@ def _fill_and_find(
         places[slot] = i
     for row in range(len(rows)):
         slot = rows[row] & mask
-        while keys[slot] != rows[row] or places[slot] < 0:
+        while places[slot] >= 0 and keys[slot] != rows[row]:
             slot = (slot + one) & mask
+        if places[slot] < 0:
+            return False
         result[row] = codes[places[slot]]
+    return True

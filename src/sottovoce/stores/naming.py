@@ -73,13 +73,14 @@ def _found(names: Sequence[str], role: str, usual: tuple[str, ...], roles: Roles
         return found[0]
     if found:
         several = " and ".join(repr(names[i]) for i in found)
+        one = _in_line(names[found[0]])
         raise DataError(
-            f"{several} could each be the {role}: choose with --columns {role}={names[found[0]]}",
+            f"{several} could each be the {role}: choose with --columns {role}={one}",
             file=file,
         )
     near = next(iter(_near(names, usual)), None)
     example = ",".join(f"{each}=…" for each in roles)
-    way = f"--columns {role}={near}" if near else f"--columns {example}"
+    way = f"--columns {role}={_in_line(near)}" if near else f"--columns {example}"
     wanted = " or ".join(usual)
     raise DataError(
         f"there is no column {wanted}, only {_listed(names)}: map it with {way}", file=file
@@ -89,6 +90,10 @@ def _found(names: Sequence[str], role: str, usual: tuple[str, ...], roles: Roles
 def _near(names: Sequence[str], usual: tuple[str, ...]) -> list[str]:
     lowered = {name.strip().casefold(): name for name in names}
     return [lowered[near] for each in usual for near in get_close_matches(each, lowered, 1, 0.6)]
+
+
+def _in_line(name: str) -> str:
+    return " ".join(name[:80].split())
 
 
 def _listed(names: Sequence[str]) -> str:

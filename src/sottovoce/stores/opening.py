@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO, TypeGuard
 
@@ -14,10 +14,10 @@ from sottovoce.errors import DataError
 from sottovoce.stores.frames import is_frame, registered
 from sottovoce.stores.lines import check_lines, first_keys
 from sottovoce.stores.naming import Roles, chosen_columns
-from sottovoce.stores.records import check_records, header, line_of_record
+from sottovoce.stores.records import check_records, header, line_of_record, with_one_line_end
 from sottovoce.stores.sources import LocalFile
 from sottovoce.stores.sql import connect, first_line, name_of, path_of, text_of
-from sottovoce.stores.text import check_line_ends, check_text
+from sottovoce.stores.text import check_text
 
 __all__ = ["Table", "check_ends_like_parquet", "is_path", "opened"]
 
@@ -165,25 +165,19 @@ def _delimited(
     drop: bool,
 ) -> Table:
     delimiter = "\t" if file.format == "tsv" else ","
-    paired = check_text(file)
-    names = header(file, delimiter)
+    marks = check_text(file)
+    blank, names = header(file, delimiter)
     positions = chosen_columns(names, roles, columns, file.name)
-    if not paired:
+    if not marks.paired:
         check_records(file, delimiter, None if drop else len(names))
-    types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(names)))
-    scan = (
-        f"read_csv({path_of(file.path)}, auto_detect = false, header = true, "
-        f"delim = {text_of(delimiter)}, quote = '\"', escape = '\"', strict_mode = true, "
-        f"compression = '{'gzip' if file.gzipped else 'none'}', columns = {{{types}}}"
-        f"{', store_rejects = true, rejects_limit = 0' if drop else ''})"
-    )
     select = ", ".join(f"c{i} AS {role}" for role, i in positions.items())
-    try:
-        connection.execute(f"CREATE TEMP TABLE rows AS SELECT {select} FROM {scan}")
-    except duckdb.Error:
-        check_records(file, delimiter, len(names))
-        check_line_ends(file)
-        raise
+    with with_one_line_end(file, delimiter) if marks.mixed else nullcontext(file) as uniform:
+        scan = _csv_scan(uniform, delimiter, blank, len(names), drop)
+        try:
+            connection.execute(f"CREATE TEMP TABLE rows AS SELECT {select} FROM {scan}")
+        except duckdb.Error:
+            check_records(file, delimiter, len(names))
+            raise
     return _described(
         connection,
         file.name,
@@ -191,6 +185,17 @@ def _delimited(
         {role: names[i] for role, i in positions.items()},
         lambda position: line_of_record(file, delimiter, len(names), position),
         _rejected(connection) if drop else {},
+    )
+
+
+def _csv_scan(file: LocalFile, delimiter: str, blank: int, fields: int, drop: bool) -> str:
+    """Read as text, nothing guessed: the header was read before."""
+    types = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(fields))
+    return (
+        f"read_csv({path_of(file.path)}, auto_detect = false, skip = {blank}, header = true, "
+        f"delim = {text_of(delimiter)}, quote = '\"', escape = '\"', strict_mode = true, "
+        f"compression = '{'gzip' if file.gzipped else 'none'}', columns = {{{types}}}"
+        f"{', store_rejects = true, rejects_limit = 0' if drop else ''})"
     )
 
 

@@ -9,24 +9,28 @@ from __future__ import annotations
 import csv
 import io
 import re
+import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 
 from sottovoce.errors import DataError
 from sottovoce.stores.sources import LocalFile
 
-__all__ = ["check_records", "header", "line_of_record"]
+__all__ = ["check_records", "header", "line_of_record", "with_one_line_end"]
 
 LONGEST_RECORD = 2_000_000
 """How many characters DuckDB takes for a line."""
 _CLOSING = re.compile(r'[^"]*(?:""[^"]*)*"(?!")')
 
 
-def header(file: LocalFile, delimiter: str) -> list[str]:
-    """The names of the columns."""
+def header(file: LocalFile, delimiter: str) -> tuple[int, list[str]]:
+    """How many blank lines come before the header, and the names of the columns."""
     for line, record in _records(file, delimiter):
         if record.strip():
-            return _fields(record.rstrip("\n"), delimiter, file, line)
+            return line - 1, _fields(record.rstrip("\r\n"), delimiter, file, line)
     raise DataError("the file is empty: expected a table with a header and rows", file=file.name)
 
 
@@ -47,16 +51,27 @@ def line_of_record(file: LocalFile, delimiter: str, fields: int, position: int) 
     good = (
         line
         for line, record in _records(file, delimiter)
-        if record.strip("\n") and not complaint(record)
+        if record.strip("\r\n") and not complaint(record)
     )
     return next(islice(good, position + 1, None), 0)  # the header comes first
 
 
+@contextmanager
+def with_one_line_end(file: LocalFile, delimiter: str) -> Iterator[LocalFile]:
+    """A temporary copy whose records all end in LF; cells keep the line ends they hold."""
+    with tempfile.TemporaryDirectory(prefix="sottovoce-") as folder:
+        path = Path(folder) / "input"
+        with path.open("w", encoding="utf-8", newline="") as copy:
+            for _, record in _records(file, delimiter):
+                copy.write(record.rstrip("\r\n") + "\n")
+        yield replace(file, path=path, gzipped=False)
+
+
 def _complaints(delimiter: str, fields: int | None) -> Callable[[str], str | None]:
-    stray = re.compile(_quoted(delimiter) + rf" *(?!{re.escape(delimiter)}|\n| |$)")
+    stray = re.compile(_quoted(delimiter) + rf" *(?!{re.escape(delimiter)}|[\r\n]| |$)")
 
     def complaint(record: str) -> str | None:
-        if record == "\n":
+        if not record.strip("\r\n"):
             return None
         if '"' in record and stray.search(record):
             return "text follows a closing quote: double a quote that belongs to the text"
@@ -75,7 +90,7 @@ def _complaints(delimiter: str, fields: int | None) -> Callable[[str], str | Non
 
 def _records(file: LocalFile, delimiter: str) -> Iterator[tuple[int, str]]:
     opening = re.compile(rf'(?:^|{re.escape(delimiter)}) *"')
-    with io.TextIOWrapper(file.open(), encoding="utf-8-sig") as text:
+    with io.TextIOWrapper(file.open(), encoding="utf-8-sig", newline="") as text:
         start, parts, is_open = 1, list[str](), False
         for number, line in enumerate(text, 1):
             if not parts:

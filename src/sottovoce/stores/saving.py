@@ -58,7 +58,6 @@ def copied(
     """Copy the rows of a query over named views of arrays to a file."""
     connection = connect()
     try:
-        connection.execute("SET pandas_analyze_sample = 0")  # objects are text, without a look
         for name, view in views.items():
             connection.register(name, view)
         connection.execute(f"COPY ({query}) TO {text_of(os.fspath(path))} ({options})")

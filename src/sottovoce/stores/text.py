@@ -4,22 +4,55 @@ from __future__ import annotations
 
 import codecs
 import zlib
+from dataclasses import dataclass
 
 from sottovoce.errors import DataError
 from sottovoce.stores.sources import LocalFile
 
-__all__ = ["check_line_ends", "check_text"]
+__all__ = ["Marks", "check_text"]
 
 _CHUNK = 1 << 23
 
 
-def check_text(file: LocalFile) -> bool:
-    """Refuse what is not UTF-8 text; say whether the quote characters come in pairs.
+@dataclass(slots=True)
+class Marks:
+    """What a text file's bytes say about its quotes and line ends."""
+
+    quotes: int = 0
+    line_feeds: int = 0
+    returns: int = 0
+    pairs: int = 0
+    ends_in_return: bool = False
+
+    @property
+    def paired(self) -> bool:
+        """Whether quotes could all be closed."""
+        return self.quotes % 2 == 0
+
+    @property
+    def mixed(self) -> bool:
+        """Whether LF, CR and CR LF occur side by side."""
+        lone = (self.line_feeds - self.pairs, self.returns - self.pairs)
+        return sum(count > 0 for count in (self.pairs, *lone)) > 1
+
+    def add(self, chunk: bytes) -> None:
+        """Count what a further chunk holds."""
+        self.quotes += chunk.count(b'"')
+        self.line_feeds += chunk.count(b"\n")
+        if b"\r" in chunk:
+            self.returns += chunk.count(b"\r")
+            self.pairs += chunk.count(b"\r\n")
+        self.pairs += self.ends_in_return and chunk.startswith(b"\n")
+        self.ends_in_return = chunk.endswith(b"\r")
+
+
+def check_text(file: LocalFile) -> Marks:
+    """Refuse what is not UTF-8 text; count its quotes and line ends.
 
     One pass over the bytes at memory speed: only chunks beyond ASCII are decoded.
     """
     decoder = codecs.getincrementaldecoder("utf-8")()
-    quotes, offset = 0, 0
+    marks, offset = Marks(), 0
     try:
         with file.open() as stream:
             while chunk := stream.read(_CHUNK):
@@ -30,7 +63,7 @@ def check_text(file: LocalFile) -> bool:
                 pending = len(decoder.getstate()[0])
                 if pending or not chunk.isascii():
                     _decode(decoder, chunk, file, offset - pending)
-                quotes += chunk.count(b'"')
+                marks.add(chunk)
                 offset += len(chunk)
     except (EOFError, zlib.error, OSError):
         raise DataError(
@@ -38,18 +71,7 @@ def check_text(file: LocalFile) -> bool:
         ) from None
     if decoder.getstate()[0]:
         _refuse_byte(file, offset - len(decoder.getstate()[0]))
-    return quotes % 2 == 0
-
-
-def check_line_ends(file: LocalFile) -> None:
-    """Refuse a file whose lines end in different ways."""
-    with file.open() as stream:
-        while chunk := stream.read(_CHUNK):
-            if 0 < chunk.count(b"\r\n") < chunk.count(b"\n"):
-                raise DataError(
-                    "some lines end in CR LF and some in LF: save it with one kind of line end",
-                    file=file.name,
-                )
+    return marks
 
 
 def _decode(decoder: codecs.IncrementalDecoder, chunk: bytes, file: LocalFile, start: int) -> None:

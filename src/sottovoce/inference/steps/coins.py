@@ -9,9 +9,9 @@ from functools import cache
 import numpy as np
 
 from sottovoce.inference.compiling import compiled
-from sottovoce.inference.steps.confusions import FLOOR, entropy
+from sottovoce.inference.steps.confusions import RUN
 from sottovoce.inference.steps.segments import grouped_sums
-from sottovoce.inference.steps.votes import Votes, softmax, vote_shares
+from sottovoce.inference.steps.votes import Votes, normalized, vote_shares
 from sottovoce.model import FloatArray, LabelPart, Part, labels_of
 from sottovoce.seams import Kernel
 
@@ -41,8 +41,8 @@ class CoinSums:
         return self.array[-self.labels - 1 : -1]
 
     @property
-    def entropy(self) -> float:
-        """−Σ posterior ln posterior."""
+    def log_mass(self) -> float:
+        """Σ ln of what the posteriors were divided by."""
         return float(self.array[-1])
 
 
@@ -50,29 +50,32 @@ class CoinSums:
 class Coins:
     """E step of the one-coin model, then the sums of its M step (Zhang et al. 2016, §2).
 
-        ln posterior(truth) = ln prior(truth) + Σ log_odds[worker] · [answer = truth] + const
+        posterior(truth) = prior(truth) Π odds[worker] over the answers that are truth / mass
 
     summed into `CoinSums`. Opens each worker's expected agreement with the truth.
     """
 
-    log_odds: FloatArray
-    log_prior: FloatArray
+    odds: FloatArray
+    prior: FloatArray
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return (len(self.log_odds) + 2 * len(self.log_prior) + 1,)
+        return (len(self.odds) + 2 * len(self.prior) + 1,)
 
     def __call__(self, part: Part) -> FloatArray:
         part = labels_of(part)
-        votes = Votes(self.log_odds, part.labels)(part)
-        return _sums(part, softmax(votes + self.log_prior), self.shape)
+        votes = Votes(np.log(self.odds), part.labels)(part)
+        posterior, log_mass = normalized(votes + np.log(self.prior))
+        sums = _sums(part, posterior, self.shape)
+        sums[-1] = log_mass.sum()
+        return sums
 
     def kernel(self) -> Kernel:
-        run = _coins_kernel(len(self.log_prior))
+        run = _coins_kernel(len(self.prior))
 
         def add(part: Part, out: FloatArray) -> None:
             part = labels_of(part)
-            run(part.starts, part.coded, self.log_odds, self.log_prior, out)
+            run(part.starts, part.coded, self.odds, self.prior, out)
 
         return add
 
@@ -103,39 +106,60 @@ def _sums(part: LabelPart, posterior: FloatArray, shape: tuple[int, ...]) -> Flo
     sums.agreement[:] = grouped_sums(worker, agreement, len(sums.agreement))
     sums.tasks[:] = posterior.sum(axis=0)
     sums.answers[:] = np.diff(part.starts) @ posterior
-    sums.array[-1] = entropy(posterior)
     return sums.array
 
 
 @cache
 def _coins_kernel(labels: int) -> Callable[..., None]:
+    """As in `confusions`: products in runs that cannot leave the range of a float64."""
+
     @compiled
-    def run(starts, coded, log_odds, log_prior, out):  # type: ignore[no-untyped-def]
+    def run(starts, coded, odds, prior, out):  # type: ignore[no-untyped-def]
         posterior = np.empty(labels, np.float64)
-        tasks = out[len(log_odds) : len(log_odds) + labels]
-        answers = out[len(log_odds) + labels : len(log_odds) + 2 * labels]
+        scores = np.empty(labels, np.float64)
+        tasks = out[len(odds) : len(odds) + labels]
+        answers = out[len(odds) + labels : len(odds) + 2 * labels]
+        product = 1.0
         for task in range(len(starts) - 1):
             first, last = starts[task], starts[task + 1]
             for label in range(labels):
-                posterior[label] = log_prior[label]
-            for i in range(first, last):
+                posterior[label] = prior[label]
+            for i in range(first, min(first + RUN, last)):
                 worker = coded[i] // labels
-                posterior[coded[i] - worker * labels] += log_odds[worker]
-            top = posterior[0]
-            for label in range(1, labels):
-                top = max(top, posterior[label])
+                posterior[coded[i] - worker * labels] *= odds[worker]
+            if last - first > RUN:
+                for label in range(labels):
+                    scores[label] = np.log(posterior[label])
+                for begin in range(first + RUN, last, RUN):
+                    for label in range(labels):
+                        posterior[label] = 1.0
+                    for i in range(begin, min(begin + RUN, last)):
+                        worker = coded[i] // labels
+                        posterior[coded[i] - worker * labels] *= odds[worker]
+                    for label in range(labels):
+                        scores[label] += np.log(posterior[label])
+                top = scores[0]
+                for label in range(1, labels):
+                    top = max(top, scores[label])
+                for label in range(labels):
+                    posterior[label] = np.exp(scores[label] - top)
+                out[-1] += top
             mass = 0.0
             for label in range(labels):
-                posterior[label] = np.exp(posterior[label] - top)
                 mass += posterior[label]
+            if not 1e-150 < mass < 1e150 or not 1e-150 < product < 1e150:
+                out[-1] += np.log(mass) + np.log(product)
+                product = 1.0
+            else:
+                product *= mass
+            scale = 1.0 / mass
             for label in range(labels):
-                posterior[label] /= mass
+                posterior[label] *= scale
                 tasks[label] += posterior[label]
                 answers[label] += posterior[label] * (last - first)
-                floored = max(posterior[label], FLOOR)
-                out[-1] -= floored * np.log(floored)
             for i in range(first, last):
                 worker = coded[i] // labels
                 out[worker] += posterior[coded[i] - worker * labels]
+        out[-1] += np.log(product)
 
     return run

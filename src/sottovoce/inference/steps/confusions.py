@@ -5,21 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from sottovoce.inference.compiling import compiled
 from sottovoce.inference.steps.segments import grouped_sums, segment_sums
-from sottovoce.inference.steps.votes import softmax, vote_shares
+from sottovoce.inference.steps.votes import normalized, vote_shares
 from sottovoce.model import Codes, FloatArray, LabelPart, Part, labels_of
 from sottovoce.seams import Kernel
 
-__all__ = ["FLOOR", "ConfusionSums", "Confusions", "Posteriors", "VoteConfusions", "entropy"]
+__all__ = ["FLOOR", "RUN", "ConfusionSums", "Confusions", "Errors", "Posteriors", "VoteConfusions"]
 
 FLOOR = 1e-10
-"""The smallest probability that enters a logarithm."""
+"""The smallest prior probability, and the smallest expected count."""
+RUN = 16
+"""So many probabilities can be multiplied without leaving the range of a float64.
+
+The smallest is about FLOOR divided by a worker's answers: 1e-18 for 10^8 of them.
+"""
+
+Errors: TypeAlias = FloatArray | npt.NDArray[np.float32]
+"""P(answer | truth, worker) at [worker · labels + answer, truth]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +35,7 @@ class ConfusionSums:
     """What one pass adds up, as views of one array of shape (workers · labels + 2, labels).
 
     `counts[worker · labels + answer, truth]` = Σ posterior(truth) over the worker's answers,
-    `tasks[truth]` = Σ posterior(truth) over tasks, `entropy` = −Σ posterior ln posterior.
+    `tasks[truth]` = Σ posterior(truth) over tasks, `log_likelihood` = Σ ln P(answers to the task).
     """
 
     array: FloatArray
@@ -43,8 +51,8 @@ class ConfusionSums:
         return np.asarray(self.array[-2])
 
     @property
-    def entropy(self) -> float:
-        """The entropy of all posteriors together."""
+    def log_likelihood(self) -> float:
+        """The log-likelihood of all answers under the parameters of the pass."""
         return float(self.array[-1, 0])
 
 
@@ -52,38 +60,40 @@ class ConfusionSums:
 class Confusions:
     """E step, then the sums of the M step (Dawid & Skene 1979, eq. 2.3-2.5).
 
-        ln posterior(truth) = ln prior(truth) + Σ ln P(answer | truth, worker) + const
+        posterior(truth) = prior(truth) Π P(answer | truth, worker) / P(answers to the task)
 
-    summed into `ConfusionSums`. `known[task]` is a gold label, or −1. Opens each worker's expected
-    confusion counts.
+    summed into `ConfusionSums`. `known[task]` is a gold label, or −1: such a task's likelihood is
+    that of its answers and its truth together. Opens each worker's expected confusion counts.
     """
 
-    log_errors: npt.NDArray[np.float64] | npt.NDArray[np.float32]
-    log_prior: FloatArray
+    errors: Errors
+    prior: FloatArray
     known: Codes | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
-        rows, labels = self.log_errors.shape
+        rows, labels = self.errors.shape
         return rows + 2, labels
 
     def __call__(self, part: Part) -> FloatArray:
         part = labels_of(part)
-        posterior = _posterior(part, self.log_errors, self.log_prior, self.known)
-        return _sums(part, posterior, self.shape)
+        posterior, log_likelihood = _expected(part, self.errors, self.prior, self.known)
+        sums = _sums(part, posterior, self.shape)
+        sums[-1, 0] = log_likelihood.sum()
+        return sums
 
     def kernel(self) -> Kernel:
-        run = _pass_kernel(len(self.log_prior))
-        fast = self.log_errors.dtype == np.float32
+        run = _pass_kernel(len(self.prior))
+        fast = self.errors.dtype == np.float32
 
         def add(part: Part, out: FloatArray) -> None:
             part = labels_of(part)
-            known = _known_or_none(self.known, part)
+            known = _known_in(self.known, part)
             # The fast mode also adds up in float32, within a block of tasks only.
             sums = np.zeros(out.shape, np.float32) if fast else out
             rest = np.zeros((2, out.shape[1]))
             rows = np.empty((0, out.shape[1]))
-            run(part.starts, part.coded, self.log_errors, self.log_prior, known, rows, sums, rest)
+            run(part.starts, part.coded, self.errors, self.prior, known, rows, sums, rest)
             if fast:
                 out += sums
             out[-2:] += rest
@@ -95,28 +105,28 @@ class Confusions:
 class Posteriors:
     """The posterior over labels of each task, given workers' confusions and the prior."""
 
-    log_errors: npt.NDArray[np.float64] | npt.NDArray[np.float32]
-    log_prior: FloatArray
+    errors: Errors
+    prior: FloatArray
     known: Codes | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return (len(self.log_prior),)
+        return (len(self.prior),)
 
     def __call__(self, part: Part) -> FloatArray:
-        return _posterior(labels_of(part), self.log_errors, self.log_prior, self.known)
+        return _expected(labels_of(part), self.errors, self.prior, self.known)[0]
 
     def kernel(self) -> Kernel:
-        run = _pass_kernel(len(self.log_prior))
+        run = _pass_kernel(len(self.prior))
         # Nothing is added up; the arrays have the types of the fused pass, so one machine code
         # serves both.
-        sums = np.empty((0, len(self.log_prior)), self.log_errors.dtype)
-        rest = np.empty((0, len(self.log_prior)))
+        sums = np.empty((0, len(self.prior)), self.errors.dtype)
+        rest = np.zeros((2, len(self.prior)))
 
         def fill(part: Part, out: FloatArray) -> None:
             part = labels_of(part)
-            known = _known_or_none(self.known, part)
-            run(part.starts, part.coded, self.log_errors, self.log_prior, known, out, sums, rest)
+            known = _known_in(self.known, part)
+            run(part.starts, part.coded, self.errors, self.prior, known, out, sums, rest.copy())
 
         return fill
 
@@ -135,7 +145,11 @@ class VoteConfusions:
 
     def __call__(self, part: Part) -> FloatArray:
         part = labels_of(part)
-        shares = clamped(vote_shares(part), _known_or_none(self.known, part))
+        shares = vote_shares(part)
+        known = _known_in(self.known, part)
+        rows = np.flatnonzero(known >= 0)
+        shares[rows] = 0.0
+        shares[rows, known[rows]] = 1.0
         return _sums(part, shares, self.shape)
 
     def kernel(self) -> Kernel:
@@ -143,41 +157,31 @@ class VoteConfusions:
 
         def add(part: Part, out: FloatArray) -> None:
             part = labels_of(part)
-            run(part.starts, part.coded, _known_or_none(self.known, part), out)
+            run(part.starts, part.coded, _known_in(self.known, part), out)
 
         return add
 
 
-def entropy(posterior: FloatArray) -> float:
-    """−Σ p ln p, with p no smaller than the floor."""
-    floored = np.maximum(posterior, FLOOR)
-    return -float(np.sum(floored * np.log(floored)))
-
-
-def clamped(posterior: FloatArray, known: Codes) -> FloatArray:
-    """The posterior with all mass on the known label, where one is known."""
-    rows = np.flatnonzero(known >= 0)
-    posterior[rows] = 0.0
-    posterior[rows, known[rows]] = 1.0
-    return posterior
-
-
-def _known_or_none(known: Codes | None, part: LabelPart) -> Codes:
+def _known_in(known: Codes | None, part: LabelPart) -> Codes:
     """The part's gold labels; empty when no task has one."""
     if known is None:
         return np.empty(0, np.int32)
     return known[part.first : part.first + part.tasks]
 
 
-def _posterior(
-    part: LabelPart,
-    log_errors: npt.NDArray[Any],
-    log_prior: FloatArray,
-    known: Codes | None,
-) -> FloatArray:
-    gathered = log_errors[part.report].astype(np.float64, copy=False)
-    scores = log_prior + segment_sums(gathered, part.starts)
-    return clamped(softmax(scores), _known_or_none(known, part))
+def _expected(
+    part: LabelPart, errors: Errors, prior: FloatArray, known: Codes | None
+) -> tuple[FloatArray, FloatArray]:
+    """Each task's posterior and log-likelihood, in log space."""
+    with np.errstate(divide="ignore"):  # ln 0 where a worker never gives an answer: never read
+        logs = np.log(errors.astype(np.float64, copy=False))
+    scores = np.log(prior) + segment_sums(logs[part.report], part.starts)
+    gold = _known_in(known, part)
+    rows = np.flatnonzero(gold >= 0)
+    kept = scores[rows, gold[rows]]
+    scores[rows] = -np.inf
+    scores[rows, gold[rows]] = kept
+    return normalized(scores)
 
 
 def _sums(part: LabelPart, posterior: FloatArray, shape: tuple[int, ...]) -> FloatArray:
@@ -186,7 +190,6 @@ def _sums(part: LabelPart, posterior: FloatArray, shape: tuple[int, ...]) -> Flo
     for truth in range(shape[1]):
         sums[:-2, truth] = grouped_sums(part.report, per_report[:, truth], shape[0] - 2)
     sums[-2] = posterior.sum(axis=0)
-    sums[-1, 0] = entropy(posterior)
     return sums
 
 
@@ -195,45 +198,70 @@ def _pass_kernel(labels: int) -> Callable[..., None]:
     """The E step of each task, then whichever is asked for: its row, the M step's sums, or both.
 
     `labels` is a constant to the compiler, which unrolls the inner loops. `rows` or `sums` of
-    length 0 are left alone.
+    length 0 are left alone. Probabilities are multiplied in runs short enough not to underflow,
+    and only longer tasks need logarithms: most of a pass is then multiplying and adding.
     """
 
     @compiled
-    def run(starts, coded, log_errors, log_prior, known, rows, sums, rest):  # type: ignore[no-untyped-def]
+    def run(starts, coded, errors, prior, known, rows, sums, rest):  # type: ignore[no-untyped-def]
         posterior = np.empty(labels, np.float64)
+        scores = np.empty(labels, np.float64)
+        likelihood = 1.0  # of the tasks since the last logarithm
         for task in range(len(starts) - 1):
             first, last = starts[task], starts[task + 1]
             for label in range(labels):
-                posterior[label] = log_prior[label]
-            for i in range(first, last):
+                posterior[label] = prior[label]
+            for i in range(first, min(first + RUN, last)):
                 row = coded[i]
                 for label in range(labels):
-                    posterior[label] += log_errors[row, label]
-            top = posterior[0]
-            for label in range(1, labels):
-                top = max(top, posterior[label])
-            mass = 0.0
-            for label in range(labels):
-                posterior[label] = np.exp(posterior[label] - top)
-                mass += posterior[label]
-            for label in range(labels):
-                posterior[label] /= mass
+                    posterior[label] *= errors[row, label]
+            if last - first > RUN:
+                for label in range(labels):
+                    scores[label] = np.log(posterior[label])
+                for begin in range(first + RUN, last, RUN):
+                    for label in range(labels):
+                        posterior[label] = 1.0
+                    for i in range(begin, min(begin + RUN, last)):
+                        row = coded[i]
+                        for label in range(labels):
+                            posterior[label] *= errors[row, label]
+                    for label in range(labels):
+                        scores[label] += np.log(posterior[label])
+                top = scores[0]
+                for label in range(1, labels):
+                    top = max(top, scores[label])
+                if len(known) > 0 and known[task] >= 0:
+                    top = scores[known[task]]
+                for label in range(labels):
+                    posterior[label] = np.exp(min(scores[label] - top, 700.0))
+                rest[1, 0] += top
             if len(known) > 0 and known[task] >= 0:
+                kept = posterior[known[task]]
                 for label in range(labels):
                     posterior[label] = 0.0
-                posterior[known[task]] = 1.0
+                posterior[known[task]] = kept
+            mass = 0.0
+            for label in range(labels):
+                mass += posterior[label]
+            if mass < 1e-150 or likelihood < 1e-150:
+                rest[1, 0] += np.log(mass) + np.log(likelihood)
+                likelihood = 1.0
+            else:
+                likelihood *= mass
+            scale = 1.0 / mass
+            for label in range(labels):
+                posterior[label] *= scale
             if len(rows) > 0:
                 for label in range(labels):
                     rows[task, label] = posterior[label]
             if len(sums) > 0:
                 for label in range(labels):
                     rest[0, label] += posterior[label]
-                    floored = max(posterior[label], FLOOR)
-                    rest[1, 0] -= floored * np.log(floored)
                 for i in range(first, last):
                     row = coded[i]
                     for label in range(labels):
                         sums[row, label] += posterior[label]
+        rest[1, 0] += np.log(likelihood)
 
     return run
 
@@ -243,7 +271,7 @@ def _start_kernel(labels: int) -> Callable[..., None]:
     @compiled
     def run(starts, coded, known, out):  # type: ignore[no-untyped-def]
         shares = np.empty(labels, np.float64)
-        sums, tasks, rest = out[:-2], out[-2], out[-1]
+        sums, tasks = out[:-2], out[-2]
         for task in range(len(starts) - 1):
             first, last = starts[task], starts[task + 1]
             shares[:] = 0.0
@@ -256,8 +284,6 @@ def _start_kernel(labels: int) -> Callable[..., None]:
                 shares[known[task]] = 1.0
             for label in range(labels):
                 tasks[label] += shares[label]
-                floored = max(shares[label], FLOOR)
-                rest[0] -= floored * np.log(floored)
             for i in range(first, last):
                 row = coded[i]
                 for label in range(labels):

@@ -10,11 +10,12 @@ import numpy as np
 
 from sottovoce.inference.compiling import compiled
 from sottovoce.inference.rounding import TIE
+from sottovoce.inference.rows import row_max, row_sum, shares
 from sottovoce.inference.steps.segments import grouped_sums
 from sottovoce.model import FloatArray, LabelPart, Part, labels_of
 from sottovoce.seams import Kernel
 
-__all__ = ["Agreements", "Votes", "softmax", "vote_shares", "winners"]
+__all__ = ["Agreements", "Votes", "normalized", "softmax", "vote_shares", "winners"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +64,8 @@ class Agreements:
     def __call__(self, part: Part) -> FloatArray:
         part = labels_of(part)
         worker, label = np.divmod(part.report, self.labels)
-        shares = winners(Votes(self.weights, self.labels)(part))
-        return grouped_sums(worker, shares[part.task, label], len(self.weights))
+        won = winners(Votes(self.weights, self.labels)(part))
+        return grouped_sums(worker, won[part.task, label], len(self.weights))
 
     def kernel(self) -> Kernel:
         run = _agreements_kernel(self.labels)
@@ -78,14 +79,21 @@ class Agreements:
 
 def softmax(scores: FloatArray) -> FloatArray:
     """exp(scores), each row scaled to sum to one, without overflow."""
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+    return normalized(scores)[0]
+
+
+def normalized(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The softmax of each row, and ln Σ exp(scores) of each row."""
+    top = row_max(scores)
+    powers = np.exp(scores - top[:, np.newaxis])
+    mass = row_sum(powers)
+    return powers / mass[:, np.newaxis], top + np.log(mass)
 
 
 def winners(scores: FloatArray) -> FloatArray:
     """1 for the label with the highest score of each row; labels that tie share the 1."""
-    top = scores.max(axis=1, keepdims=True)
-    tied = scores >= top - TIE * np.abs(top)
+    top = row_max(scores)
+    tied = scores >= (top - TIE * np.abs(top))[:, np.newaxis]
     return np.asarray(tied / tied.sum(axis=1, keepdims=True))
 
 
@@ -94,10 +102,7 @@ def vote_shares(part: LabelPart) -> FloatArray:
     cells = part.task.astype(np.int64) * part.labels
     cells += (part.report % part.labels).astype(np.int64)
     votes = np.bincount(cells, minlength=part.tasks * part.labels)
-    shares = votes.reshape(part.tasks, part.labels).astype(np.float64)
-    totals = shares.sum(axis=1, keepdims=True)
-    even = np.full_like(shares, 1.0 / part.labels)
-    return np.asarray(np.divide(shares, totals, out=even, where=totals > 0))
+    return shares(votes.reshape(part.tasks, part.labels).astype(np.float64))
 
 
 @cache
@@ -130,13 +135,14 @@ def _agreements_kernel(labels: int) -> Callable[..., None]:
             for label in range(1, labels):
                 top = max(top, scores[label])
             bar = top - TIE * abs(top)
-            tied = 0
+            tied = 0.0
             for label in range(labels):
-                if scores[label] >= bar:
-                    tied += 1
+                scores[label] = 1.0 if scores[label] >= bar else 0.0
+                tied += scores[label]
+            for label in range(labels):
+                scores[label] /= tied
             for i in range(first, last):
                 worker = coded[i] // labels
-                if scores[coded[i] - worker * labels] >= bar:
-                    out[worker] += 1.0 / tied
+                out[worker] += scores[coded[i] - worker * labels]
 
     return run

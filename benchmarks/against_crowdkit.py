@@ -1,0 +1,92 @@
+"""Dawid-Skene and majority vote beside crowd-kit: the same data, the same process.
+
+    python against_crowdkit.py ANSWERS LABELS
+
+prints one JSON object. Both start from integer codes; ours sorts them, crowd-kit joins frames.
+Every EM runs exactly ten rounds. CPU time is the process's, over all threads.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+from crowds import simulated
+from measuring import best_cpu
+
+from sottovoce import DawidSkene, LocalEngine, MajorityVote
+
+ROUNDS = 10
+
+
+def main(answers: int, labels: int) -> dict[str, float]:
+    from crowdkit.aggregation import DawidSkene as PeerDawidSkene
+    from crowdkit.aggregation import MajorityVote as PeerMajorityVote
+
+    warnings.simplefilter("ignore")
+    reports = simulated(answers, labels)
+    frame = pd.DataFrame({"worker": reports.worker, "task": reports.task, "label": reports.value})
+    repeats = 3 if answers <= 100_000 else 1
+
+    def ours(rounds: int, precision: str = "float64") -> DawidSkene:
+        # The bound over tasks never falls, so a tolerance of 0 never stops it early.
+        return DawidSkene(rounds, 0.0, precision=precision, bound="tasks")  # type: ignore[arg-type]
+
+    def run(rounds: int, precision: str = "float64") -> float:
+        method = ours(rounds, precision)
+        result = method.fit(LocalEngine(reports, threads=1))
+        assert result.rounds == rounds, result.rounds
+        return 0.0
+
+    engine = LocalEngine(reports, threads=1)
+    for precision in ("float64", "float32"):
+        run(1, precision)  # load or compile the kernels
+    MajorityVote().fit(engine)
+    mine = {
+        (precision, rounds): best_cpu(lambda p=precision, r=rounds: run(r, p), 5)  # type: ignore[misc]
+        for precision in ("float64", "float32")
+        for rounds in (1, ROUNDS)
+    }
+    vote = best_cpu(lambda: MajorityVote().fit(LocalEngine(reports, threads=1)), 5)
+
+    peers = {}
+    for rounds in (1, ROUNDS):
+        peer = PeerDawidSkene(n_iter=rounds, tol=-np.inf)
+        peers[rounds] = best_cpu(lambda p=peer: p.fit(frame), repeats)  # type: ignore[misc]
+        assert len(peer.loss_history_) == rounds
+    peer_vote = best_cpu(lambda: PeerMajorityVote().fit(frame), repeats)
+
+    theirs = peer.probas_.loc[np.arange(len(reports.tasks)), np.arange(labels)].to_numpy()
+    ours64 = ours(ROUNDS).fit(engine).posterior
+    ours32 = ours(ROUNDS, "float32").fit(engine).posterior
+    assert ours64 is not None and ours32 is not None
+
+    def per_round(times: dict[int, float]) -> float:
+        return (times[ROUNDS] - times[1]) / (ROUNDS - 1)
+
+    times64 = {r: mine["float64", r] for r in (1, ROUNDS)}
+    times32 = {r: mine["float32", r] for r in (1, ROUNDS)}
+    return {
+        "answers": answers,
+        "labels": labels,
+        "peer_seconds": peers[ROUNDS],
+        "seconds": times64[ROUNDS],
+        "ratio": peers[ROUNDS] / times64[ROUNDS],
+        "peer_round": per_round(peers),
+        "round": per_round(times64),
+        "ratio_round": per_round(peers) / per_round(times64),
+        "round_float32": per_round(times32),
+        "ratio_round_float32": per_round(peers) / per_round(times32),
+        "difference": float(np.abs(theirs - ours64).max()),
+        "difference_float32": float(np.abs(theirs - ours32).max()),
+        "peer_vote": peer_vote,
+        "vote": vote,
+        "ratio_vote": peer_vote / vote,
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(int(sys.argv[1]), int(sys.argv[2]))))

@@ -1,0 +1,37 @@
+"""The same simulated answers for every benchmark."""
+
+from __future__ import annotations
+
+from sottovoce.datasets import CategoricalCrowd, generate
+from sottovoce.model import Reports
+
+__all__ = ["REDUNDANCY", "simulated"]
+
+REDUNDANCY = 10
+
+
+def simulated(answers: int, labels: int) -> Reports:
+    """A categorical crowd of about `answers` answers, ten a task, a worker for every 1,000.
+
+    Rows come shuffled, as a log of answers would: sorting them is part of the work.
+    """
+    import numpy as np
+
+    crowd = CategoricalCrowd(
+        workers=max(answers // 1000, 20),
+        tasks=answers // REDUNDANCY,
+        labels=labels,
+        redundancy=REDUNDANCY,
+        ability="heterogeneous",
+        seed=answers + labels,
+    )
+    reports, _ = generate(crowd)
+    order = np.random.default_rng(0).permutation(len(reports))
+    return Reports(
+        reports.worker[order],
+        reports.task[order],
+        reports.value[order],
+        reports.workers,
+        reports.tasks,
+        reports.domain,
+    )
