@@ -93,13 +93,13 @@ BROKEN: list[tuple[str, str, bytes | str, str]] = [
         "numbers and text",
         "a.csv",
         HEADER + "w,t,1\nw,u,2\nw,v,many\n",
-        "row 4, column 'answer': mixes numbers and text (2 numbers, 1 other cells; here 'many')",
+        "row 4, column 'answer': mixes numbers and text (numbers in 2 rows, text in 1; here 'many')",
     ),
     (
         "text and numbers",
         "a.csv",
         HEADER + "w,t,x\nw,u,7\nw,v,y\n",
-        "row 3, column 'answer': mixes numbers and text (1 numbers, 2 other cells; here '7')",
+        "row 3, column 'answer': mixes numbers and text (numbers in 1 rows, text in 2; here '7')",
     ),
     (
         "NaN",

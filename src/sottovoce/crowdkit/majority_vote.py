@@ -76,13 +76,19 @@ class MajorityVote:
         self.probas_ = posterior_frame(posterior, table.tasks, table.labels)
         self.labels_ = label_series(posterior, table.tasks, table.labels)
         right, given = engine.total(Accuracies(choose(posterior), len(table.workers), count))
-        skills = pd.Series(right / given, index=table.workers, name="skill")
+        skills = pd.Series(right / given, index=table.workers, name="skill", dtype=_share_type(table))
         self.skills_ = skills.iloc[np.argsort(ranks(table.workers))]
 
     def _give_up(self, table: Table) -> None:
         self.probas_ = pd.DataFrame(index=table.tasks, columns=table.labels)
         self.labels_ = pd.Series([], dtype=object, name="agg_label")
         self.skills_ = pd.Series([], dtype=float, index=table.workers, name="skill")
+
+
+def _share_type(table: Table) -> str:
+    """Shares of nullable labels are nullable, as their comparisons are."""
+    label = pd.Series([], dtype=table.label_type)
+    return "Float64" if str((label == label).dtype) == "boolean" else "float64"
 
 
 def _shares(scores: FloatArray) -> FloatArray:

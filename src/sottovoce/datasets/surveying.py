@@ -9,7 +9,7 @@ from sottovoce.datasets.cards import ANSWERS, RAW, TRUTH, Record, digest
 from sottovoce.errors import UsageError
 from sottovoce.model import Domain
 from sottovoce.stores import read_gold, read_reports
-from sottovoce.stores.domains import sorted_labels
+from sottovoce.stores.answers import sorted_labels
 
 __all__ = ["survey"]
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from sottovoce.errors import DataError
 from sottovoce.model import Domain, Gold, Kind
-from sottovoce.stores.coding import fault_of, names_of
 from sottovoce.stores.answers import answers_of
+from sottovoce.stores.coding import fault_of, names_of
 from sottovoce.stores.faults import raise_first
 from sottovoce.stores.naming import GOLD
 from sottovoce.stores.opening import is_path, opened

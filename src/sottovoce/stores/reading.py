@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from sottovoce.errors import DataError, UsageError
 from sottovoce.model import Codes, Domain, Kind, Names, Reading, Repeats, Reports
-from sottovoce.stores.coding import Coded, fault_of, names_of
 from sottovoce.stores.answers import Answers, answers_of
+from sottovoce.stores.coding import Coded, fault_of, names_of
 from sottovoce.stores.faults import counted, raise_first
 from sottovoce.stores.naming import REPORTS
 from sottovoce.stores.opening import Table, is_path, opened
