@@ -14,9 +14,9 @@ import warnings
 
 import numpy as np
 import pandas as pd
+
 from crowds import simulated
 from measuring import best_cpu
-
 from sottovoce import DawidSkene, LocalEngine, MajorityVote
 
 ROUNDS = 10
@@ -59,10 +59,12 @@ def main(answers: int, labels: int) -> dict[str, float]:
         assert len(peer.loss_history_) == rounds
     peer_vote = best_cpu(lambda: PeerMajorityVote().fit(frame), repeats)
 
+    assert peer.probas_ is not None
     theirs = peer.probas_.loc[np.arange(len(reports.tasks)), np.arange(labels)].to_numpy()
     ours64 = ours(ROUNDS).fit(engine).posterior
     ours32 = ours(ROUNDS, "float32").fit(engine).posterior
-    assert ours64 is not None and ours32 is not None
+    assert ours64 is not None
+    assert ours32 is not None
 
     def per_round(times: dict[int, float]) -> float:
         return (times[ROUNDS] - times[1]) / (ROUNDS - 1)

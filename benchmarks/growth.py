@@ -13,7 +13,6 @@ import time
 
 from crowds import simulated
 from measuring import peak_above
-
 from sottovoce import DawidSkene, LocalEngine
 
 

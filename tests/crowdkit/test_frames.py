@@ -29,7 +29,8 @@ def name_of(case: dict[str, Any]) -> str:
 def index_of(vector: dict[str, Any]) -> pd.Index[Any]:
     names, types, values = vector["names"], vector["types"], vector["values"]
     if len(names) == 1:
-        return pd.Index(values, dtype=types[0], name=names[0])
+        index: pd.Index[Any] = pd.Index(values, dtype=types[0], name=names[0])
+        return index
     columns = zip(*values, strict=True)
     levels = [pd.Index(c, dtype=t) for c, t in zip(columns, types, strict=True)]
     return pd.MultiIndex.from_arrays(levels, names=names)

@@ -15,6 +15,7 @@ import pytest
 from sottovoce.errors import DataError, OutputExists, UsageError
 from sottovoce.model import Domain, Kind, Reports
 from sottovoce.stores import pack, read_reports
+from sottovoce.stores import packed as packed_form
 
 TABLES: dict[str, dict[str, list[Any]]] = {
     "labels": {"worker": ["w", "v", "w"], "task": ["a", "a", "é\n"], "answer": ["no", "yes", "no"]},
@@ -54,9 +55,13 @@ def test_a_packed_table_reads_as_the_original(tmp_path: Path, name: str) -> None
     assert sorted(each.name for each in tmp_path.iterdir()) == ["again.parquet", "packed.parquet"]
 
 
-def test_many_labels_and_a_range_survive_packing(tmp_path: Path) -> None:
+def test_many_names_labels_and_a_range_survive_packing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ids = np.arange(300)
     table = {"worker": ids, "task": ids, "label": np.array([f"label {i}" for i in ids])}
+    table["task"] = np.array([f"task {i}" for i in ids])
+    monkeypatch.setattr(packed_form, "_TOGETHER", 7)
     reports = pack(table, tmp_path / "a.parquet")
     same(read_reports(tmp_path / "a.parquet"), reports)
     domain = Domain.numeric(0, 10)

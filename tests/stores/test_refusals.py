@@ -93,7 +93,7 @@ BROKEN: list[tuple[str, str, bytes | str, str]] = [
         "numbers and text",
         "a.csv",
         HEADER + "w,t,1\nw,u,2\nw,v,many\n",
-        "row 4, column 'answer': mixes numbers and text (numbers in 2 rows, text in 1; here 'many')",
+        "row 4, column 'answer': mixes numbers and text (numbers in 2 rows, text in 1; here 'many'",
     ),
     (
         "text and numbers",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -103,6 +104,16 @@ def test_codes_are_found_alike_by_both_ways(hashes: list[int], data: st.DataObje
     expected = codes[np.array(picks, np.int64)].tolist()
     assert looked_up_plain(rows, vocabulary, codes).tolist() == expected
     assert looked_up_compiled(rows, vocabulary, codes).tolist() == expected
+
+
+@pytest.mark.parametrize("look_up", [looked_up_plain, looked_up_compiled])
+def test_a_table_that_changes_while_it_is_read_is_refused(
+    look_up: Callable[..., npt.NDArray[np.int32]],
+) -> None:
+    vocabulary, codes = np.array([5, 9], np.uint64), np.array([0, 1], np.int32)
+    for unknown in (1, 7, 2**64 - 1):
+        with pytest.raises(DataError, match="the table changed while it was read"):
+            look_up(np.array([9, unknown], np.uint64), vocabulary, codes)
 
 
 def test_the_error_policy_names_the_first_repeat() -> None:

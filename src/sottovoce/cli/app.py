@@ -53,7 +53,13 @@ def root(
 def main() -> None:
     """Run the command line; a refusal is one line on standard error, never a traceback."""
     try:
-        app()
+        try:
+            app()
+        except SystemExit as end:
+            # Typer turns Ctrl-C into a silent exit.
+            if end.code == INTERRUPTED:
+                raise KeyboardInterrupt from None
+            raise
     except SottovoceError as error:
         typer.echo(f"sottovoce: {error}", err=True)
         sys.exit(DATA if isinstance(error, DataError) else USAGE)

@@ -4,7 +4,14 @@
     labels = DawidSkene(n_iter=100).fit_predict(df)
 
 A frame has the columns `task`, `worker` and `label`. What is returned has the names, types and
-order that crowd-kit 1.4 gives with the same pandas. docs/architecture.md says where it differs.
+order that crowd-kit 1.4 gives with the same pandas, and numbers within 1e-9 of its own. Where it
+differs, crowd-kit has no sensible answer:
+
+- a row without a task, worker or label is refused, not half counted;
+- labels within 1e-9 of the top tie, so that rounding decides nothing; the first column wins;
+- a truth in `true_labels` that nobody gave, or a label in `initial_error` that nobody gave, leaves
+  no NaN behind; `initial_error` itself is never changed, and may hold whole numbers;
+- labels may be categories or any kind of string.
 """
 
 from sottovoce.errors import NotInstalled

@@ -62,7 +62,10 @@ class DawidSkene:
             self._keep(no_frames())
             return self
         history = None if self.initial_error_strategy is None else initial_error
-        table = _arranged(Table.of(data), true_labels, history)
+        table = Table.of(data)
+        if self.n_iter < 1:
+            table = table.as_counted()  # without rounds the votes are all there is
+        table = _arranged(table, true_labels, history)
         known = None if true_labels is None else known_codes(table, true_labels)
         engine = table.engine()
         start = self._start(table, engine, known, history)
@@ -110,7 +113,7 @@ class DawidSkene:
 
 def _arranged(table: Table, gold: pd.Series[Any] | None, history: pd.DataFrame | None) -> Table:
     """The table with the labels that crowd-kit's frames end up with, in their order."""
-    table = table.as_voted()
+    table = table.with_labels(table.voted_labels)
     if gold is not None:
         table = with_gold_labels(table, gold)
     columns = table.labels if history is None else history.columns

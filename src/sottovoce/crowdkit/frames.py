@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from sottovoce.crowdkit.appearance import appearing
 from sottovoce.crowdkit.table import Table
 from sottovoce.errors import DataError
 from sottovoce.inference.outcome import choose
-from sottovoce.model import FloatArray
+from sottovoce.model import Codes, FloatArray
 
 __all__ = ["Frames", "aligned", "fitted_frames", "label_series", "no_frames", "posterior_frame"]
 
@@ -30,7 +31,7 @@ def fitted_frames(
     """The frames of a fit; `errors[worker · labels + label, truth]`."""
     labels = _retyped(table)
     return Frames(
-        label_series(posterior, table.tasks, labels),
+        label_series(choose(posterior), table.tasks, labels),
         posterior_frame(posterior, table.tasks, labels),
         pd.Series(prior, index=labels.rename("label"), name="prior"),
         _error_frame(errors, table),
@@ -56,16 +57,16 @@ def posterior_frame(
     )
 
 
-def label_series(posterior: FloatArray, tasks: pd.Index[Any], labels: pd.Index[Any]) -> Any:
-    """The most probable label of each task; the first of those that tie."""
+def label_series(truths: Codes, tasks: pd.Index[Any], labels: pd.Index[Any]) -> Any:
+    """The chosen label of each task."""
     chosen = labels.to_numpy() if labels.dtype == object else labels.array
-    return pd.Series(chosen.take(choose(posterior)), index=tasks.rename("task"), name="agg_label")
+    return pd.Series(chosen.take(truths), index=tasks.rename("task"), name="agg_label")
 
 
 def _error_frame(errors: FloatArray, table: Table) -> pd.DataFrame:
     """One row for each label a worker gave, in order of appearance; one column a truth."""
     count = len(table.labels)
-    pairs = pd.unique(table.worker.astype(np.int64) * count + table.label)
+    pairs = appearing(table.worker.astype(np.int64) * count + table.label, len(errors))
     worker, label = np.divmod(pairs, count)
     index = pd.MultiIndex.from_arrays(
         [table.workers.take(worker), table.labels.take(label)], names=["worker", "label"]
@@ -89,14 +90,15 @@ def aligned(labels: pd.Index[Any], columns: pd.Index[Any]) -> pd.Index[Any]:
     row = pd.Series(0.0, index=labels)
     order = (row + pd.DataFrame(0.0, index=[0], columns=_error_columns(columns))).columns
     places = labels.get_indexer(order)
-    return pd.Index(labels[places[places >= 0]])
+    return labels.take(places[places >= 0])
 
 
 def _retyped(table: Table) -> pd.Index[Any]:
     """The labels in the type of the column they came from."""
     try:
-        return pd.Index(table.labels.astype(table.label_type))
+        typed: pd.Index[Any] = table.labels.astype(table.label_type)
     except (TypeError, ValueError):
         raise DataError(
             f"true_labels holds labels that the answers' type, {table.label_type}, cannot hold"
         ) from None
+    return typed

@@ -11,8 +11,9 @@ import pandas as pd
 from sottovoce.crowdkit.accuracies import Accuracies
 from sottovoce.crowdkit.frames import label_series, posterior_frame
 from sottovoce.crowdkit.skills import weigh
-from sottovoce.crowdkit.table import VOTES_ARE_SORTED, Table, ranks
+from sottovoce.crowdkit.table import Table, ranks
 from sottovoce.inference.outcome import choose
+from sottovoce.inference.rows import row_sum
 from sottovoce.inference.steps.votes import Votes
 from sottovoce.model import FloatArray
 
@@ -47,11 +48,10 @@ class MajorityVote:
     def fit(self, data: pd.DataFrame, skills: pd.Series[Any] | None = None) -> MajorityVote:
         """Count the votes; the results are attributes."""
         if skills is None:
-            table = Table.of(data)
+            table = Table.of(data).as_counted()
             weights = np.ones(len(table.workers))
         else:
             table, weights = weigh(data, skills, self.on_missing_skill, self.default_skill)
-        if VOTES_ARE_SORTED or skills is not None:
             table = table.sorted()
         if len(table):
             self._vote(table, weights)
@@ -74,9 +74,12 @@ class MajorityVote:
         count = len(table.labels)
         posterior = _shares(engine.map(Votes(weights, count)))
         self.probas_ = posterior_frame(posterior, table.tasks, table.labels)
-        self.labels_ = label_series(posterior, table.tasks, table.labels)
-        right, given = engine.total(Accuracies(choose(posterior), len(table.workers), count))
-        skills = pd.Series(right / given, index=table.workers, name="skill", dtype=_share_type(table))
+        truths = choose(posterior)
+        self.labels_ = label_series(truths, table.tasks, table.labels)
+        right, given = engine.total(Accuracies(truths, len(table.workers), count))
+        skills = pd.Series(
+            right / given, index=table.workers, name="skill", dtype=_share_type(table)
+        )
         self.skills_ = skills.iloc[np.argsort(ranks(table.workers))]
 
     def _give_up(self, table: Table) -> None:
@@ -92,10 +95,10 @@ def _share_type(table: Table) -> str:
 
 
 def _shares(scores: FloatArray) -> FloatArray:
-    totals = scores.sum(axis=1, keepdims=True)
+    totals = row_sum(scores)
     if not totals.all():
         raise ValueError(
             f"the skills of {int((totals == 0).sum()):,} tasks' workers add up to 0, "
             "so no label has a share of them"
         )
-    return np.asarray(scores / totals)
+    return np.asarray(scores / totals[:, np.newaxis])

@@ -57,8 +57,10 @@ class OneCoinDawidSkene:
         if len(data) == 0:
             self._keep(no_frames())
             return self
-        table = Table.of(data).as_voted()
-        table = table.with_labels(aligned(table.labels, table.labels))
+        table = Table.of(data)
+        if self.n_iter < 1:
+            table = table.as_counted()  # without rounds the votes are all there is
+        table = table.with_labels(aligned(table.voted_labels, table.voted_labels))
         engine = table.engine()
         if self.n_iter > 0:
             model = OneCoin(self.n_iter, self.tol)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sottovoce.crowdkit.appearance import code_integers
 from sottovoce.engines import LocalEngine
 from sottovoce.errors import DataError
 from sottovoce.model import Codes, Domain, Reports
@@ -59,9 +60,14 @@ class Table:
         place = labels.get_indexer(self.labels).astype(np.int32)
         return replace(self, label=place[self.label], labels=labels)
 
-    def as_voted(self) -> Table:
-        """The same answers with the labels in the order that votes have them."""
-        return self.with_labels(sorted_names(self.labels)) if VOTES_ARE_SORTED else self
+    @property
+    def voted_labels(self) -> pd.Index[Any]:
+        """The labels in the order of unweighted votes."""
+        return sorted_names(self.labels) if VOTES_ARE_SORTED else self.labels
+
+    def as_counted(self) -> Table:
+        """The same answers with tasks and labels in the order of unweighted votes."""
+        return self.sorted() if VOTES_ARE_SORTED else self
 
     def sorted(self) -> Table:
         """The same answers with tasks and labels sorted by name."""
@@ -95,6 +101,8 @@ def ranks(names: pd.Index[Any]) -> npt.NDArray[np.intp]:
 
 def _coded(data: pd.DataFrame, name: str) -> tuple[Codes, pd.Index[Any]]:
     column = _plain(data[name])
+    if isinstance(column.dtype, np.dtype) and (fast := code_integers(column.to_numpy())):
+        return fast[0], pd.Index(fast[1], name=name)
     codes, names = pd.factorize(column)
     if len(codes) and codes.min() < 0:
         missing = int((codes < 0).sum())

@@ -53,7 +53,7 @@ class CATD:
         quantile = np.maximum(chdtri(answered, 1 - self.alpha / 2), np.finfo(float).tiny)
 
         def update(weights: FloatArray) -> FloatArray:
-            return shared(quantile / floored(losses(engine, weights, "none", answered)))
+            return shared(quantile / floored(losses(engine, weights, "none")))
 
         settled = settle(update, start, max_rounds=self.max_rounds, tolerance=self.tolerance)
         return weighted_result(self, engine, settled)

@@ -50,7 +50,7 @@ class CRH:
         answered = np.maximum(engine.total(AnswersPerWorker(len(start))), 1)
 
         def update(weights: FloatArray) -> FloatArray:
-            return crh_weights(losses(engine, weights, self.scaling, answered) / answered)
+            return crh_weights(losses(engine, weights, self.scaling) / answered)
 
         settled = settle(update, start, max_rounds=self.max_rounds, tolerance=self.tolerance)
         return weighted_result(self, engine, settled)

@@ -11,7 +11,6 @@ from sottovoce.inference.iterating import Settled
 from sottovoce.inference.kinds import LABELS
 from sottovoce.inference.outcome import label_result
 from sottovoce.inference.rows import shares
-from sottovoce.inference.steps.counts import AnswersPerWorker
 from sottovoce.inference.steps.votes import Agreements, Votes
 from sottovoce.model import Kind, Result
 from sottovoce.seams import Engine
@@ -35,7 +34,7 @@ class MajorityVote:
     def fit(self, engine: Engine) -> Result:
         workers, labels = len(engine.workers), engine.domain.size
         even = np.ones(workers)
-        answered = engine.total(AnswersPerWorker(workers))
-        agreement = engine.total(Agreements(even, labels)) / np.maximum(answered, 1)
+        agreement, answered = engine.total(Agreements(even, labels)).T
+        agreement = agreement / np.maximum(answered, 1)
         posterior = shares(engine.map(Votes(even, labels)))
         return label_result(self, engine, posterior, Settled(agreement, 1, converged=True))

@@ -37,7 +37,7 @@ def choose(scores: FloatArray, rng: np.random.Generator | None = None) -> Codes:
         return np.asarray(np.argmax(keys, axis=1), np.int32)
     chosen = np.zeros(len(scores), np.int32)
     for label in reversed(range(scores.shape[1])):
-        chosen[scores[:, label] >= bar] = label
+        np.copyto(chosen, label, where=scores[:, label] >= bar)
     return chosen
 
 

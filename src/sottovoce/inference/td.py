@@ -10,7 +10,6 @@ import numpy as np
 from sottovoce.inference.iterating import check_limits, settle
 from sottovoce.inference.kinds import LABELS
 from sottovoce.inference.outcome import label_result
-from sottovoce.inference.steps.counts import AnswersPerWorker
 from sottovoce.inference.steps.votes import Agreements, Votes, softmax
 from sottovoce.model import FloatArray, Kind, Result
 from sottovoce.seams import Engine
@@ -50,12 +49,12 @@ class TD:
 
     def fit(self, engine: Engine) -> Result:
         labels = engine.domain.size
-        answered = np.maximum(engine.total(AnswersPerWorker(len(engine.workers))), 1)
-        divisor = answered if self.divide_by == "answered" else float(len(engine.tasks))
         odds_of = labels if self.weight == "sound" else 2
 
         def update(weights: FloatArray) -> FloatArray:
-            return log_odds(engine.total(Agreements(weights, labels)) / divisor, odds_of)
+            agreement, answered = engine.total(Agreements(weights, labels)).T
+            by = np.maximum(answered, 1) if self.divide_by == "answered" else len(engine.tasks)
+            return log_odds(agreement / by, odds_of)
 
         start = np.ones(len(engine.workers))
         settled = settle(update, start, max_rounds=self.max_rounds, tolerance=self.tolerance)

@@ -4,6 +4,10 @@ A table has columns `worker`, `task` and one of `answer`, `label`, `report` and 
 exactly, else without regard to case and outer spaces); others are ignored, and `columns` maps
 other names. In messages `row` is what a person looks for: the line of a text file as an editor
 counts it (the header of a CSV file is row 1), else the row counted from 1.
+
+Names and labels from text files, JSONL included, stay text: "007" is not "7". Those from Parquet
+and frames keep their type. Text vocabularies are object arrays of str, sorted; integers stay
+integer arrays. Cells are taken as they are, outer spaces included.
 """
 
 from sottovoce.stores.domains import parse_domain

@@ -11,7 +11,7 @@ import numpy as np
 
 from sottovoce.errors import DataError, UsageError
 
-__all__ = ["Frame", "is_frame", "registered"]
+__all__ = ["Frame", "frame_of", "registered"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class _Stream:
         return self._data.__arrow_c_stream__(requested_schema)
 
 
-def is_frame(source: Any) -> Frame:
+def frame_of(source: Any) -> Frame:
     """The source as a frame; a UsageError says what is accepted if it is none."""
     libraries = {base.__module__.partition(".")[0] for base in type(source).__mro__}
     if "pandas" in libraries and hasattr(source, "columns"):

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, TypeGuard
 import duckdb
 
 from sottovoce.errors import DataError
-from sottovoce.stores.frames import is_frame, registered
+from sottovoce.stores.frames import frame_of, registered
 from sottovoce.stores.lines import check_lines, first_keys
 from sottovoce.stores.naming import Roles, chosen_columns
 from sottovoce.stores.records import check_records, header, line_of_record, with_one_line_end
@@ -95,7 +95,7 @@ def _frame(
     roles: Roles,
     columns: Mapping[str, str] | None,
 ) -> Table:
-    frame = is_frame(source)
+    frame = frame_of(source)
     positions = chosen_columns(frame.names, roles, columns, frame.kind)
     registered(connection, frame, list(positions.values()))
     select = ", ".join(f"c{i} AS {role}" for i, role in enumerate(positions))

@@ -48,10 +48,10 @@ class Votes:
 
 @dataclass(frozen=True, slots=True)
 class Agreements:
-    """For each worker, how many of its answers are the winner of the weighted vote.
+    """Rows (agreement, answers) for each worker: how many of its answers won the weighted vote.
 
     Labels that tie for the win share it, so the sum does not depend on how ties are broken.
-    Opens each worker's agreement with the crowd.
+    Opens each worker's agreement with the crowd and how much it took part.
     """
 
     weights: FloatArray
@@ -59,13 +59,15 @@ class Agreements:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return (len(self.weights),)
+        return len(self.weights), 2
 
     def __call__(self, part: Part) -> FloatArray:
         part = labels_of(part)
         worker, label = np.divmod(part.report, self.labels)
         won = winners(Votes(self.weights, self.labels)(part))
-        return grouped_sums(worker, won[part.task, label], len(self.weights))
+        agreement = grouped_sums(worker, won[part.task, label], len(self.weights))
+        answers = np.bincount(worker, minlength=len(self.weights)).astype(np.float64)
+        return np.stack([agreement, answers], axis=1)
 
     def kernel(self) -> Kernel:
         run = _agreements_kernel(self.labels)
@@ -143,6 +145,7 @@ def _agreements_kernel(labels: int) -> Callable[..., None]:
                 scores[label] /= tied
             for i in range(first, last):
                 worker = coded[i] // labels
-                out[worker] += scores[coded[i] - worker * labels]
+                out[worker, 0] += scores[coded[i] - worker * labels]
+                out[worker, 1] += 1.0
 
     return run

@@ -1,0 +1,190 @@
+"""Everything `make bench` measures, as ratios in one run; writes docs/benchmarks.md.
+
+    python benchmarks/run.py [--quick] [--output FILE]
+
+`--quick` keeps to 10^5 and 10^6 answers, and prints only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from measuring import child, cpu_of_command, this_machine
+from starting import compile_seconds, help_seconds, import_ratio
+
+DOCS = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--quick", action="store_true")
+    arguments.add_argument("--output", type=Path, default=DOCS)
+    given = arguments.parse_args()
+    sections = [
+        _section("Dawid-Skene and majority vote beside crowd-kit", _PEER, peers(quick=given.quick)),
+        _section("Peak memory of Dawid-Skene", _MEMORY, memory(quick=given.quick)),
+        _section("Growth", _GROWTH, growth(quick=given.quick)),
+        _section("Reading and inferring from files", _READING, reading(quick=given.quick)),
+        _section("Starting", _STARTING, starting()),
+    ]
+    text = "\n\n".join([_HEAD.format(machine=this_machine(), day=_today()), *sections]) + "\n"
+    if not given.quick:
+        given.output.write_text(text)
+    print(text)
+
+
+def peers(*, quick: bool) -> list[list[str]]:
+    sizes = [10**5, 10**6] if quick else [10**5, 10**6, 10**7]
+    rows = [["answers", "K", "crowd-kit 10 rounds", "ours", "ratio", "ratio per round",
+             "float32 per round", "largest difference", "float32", "majority vote"]]  # fmt: skip
+    for answers in sizes:
+        for labels in (4, 10):
+            _tell(f"crowd-kit, {answers:,} answers, K={labels}")
+            seen = child("against_crowdkit.py", str(answers), str(labels))
+            rows.append([
+                _power(answers), str(labels), f"{seen['peer_seconds']:.2f} s",
+                f"{seen['seconds']:.3f} s", f"{seen['ratio']:.0f}x",
+                f"{seen['ratio_round']:.0f}x", f"{seen['ratio_round_float32']:.0f}x",
+                f"{seen['difference']:.0e}", f"{seen['difference_float32']:.0e}",
+                f"{seen['ratio_vote']:.1f}x",
+            ])  # fmt: skip
+    return rows
+
+
+def memory(*, quick: bool) -> list[list[str]]:
+    answers = 10**6 if quick else 10**7
+    rows = [
+        ["answers", "K", "crowd-kit", "ours", "ours / crowd-kit", "above the data: ours / theirs"]
+    ]
+    for labels in (4, 10):
+        _tell(f"memory, {answers:,} answers, K={labels}")
+        seen = {
+            tool: child("memory.py", tool, str(answers), str(labels))
+            for tool in ("crowd-kit", "sottovoce")
+        }
+        peer, ours = seen["crowd-kit"], seen["sottovoce"]
+        rows.append([
+            _power(answers), str(labels), _bytes(peer["peak"]), _bytes(ours["peak"]),
+            f"{ours['peak'] / peer['peak']:.2f}", f"{ours['above'] / peer['above']:.3f}",
+        ])  # fmt: skip
+    return rows
+
+
+def growth(*, quick: bool) -> list[list[str]]:
+    rows = [["answers", "CPU per round", "ns per answer", "against 10^6", "sorting",
+             "wall, 1 thread", "wall, 2 threads", "peak memory"]]  # fmt: skip
+    first = None
+    for answers in [10**6] if quick else [10**6, 10**7, 10**8]:
+        _tell(f"growth, {answers:,} answers")
+        seen = child("growth.py", str(answers), "4")
+        each = seen["round"] / answers * 1e9
+        first = first or each
+        rows.append([
+            _power(answers), f"{seen['round']:.3f} s", f"{each:.1f}", f"{each / first:.1f}x",
+            f"{seen['sort']:.2f} s", f"{seen['wall_round_1']:.3f} s",
+            f"{seen['wall_round_2']:.3f} s", _bytes(seen["peak"]),
+        ])  # fmt: skip
+    return rows
+
+
+def reading(*, quick: bool) -> list[list[str]]:
+    answers = 10**6 if quick else 10**7
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _tell(f"reading, {answers:,} rows")
+        child("reading.py", "prepare", name, str(answers))
+        parquet, csv, packed = (
+            folder / file for file in ("answers.parquet", "answers.csv", "packed.parquet")
+        )
+        pandas = {file: _reading("pandas", file) for file in (parquet, csv)}
+        ours = {file: _reading("sottovoce", file) for file in (parquet, csv, packed)}
+        rounds = child("reading.py", "rounds", str(parquet))
+        infer, _ = cpu_of_command(
+            [sys.executable, "-m", "sottovoce", "infer", str(parquet), "-o",
+             str(folder / "truths.parquet"), "--force"], 2,
+        )  # fmt: skip
+    allowed = pandas[parquet] + rounds["seconds"]
+    return [
+        ["rows", "what", "CPU", "beside", "CPU", "ratio"],
+        _pair(answers, "read Parquet", ours[parquet], "pandas: read, factorise", pandas[parquet]),
+        _pair(answers, "read CSV", ours[csv], "pandas: read, factorise", pandas[csv]),
+        _pair(answers, "read packed", ours[packed], "reading Parquet", ours[parquet]),
+        _pair(answers, f"`sottovoce infer`, {rounds['rounds']} rounds, whole process", infer,
+              "pandas reading + the rounds", allowed),
+    ]  # fmt: skip
+
+
+def starting() -> list[list[str]]:
+    _tell("starting")
+    numpy, ours, ratio = import_ratio()
+    return [
+        ["what", "time"],
+        ["`import numpy`", f"{numpy:.3f} s"],
+        ["`import sottovoce`", f"{ours:.3f} s ({ratio:.2f} times NumPy's)"],
+        ["`sottovoce --help`", f"{help_seconds():.2f} s"],
+        ["compiling Dawid-Skene's kernels, once per machine, K=4", f"{compile_seconds(4):.1f} s"],
+        ["compiling Dawid-Skene's kernels, once per machine, K=10", f"{compile_seconds(10):.1f} s"],
+    ]
+
+
+def _reading(tool: str, file: Path) -> float:
+    return min(float(child("reading.py", tool, str(file))["seconds"]) for _ in range(2))
+
+
+def _pair(rows: int, what: str, ours: float, beside: str, theirs: float) -> list[str]:
+    return [_power(rows), what, f"{ours:.2f} s", beside, f"{theirs:.2f} s", f"{ours / theirs:.2f}"]
+
+
+def _section(title: str, words: str, rows: list[list[str]]) -> str:
+    head, *body = rows
+    lines = [head, ["---"] * len(head), *body]
+    table = "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return f"## {title}\n\n{words}\n\n{table}"
+
+
+def _power(number: int) -> str:
+    return f"10^{len(str(number)) - 1}"
+
+
+def _bytes(number: float) -> str:
+    return f"{number / 2**30:.2f} GiB"
+
+
+def _today() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%d")
+
+
+def _tell(what: Any) -> None:
+    print(f"… {what}", file=sys.stderr, flush=True)
+
+
+_HEAD = """\
+# Benchmarks
+
+`make bench` measures all of this in one run and writes this page. Ratios compare things measured in
+the same run; seconds are CPU seconds of the whole process, over all threads, unless they say wall.
+
+Measured on {day}: {machine}."""
+_PEER = """\
+The same simulated answers in the same process, ten a task, shuffled, as integer codes; sorting
+included, kernels compiled beforehand. Both run exactly ten rounds. A round is a ninth of the
+difference between ten rounds and one. The largest difference is over all posteriors: crowd-kit
+raises probabilities to at least 1e-10, which is all that differs."""
+_MEMORY = """\
+Peak resident memory of a process that holds the answers and fits Dawid-Skene (crowd-kit: two
+rounds, which reach its peak)."""
+_GROWTH = """\
+Dawid-Skene, K=4, one worker for every 1,000 answers, one thread (and two, by the clock). Beyond the
+processor's cache a worker's table comes from memory, which is most of the growth."""
+_READING = """\
+String ids, one worker for every 1,000 rows, ten rows a task. Below 1, ours is cheaper."""
+_STARTING = """\
+In fresh processes. Tables below 10^5 answers never compile anything."""
+
+if __name__ == "__main__":
+    main()
