@@ -103,7 +103,7 @@ def test_random_ties_are_the_same_for_the_same_seed_and_fall_both_ways() -> None
     again = sottovoce.infer(table, "majority-vote", ties="random", seed=3)
     np.testing.assert_array_equal(first.truths, again.truths)
     # 200 fair coins: fewer than 50 heads happens once in 10^12.
-    assert 50 <= np.sum(first.truths) <= 150
+    assert 50 <= int(first.truths.sum()) <= 150
     plain = sottovoce.infer(table, "majority-vote")
     assert set(plain.truths.tolist()) == {0}
 
@@ -114,14 +114,14 @@ def test_comparing_lists_every_suitable_method_best_first() -> None:
     names = {row.method for row in rows}
     assert {"majority-vote", "dawid-skene", "one-coin", "td", "crh", "catd", "constant"} <= names
     assert not {"mean", "gtm"} & names
-    accuracies = [row.score.accuracy for row in rows]
+    accuracies = [row.score.accuracy or 0.0 for row in rows]
     assert accuracies == sorted(accuracies, reverse=True)
 
 
 def test_comparing_numbers_sorts_by_the_smallest_error() -> None:
     gold = {"task": ["q1", "q2", "q3"], "truth": [1.1, 5.0, 7.1]}
     rows = sottovoce.compare(NUMBERS, gold)
-    errors = [row.score.mae for row in rows]
+    errors = [row.score.mae or 0.0 for row in rows]
     assert errors == sorted(errors)
     assert "majority-vote" not in {row.method for row in rows}
 

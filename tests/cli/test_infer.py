@@ -244,17 +244,30 @@ def test_on_a_terminal_the_first_tasks_are_shown_as_a_table(answers: Path) -> No
 
 
 def test_an_interrupt_leaves_nothing_behind(tmp_path: Path) -> None:
-    rows = "\n".join(f"w{i % 997},t{i // 10},{i % 7}" for i in range(400_000))
-    (tmp_path / "big.csv").write_text("worker,task,answer\n" + rows)
-    before = sorted(path.name for path in tmp_path.iterdir())
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
     with subprocess.Popen(
-        [sys.executable, "-m", "sottovoce", "infer", "big.csv", "-o", "t.csv",
-         "--set", "max_rounds=100000,tolerance=0,bound=tasks"],
-        cwd=tmp_path, stderr=subprocess.PIPE, text=True,
-    ) as process:  # fmt: skip
-        time.sleep(3)
+        [sys.executable, "-m", "sottovoce", "infer", "-", "-o", "t.csv"],
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(temporary)},
+    ) as process:
+        assert process.stdin is not None
+        process.stdin.write("worker,task,answer\n" + "a,t,x\n" * 100_000)
+        process.stdin.flush()
+        wait_until(lambda: any(temporary.iterdir()))  # it has begun to take the answers in
         process.send_signal(signal.SIGINT)
-        _, words = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert words == "sottovoce: stopped; nothing was written\n"
-    assert sorted(path.name for path in tmp_path.iterdir()) == before
+        process.wait(60)
+        assert process.stderr is not None
+        words = process.stderr.read()
+    assert (process.returncode, words) == (130, "sottovoce: stopped; nothing was written\n")
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["temporary"]
+
+
+def wait_until(happened: Callable[[], bool], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.05)

@@ -51,7 +51,8 @@ class WeightedMeans:
 
         def fill(part: Part, out: FloatArray) -> None:
             part = numbers_of(part)
-            run(part.starts, part.worker, part.value, self.weights, self.prior, out)
+            columns = part.starts, part.worker, part.value
+            run(*columns, self.weights, self.prior, 0.0, out, np.empty(0))
 
         return fill
 
@@ -82,12 +83,13 @@ class SquaredErrors:
         return grouped_sums(part.reporters, errors, len(self.weights))
 
     def kernel(self) -> Kernel:
-        run = _errors_kernel()
+        run = _means_kernel()
         power = _power(self.scaling)
 
         def add(part: Part, out: FloatArray) -> None:
             part = numbers_of(part)
-            run(part.starts, part.worker, part.value, self.weights, self.prior, power, out)
+            columns = part.starts, part.worker, part.value
+            run(*columns, self.weights, self.prior, power, np.empty((0, 3)), out)
 
         return add
 
@@ -132,8 +134,13 @@ def _pull(
 
 @cache
 def _means_kernel() -> Callable[..., None]:
+    """Each task's weighted mean, then whichever is asked for: its row, workers' errors, or both.
+
+    `rows` or `errors` of length 0 are left alone; `power` is that of the variance in the scale.
+    """
+
     @compiled
-    def run(starts, workers, values, weights, prior, out):  # type: ignore[no-untyped-def]
+    def run(starts, workers, values, weights, prior, power, rows, errors):  # type: ignore[no-untyped-def]
         for task in range(len(starts) - 1):
             first, last = starts[task], starts[task + 1]
             mean = 0.0
@@ -147,40 +154,16 @@ def _means_kernel() -> Callable[..., None]:
                 mass += weights[workers[i]]
                 pulled += weights[workers[i]] * offset
             variance /= max(last - first, 1)
-            mass += prior
-            out[task, 0] = mean + (pulled / mass if mass > 0 else 0.0)
-            out[task, 1] = mass
-            out[task, 2] = np.sqrt(variance) if variance > _FLAT * mean * mean else 0.0
-
-    return run
-
-
-@cache
-def _errors_kernel() -> Callable[..., None]:
-    @compiled
-    def run(starts, workers, values, weights, prior, power, out):  # type: ignore[no-untyped-def]
-        for task in range(len(starts) - 1):
-            first, last = starts[task], starts[task + 1]
-            mean = 0.0
-            for i in range(first, last):
-                mean += values[i]
-            mean /= max(last - first, 1)
-            mass, pulled, variance = 0.0, 0.0, 0.0
-            for i in range(first, last):
-                offset = values[i] - mean
-                variance += offset * offset
-                mass += weights[workers[i]]
-                pulled += weights[workers[i]] * offset
-            variance /= max(last - first, 1)
+            if variance <= _FLAT * mean * mean:
+                variance = 0.0
             mass += prior
             truth = pulled / mass if mass > 0 else 0.0
-            scale = 1.0
-            if power > 0:
-                if variance <= _FLAT * mean * mean:
-                    continue
+            if len(rows) > 0:
+                rows[task, 0], rows[task, 1], rows[task, 2] = mean + truth, mass, np.sqrt(variance)
+            if len(errors) > 0 and (power == 0 or variance > 0):
                 scale = variance**power
-            for i in range(first, last):
-                error = values[i] - mean - truth
-                out[workers[i]] += error * error / scale
+                for i in range(first, last):
+                    error = values[i] - mean - truth
+                    errors[workers[i]] += error * error / scale
 
     return run

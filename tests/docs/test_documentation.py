@@ -1,0 +1,136 @@
+"""What the pages say exists does, and what exists is on a page."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sottovoce
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")]
+PAGES += sorted(DOCS.rglob("*.md"))
+
+_LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+_FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+_HEADING = re.compile(r"^#+ +(.+?) *$", re.MULTILINE)
+
+
+def page_name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.fixture(scope="module")
+def reference() -> dict[str, Any]:
+    return runpy.run_path(str(Path(__file__).parent / "cli_reference.py"))
+
+
+def headings(page: Path) -> list[str]:
+    prose = _FENCE.sub("", page.read_text(encoding="utf-8"))
+    return [heading.replace("`", "") for heading in _HEADING.findall(prose)]
+
+
+def anchors(page: Path) -> set[str]:
+    """How a Markdown site names a page's headings."""
+    plain = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings(page))
+    return {heading.replace(" ", "-") for heading in plain}
+
+
+def test_the_command_lines_reference_is_what_the_commands_say(reference: dict[str, Any]) -> None:
+    written = (DOCS / "cli.md").read_text(encoding="utf-8")
+    assert written == reference["cli_reference"](), "run: make docs"
+
+
+def test_every_command_has_a_heading(reference: dict[str, Any]) -> None:
+    assert set(reference["command_names"]()) <= set(headings(DOCS / "cli.md"))
+
+
+@pytest.mark.parametrize("width", ["40", "200"])
+def test_the_reference_does_not_depend_on_the_terminal(
+    width: str, monkeypatch: pytest.MonkeyPatch, reference: dict[str, Any]
+) -> None:
+    before = reference["cli_reference"]()
+    monkeypatch.setenv("COLUMNS", width)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert reference["cli_reference"]() == before
+
+
+@pytest.mark.parametrize("method", sottovoce.METHODS)
+def test_every_method_has_a_heading(method: str) -> None:
+    assert method in headings(DOCS / "methods.md")
+
+
+@pytest.mark.parametrize("method", sottovoce.METHODS)
+def test_every_parameter_of_a_method_is_in_its_section(method: str) -> None:
+    text = (DOCS / "methods.md").read_text(encoding="utf-8")
+    section = text.split(f"\n## {method}\n", 1)[1].split("\n## ", 1)[0]
+    fields = sottovoce.METHODS[method].__match_args__
+    assert [name for name in fields if f"`{name}" not in section] == []
+
+
+@pytest.mark.parametrize("method", sottovoce.METHODS)
+def test_every_method_is_in_the_readme(method: str) -> None:
+    assert f"`{method}`" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    prose = _FENCE.sub("", page.read_text(encoding="utf-8"))
+    for link in _LINK.findall(prose):
+        if "://" in link:
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), f"{page_name(page)} links to {link}, which is not there"
+        if anchor:
+            assert anchor in anchors(target), f"{page_name(page)} links to {link}: no such heading"
+
+
+def test_every_page_is_on_the_map() -> None:
+    index = DOCS / "index.md"
+    linked = {
+        (DOCS / link.partition("#")[0]).resolve()
+        for link in _LINK.findall(index.read_text(encoding="utf-8"))
+        if "://" not in link
+    }
+    missing = [page_name(page) for page in DOCS.rglob("*.md") if page not in {index, *linked}]
+    assert missing == []
+
+
+def test_the_public_names_are_sorted_and_true() -> None:
+    assert sottovoce.__all__ == sorted(sottovoce.__all__, key=_like_ruff)
+    assert [name for name in sottovoce.__all__ if not hasattr(sottovoce, name)] == []
+
+
+def _like_ruff(name: str) -> tuple[int, str]:
+    """CONSTANTS, then Classes, then functions, each by name."""
+    return (0 if name.isupper() else 1 if name[0].isupper() else 2), name
+
+
+@pytest.mark.parametrize("name", sottovoce.__all__)
+def test_every_public_name_is_documented(name: str) -> None:
+    pages = [(DOCS / page).read_text(encoding="utf-8") for page in ("python.md", "methods.md")]
+    assert any(re.search(rf"\b{name}\b", text) for text in pages)
+
+
+def test_the_layout_names_what_is_in_the_package() -> None:
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    tree = text.split("src/sottovoce/\n", 1)[1].split("```", 1)[0]
+    named = set(re.findall(r"^  (\S+)", tree, re.MULTILINE))
+    package = ROOT / "src" / "sottovoce"
+    there = {
+        path.name + "/" * path.is_dir()
+        for path in package.iterdir()
+        if not path.name.startswith((".", "__pycache__"))
+    }
+    assert named == there
+
+
+def test_decisions_are_numbered_without_gaps() -> None:
+    numbers = [int(path.name[:4]) for path in sorted((DOCS / "decisions").glob("*.md"))]
+    assert numbers == list(range(1, len(numbers) + 1))
