@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from sottovoce.datasets import CategoricalCrowd, generate
 from sottovoce.model import Reports
 
@@ -10,15 +12,13 @@ __all__ = ["REDUNDANCY", "simulated"]
 REDUNDANCY = 10
 
 
-def simulated(answers: int, labels: int) -> Reports:
-    """A categorical crowd of about `answers` answers, ten a task, a worker for every 1,000.
+def simulated(answers: int, labels: int, workers: int | None = None) -> Reports:
+    """A categorical crowd of `answers` answers, ten a task; a worker for every 1,000 if not said.
 
     Rows come shuffled, as a log of answers would: sorting them is part of the work.
     """
-    import numpy as np
-
     crowd = CategoricalCrowd(
-        workers=max(answers // 1000, 20),
+        workers=workers or max(answers // 1000, 20),
         tasks=answers // REDUNDANCY,
         labels=labels,
         redundancy=REDUNDANCY,

@@ -1,6 +1,6 @@
 """How the cost of a round grows with the number of answers, and what it needs in memory.
 
-    python growth.py ANSWERS LABELS
+    python growth.py ANSWERS LABELS WORKERS
 
 prints one JSON object.
 """
@@ -16,9 +16,9 @@ from measuring import peak_above
 from sottovoce import DawidSkene, LocalEngine
 
 
-def main(answers: int, labels: int) -> dict[str, float]:
+def main(answers: int, labels: int, workers: int) -> dict[str, float]:
     DawidSkene(1).fit(LocalEngine(simulated(200_000, labels)))
-    reports = simulated(answers, labels)
+    reports = simulated(answers, labels, workers)
     times: dict[str, float] = {}
 
     def fit(rounds: int, threads: int) -> None:
@@ -31,7 +31,7 @@ def main(answers: int, labels: int) -> dict[str, float]:
 
     fit(1, 1)
     peak, _ = peak_above(lambda: fit(4, 1))
-    one = {key: value for key, value in times.items()}
+    one = dict(times)
     fit(1, 2)
     fit(4, 2)
     return {
@@ -47,4 +47,4 @@ def main(answers: int, labels: int) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(int(sys.argv[1]), int(sys.argv[2]))))
+    print(json.dumps(main(*map(int, sys.argv[1:4]))))

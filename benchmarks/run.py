@@ -76,16 +76,18 @@ def memory(*, quick: bool) -> list[list[str]]:
 
 
 def growth(*, quick: bool) -> list[list[str]]:
-    rows = [["answers", "CPU per round", "ns per answer", "against 10^6", "sorting",
+    rows = [["answers", "workers", "CPU per round", "ns per answer", "against 10^6", "sorting",
              "wall, 1 thread", "wall, 2 threads", "peak memory"]]  # fmt: skip
-    first = None
-    for answers in [10**6] if quick else [10**6, 10**7, 10**8]:
-        _tell(f"growth, {answers:,} answers")
-        seen = child("growth.py", str(answers), "4")
+    crowds = [(10**6, 10**4), (10**7, 10**4), (10**8, 10**4), (10**6, 10**3), (10**8, 10**5)]
+    first: dict[bool, float] = {}
+    for answers, workers in crowds[:1] if quick else crowds:
+        _tell(f"growth, {answers:,} answers, {workers:,} workers")
+        seen = child("growth.py", str(answers), "4", str(workers))
         each = seen["round"] / answers * 1e9
-        first = first or each
+        base = first.setdefault(workers == 10**4, each)
         rows.append([
-            _power(answers), f"{seen['round']:.3f} s", f"{each:.1f}", f"{each / first:.1f}x",
+            _power(answers), _power(workers), f"{seen['round']:.3f} s", f"{each:.1f}",
+            f"{each / base:.1f}x",
             f"{seen['sort']:.2f} s", f"{seen['wall_round_1']:.3f} s",
             f"{seen['wall_round_2']:.3f} s", _bytes(seen["peak"]),
         ])  # fmt: skip
@@ -179,8 +181,9 @@ _MEMORY = """\
 Peak resident memory of a process that holds the answers and fits Dawid-Skene (crowd-kit: two
 rounds, which reach its peak)."""
 _GROWTH = """\
-Dawid-Skene, K=4, one worker for every 1,000 answers, one thread (and two, by the clock). Beyond the
-processor's cache a worker's table comes from memory, which is most of the growth."""
+Dawid-Skene, K=4, one thread (and two, by the clock). First ten thousand workers at every size; then
+a thousand answers a worker, where the table of workers outgrows the processor's cache too: for a
+hundred thousand workers that answer at random, nearly every answer waits for memory."""
 _READING = """\
 String ids, one worker for every 1,000 rows, ten rows a task. Below 1, ours is cheaper."""
 _STARTING = """\

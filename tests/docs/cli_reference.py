@@ -21,7 +21,7 @@ __all__ = ["cli_reference", "command_names"]
 _HEAD = """\
 # Command line
 
-<!-- Written by tests/docs/cli_reference.py; edit the docstrings and options in src/sottovoce/cli. -->
+<!-- Written by tests/docs/cli_reference.py: edit the commands in src/sottovoce/cli instead. -->
 
 `sottovoce COMMAND --help` prints the same for one command. `sottovoce --install-completion` adds
 completion to your shell. Colours are left out when `NO_COLOR` is set. How tables are read is

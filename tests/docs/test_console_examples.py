@@ -1,7 +1,7 @@
 """What the pages show on a console is what a reader sees.
 
 In a block marked `console`, lines that begin with `$` are run, in order and in an empty folder of
-the page's own; the other lines are what they print. A line `…` stands for any lines.
+the page's own; the other lines are what they print. `…` stands for anything, over lines too.
 """
 
 from __future__ import annotations
@@ -63,9 +63,8 @@ def run(command: str, folder: Path) -> list[str]:
 
 
 def matches(shown: list[str], seen: list[str]) -> bool:
-    """Whether the lines are equal, `…` standing for any number of them."""
-    escaped = [re.sub(r"([*?[])", r"[\1]", line) for line in shown]
-    pattern = "\n".join("*" if line == "…" else line for line in escaped)
+    """Whether the lines are equal, `…` standing for anything."""
+    pattern = re.sub(r"([*?[])", r"[\1]", "\n".join(shown)).replace("…", "*")
     return fnmatchcase("\n".join(seen), pattern)
 
 

@@ -23,7 +23,7 @@ from sottovoce.inference.steps.confusions import (
 from sottovoce.model import Codes, FloatArray, Kind, Result
 from sottovoce.seams import Engine
 
-__all__ = ["Bound", "DawidSkene", "Expectation", "Parameters", "evidence", "maximize"]
+__all__ = ["Bound", "DawidSkene", "Expectation", "Parameters", "evidence", "logs", "maximize"]
 
 Bound: TypeAlias = Literal["answers", "tasks"]
 """What the prior's part of the bound is counted by."""
@@ -99,12 +99,14 @@ class DawidSkene:
 
     def expect(self, engine: Engine, start: Parameters) -> Expectation:
         """EM from given parameters, until the bound settles or the rounds are used up."""
-        fitted, bounds, before = start, [], -np.inf
+        fitted, log_fitted, bounds, before = start, logs(start), [], -np.inf
         for _ in range(self.max_rounds):
-            used = fitted
+            used, log_used = fitted, log_fitted
             sums = ConfusionSums(engine.total(Confusions(*self._table(used), self.known)))
             fitted = maximize(sums)
-            bounds.append(evidence(sums, used, fitted, self.bound) / max(sums.counts.sum(), 1.0))
+            log_fitted = logs(fitted)
+            value = evidence(sums, log_used, log_fitted, self.bound)
+            bounds.append(value / max(sums.counts.sum(), 1.0))
             if bounds[-1] - before < self.tolerance:
                 return Expectation(used, fitted, tuple(bounds), converged=True)
             before = bounds[-1]
@@ -139,17 +141,21 @@ def evidence(
 ) -> float:
     """E ln P(answers, truths | fitted) + entropy of the posteriors, the bound after the M step.
 
-    Under the parameters that made the posteriors, E ln P + entropy is the log-likelihood itself,
-    so the entropy is what that exceeds E ln P(answers, truths | used) by: no pass needs it.
+    Takes the logarithms of both parameters (`logs`). Under the parameters that made the
+    posteriors, E ln P + entropy is the log-likelihood itself, so the entropy is what that exceeds
+    E ln P(answers, truths | used) by: no pass needs it.
     """
     entropy = sums.log_likelihood - _expected(sums, used, sums.tasks)
     by = sums.tasks if bound == "tasks" else sums.counts.sum(axis=0)
     return _expected(sums, fitted, by) + entropy
 
 
-def _expected(sums: ConfusionSums, parameters: Parameters, by: FloatArray) -> float:
-    """E ln P(answers, truths | parameters), with ln prior counted `by`."""
-    # Where an answer has probability 0 its count is 0 too: any finite logarithm will do.
-    log_errors = np.log(np.where(parameters.errors > 0, parameters.errors, 1.0))
-    fit = float(np.sum(sums.counts * log_errors))
-    return fit + float(by @ np.log(np.maximum(parameters.prior, FLOOR)))
+def logs(parameters: Parameters) -> Parameters:
+    """Logarithms; 0 for an answer of probability 0, whose count is 0 too."""
+    errors = np.where(parameters.errors > 0, parameters.errors, 1.0)
+    return Parameters(np.log(errors), np.log(np.maximum(parameters.prior, FLOOR)))
+
+
+def _expected(sums: ConfusionSums, logarithms: Parameters, by: FloatArray) -> float:
+    """E ln P(answers, truths), with ln prior counted `by`."""
+    return float(np.sum(sums.counts * logarithms.errors)) + float(by @ logarithms.prior)

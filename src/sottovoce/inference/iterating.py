@@ -47,5 +47,5 @@ def check_limits(max_rounds: int, tolerance: float) -> None:
     """Refuse limits under which nothing would be computed or nothing would ever stop."""
     if max_rounds < 1:
         raise UsageError(f"max_rounds must be at least 1, not {max_rounds}")
-    if not tolerance >= 0:
-        raise UsageError(f"tolerance must be 0 or more, not {tolerance}")
+    if np.isnan(tolerance):
+        raise UsageError("tolerance must be a number; a negative one runs all rounds")

@@ -1,0 +1,53 @@
+"""Results and gold: truths as labels or numbers, and tables that fit together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sottovoce.errors import DataError
+from sottovoce.model import Domain, Gold, Provenance, Result, Score
+
+
+def result(domain: Domain, truths: Any) -> Result:
+    count = len(truths)
+    tasks, workers = np.arange(count), np.array(["w"])
+    answers = np.ones(count, np.int64)
+    return Result(
+        tasks, workers, domain, truths, np.ones(1), answers, 1, True, Provenance("by hand")
+    )
+
+
+def test_values_are_labels() -> None:
+    codes = np.array([1, 0, 1], np.int32)
+    assert result(Domain.categorical(["no", "yes"]), codes).values.tolist() == ["yes", "no", "yes"]
+
+
+def test_values_are_numbers() -> None:
+    assert result(Domain.numeric(), np.array([1.5, 2.5])).values.tolist() == [1.5, 2.5]
+
+
+def test_labels_of_several_types_stay_apart() -> None:
+    values = result(Domain.categorical([1, "a", 2.5]), np.arange(3, dtype=np.int32))
+    assert [type(v) for v in values.values] == [int, str, float]
+
+
+def test_length_is_the_number_of_tasks() -> None:
+    assert len(result(Domain.numeric(), np.zeros(4))) == 4
+
+
+def test_gold_needs_rows() -> None:
+    with pytest.raises(DataError, match="the gold table has no rows"):
+        Gold(np.array([]), np.array([]))
+
+
+def test_gold_has_columns_of_one_length() -> None:
+    with pytest.raises(DataError, match="gold tasks and truths must be columns of one length"):
+        Gold(np.array(["a", "b"]), np.array(["x"]))
+
+
+def test_a_score_leaves_out_what_is_not_defined() -> None:
+    found = Score(3, 1, 0.1, 0.2, mae=0.15, rmse=0.3).as_dict()
+    assert found == {"mae": 0.15, "rmse": 0.3, "low": 0.1, "high": 0.2, "tasks": 3, "unanswered": 1}
