@@ -15,7 +15,7 @@ help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
 demo: $(VENV)/demo.stamp ## infer the truths of a simulated campaign: a table, and a plot in demo/
-	$(BIN)/sottovoce demo
+	$(BIN)/sottovoce demo --force
 
 test: $(VENV)/test.stamp ## lint, types, layers, tests: what CI runs
 	$(BIN)/ruff check .

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         importance,
         important,
     )
+    from sottovoce.inference.inspecting import Inspection
     from sottovoce.model import Domain, Gold, Kind, Reading, Reports, Result, Score
     from sottovoce.stores import pack
 
@@ -80,6 +81,7 @@ _HOMES = {
         "importance",
         "important",
     ),
+    "sottovoce.inference.inspecting": ("Inspection",),
     "sottovoce.model": ("Domain", "Gold", "Kind", "Reading", "Reports", "Result", "Score"),
     "sottovoce.stores": ("pack",),
 }
@@ -97,6 +99,7 @@ __all__ = [
     "DawidSkene",
     "Domain",
     "Gold",
+    "Inspection",
     "InverseDeviation",
     "Kind",
     "LatentLabel",

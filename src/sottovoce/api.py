@@ -158,7 +158,8 @@ def _dataset(name: str, options: Mapping[str, Any]) -> Reports:
     allowed = {key: value for key, value in options.items() if key == "repeats"}
     refused = sorted(key for key, value in options.items() if key not in allowed and value)
     if refused:
-        raise UsageError(f"a dataset of the cache says itself how to be read: drop {refused[0]}")
+        option = f"--{refused[0].replace('_', '-')}"
+        raise UsageError(f"a dataset of the cache says itself how to be read: drop {option}")
     # Repeats only occur in the rows as they were collected.
     return datasets.load(name, raw=bool(allowed), **allowed)[0]
 
@@ -176,7 +177,7 @@ def _aggregator(
         others = ", ".join(m for m in METHODS if suits(m, domain))
         hint = ""
         if domain.kind is Kind.CATEGORICAL and Kind.NUMERIC in aggregator.takes:
-            hint = ", or say --domain ordinal (domain=Kind.ORDINAL) if the labels have an order"
+            hint = "; or say --domain ordinal (domain=Kind.ORDINAL) if the labels have an order"
         raise UsageError(f"{name} does not take {domain} answers; these do: {others}{hint}")
     return aggregator
 
@@ -191,6 +192,8 @@ def _suited(reports: Reports, aggregator: Aggregator) -> Reports:
 
 def _broken_ties(result: Result, ties: str, seed: int | None) -> Result:
     if ties == "first":
+        if seed is not None:
+            raise UsageError("a seed is for random ties; the first label needs none")
         return result
     if ties != "random":
         raise UsageError(f"ties are broken 'first' or 'random', not {ties!r}")

@@ -188,7 +188,6 @@ def test_order_and_names_move_no_number_in_many_tables(method: str, table: Table
     check_standard_errors(method, table)
 
 
-@pytest.mark.xfail(reason="a sum in another order can cross a boundary of `steady`")
 def test_order_decides_nothing_where_dawid_skene_sits_on_a_balance() -> None:
     # Ten workers mirror each other, so EM stands on a saddle and multiplies any difference in the
     # last bits by eight a round; five others keep it going for twenty rounds.

@@ -104,7 +104,6 @@ def test_confusions_are_chances_of_an_answer_given_the_truth(method: str) -> Non
     assert list(per_truth.values()) == pytest.approx([1.0] * 10)
 
 
-@pytest.mark.xfail(reason="the label's column replaces the tasks'")
 def test_a_label_named_task_keeps_its_column() -> None:
     result = result_of("majority-vote", numeric=False, labels=("task", "yes"))
     assert len(result.table("posterior")) == 3

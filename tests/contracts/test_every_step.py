@@ -13,9 +13,10 @@ from sottovoce.engines.layout import Layout, arrange
 from sottovoce.inference.steps.coins import Coins, VoteCoins
 from sottovoce.inference.steps.confusions import Confusions, Posteriors, VoteConfusions
 from sottovoce.inference.steps.counts import AnswerCounts, AnswersPerWorker, LabelCounts
+from sottovoce.inference.steps.leaving_out import LeaveOneOut, MeanVariances
 from sottovoce.inference.steps.means import SquaredErrors, TaskMeans, WeightedMeans
 from sottovoce.inference.steps.medians import AbsoluteErrors, WeightedMedians
-from sottovoce.inference.steps.peers import PeerAgreements, PeerDistances, WorkerLabels
+from sottovoce.inference.steps.peers import PeerAgreements, WorkerLabels
 from sottovoce.inference.steps.votes import Agreements, Votes
 from sottovoce.model import Domain, FloatArray, Reports
 from sottovoce.seams import Step
@@ -77,12 +78,14 @@ NUMBER_SUMS: Mapping[str, Maker] = {
     "task means": lambda rng, k: TaskMeans(),
     "absolute errors": lambda rng, k: AbsoluteErrors(weights(rng)),
     "absolute errors with ties": lambda rng, k: AbsoluteErrors(np.ones(WORKERS)),
-    "peer distances": lambda rng, k: PeerDistances(WORKERS),
+    "leave one out": lambda rng, k: LeaveOneOut(weights(rng), rng.uniform(0.5, 2.0, TASKS)),
+    "leave one out with a prior": lambda rng, k: LeaveOneOut(weights(rng), np.ones(TASKS), 1.0),
 }
 NUMBER_MAPS: Mapping[str, Maker] = {
     "answer counts": lambda rng, k: AnswerCounts(),
     "weighted means": lambda rng, k: WeightedMeans(weights(rng)),
     "weighted means with a prior": lambda rng, k: WeightedMeans(weights(rng), prior=1.0),
+    "variances of means": lambda rng, k: MeanVariances(weights(rng), rng.uniform(0.5, 2, WORKERS)),
     "weighted medians": lambda rng, k: WeightedMedians(weights(rng)),
     "plain medians": lambda rng, k: WeightedMedians(np.ones(WORKERS)),
 }
@@ -195,7 +198,7 @@ def test_a_long_task_underflows_nothing(answers: int, dtype: type[np.floating[An
     assert kernel is not None
     out = np.zeros(step.shape)
     kernel(part, out)
-    rtol, atol = (1e-5, 1e-30) if dtype is np.float32 else (1e-12, 0.0)
+    rtol, atol = (1e-5, 1e-30) if dtype is np.float32 else (1e-12, 1e-30)
     np.testing.assert_allclose(out, step(part), rtol=rtol, atol=atol)
 
 

@@ -13,7 +13,7 @@ import pytest
 from sottovoce.crowdkit import DawidSkene, MajorityVote, OneCoinDawidSkene, table
 from sottovoce.crowdkit.accuracies import Accuracies
 from sottovoce.engines import LocalEngine
-from sottovoce.errors import DataError, UsageError
+from sottovoce.errors import DataError
 from sottovoce.model import Domain, Reports
 
 ROWS = [
@@ -141,9 +141,8 @@ def test_repeated_names_in_the_inputs_are_refused(frame: pd.DataFrame) -> None:
         )
 
 
-def test_a_tolerance_below_zero_is_refused(frame: pd.DataFrame) -> None:
-    with pytest.raises(UsageError, match="tolerance must be 0 or more"):
-        DawidSkene(tol=-1.0).fit(frame)
+def test_a_tolerance_of_minus_infinity_runs_all_rounds(frame: pd.DataFrame) -> None:
+    assert len(DawidSkene(7, tol=-np.inf).fit(frame).loss_history_) == 7
 
 
 def test_votes_are_sorted_as_pandas_2_sorts_them(

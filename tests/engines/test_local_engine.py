@@ -158,7 +158,6 @@ def test_asks_no_kernel_of_a_small_table() -> None:
     assert LocalEngine(reports).total(Wary(2, 2)).shape == (6, 2)
 
 
-@pytest.mark.xfail(reason="a pool of no threads is refused late, by another library, or not at all")
 @pytest.mark.parametrize("threads", [0, -1])
 def test_refuses_to_work_without_threads(threads: int) -> None:
     from sottovoce.errors import UsageError

@@ -34,7 +34,6 @@ def test_the_important_have_a_share_of_the_greatest() -> None:
     assert important([0.95, 0.94, 0.5], 0.5).tolist() == [True, True, False]
 
 
-@pytest.mark.xfail(reason="1 − .95 is not .05 to the last bit")
 def test_a_share_of_one_keeps_the_greatest_only() -> None:
     assert important([0.95, 0.9, 0.05], 1.0).tolist() == [True, False, True]
 

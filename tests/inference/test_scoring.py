@@ -106,7 +106,6 @@ def test_the_interval_of_very_many_tasks_is_close_to_the_bootstraps() -> None:
     assert (many.high - many.low) * np.sqrt(10) == pytest.approx(few.high - few.low, rel=0.1)
 
 
-@pytest.mark.xfail(reason="the normal limit knows no end")
 def test_an_interval_of_an_accuracy_stays_within_zero_and_one() -> None:
     count = 30_000
     values = np.ones(count, int)

@@ -10,6 +10,7 @@ import typer
 
 from sottovoce.cli import screen
 from sottovoce.cli.options import ForceOption, JsonOption
+from sottovoce.errors import UsageError
 
 if TYPE_CHECKING:
     from sottovoce.datasets import Crowd, DatasetCard
@@ -76,8 +77,8 @@ def show(
         ["kind", str(card.kind)],
         ["answers are", card.domain_text],
         ["workers", _count(card.workers)],
-        ["tasks", f"{_count(card.tasks)}, {_count(card.truths)} with gold"],
-        ["answers", f"{_count(card.answers)} pairs from {_count(card.rows)} rows"],
+        ["tasks", _count(card.tasks) + (f", {card.truths:,} with gold" if card.truths else "")],
+        ["answers", _count(card.answers) + (f" from {card.rows:,} rows" if card.rows else "")],
         ["source", card.source],
         ["licence", card.licence],
         ["paper", card.paper],
@@ -125,6 +126,13 @@ def generate(
     difficulty: Annotated[
         float, typer.Option(help="categorical: of the hardest task, 0 to 1.")
     ] = 0.0,
+    share: Annotated[
+        float, typer.Option(help="categorical: of spammers or adversaries, 0 to 1.")
+    ] = 0.2,
+    density: Annotated[float, typer.Option(help="numeric: share of present answers.")] = 1.0,
+    clip: Annotated[
+        bool, typer.Option("--clip", help="numeric: keep answers within the range.")
+    ] = False,
     lambda1: Annotated[float, typer.Option(help="numeric: error variance ~ Exp(rate).")] = 1.0,
     sparsity: Annotated[float, typer.Option(help="sparse: share of absent answers.")] = 0.9,
     seed: Annotated[int, typer.Option(help="The same seed gives the same answers.")] = 0,
@@ -143,14 +151,20 @@ def generate(
                 redundancy=redundancy,
                 ability=ability.value,
                 accuracy=accuracy,
+                share=share,
                 imbalance=imbalance,
                 difficulty=difficulty,
                 seed=seed,
             )
         case CrowdKind.numeric:
-            crowd = datasets.NumericCrowd(workers=workers, tasks=tasks, lambda1=lambda1, seed=seed)
+            crowd = datasets.NumericCrowd(
+                workers=workers, tasks=tasks, lambda1=lambda1, density=density, clip=clip, seed=seed
+            )
         case CrowdKind.sparse:
             crowd = datasets.SparseCrowd(workers=workers, tasks=tasks, sparsity=sparsity, seed=seed)
+    for path in (output, gold):
+        if path is not None and path.suffix != ".parquet":
+            raise UsageError(f"a generated crowd is a Parquet file: let {path} end in .parquet")
     count = datasets.stream_to_parquet(crowd, output, gold=gold, force=force)
     screen.note(f"wrote {output}: {count:,} simulated answers")
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sottovoce.cli.comparing import print_comparison
+from sottovoce.cli.options import ForceOption
 
 if TYPE_CHECKING:
     from sottovoce.model import Gold, Reports
@@ -22,10 +24,11 @@ def demo(
         "demo"
     ),
     seed: Annotated[int, typer.Option(help="The same seed gives the same campaign.")] = 7,
+    force: ForceOption = False,
 ) -> None:
     """Simulate a campaign with spammers, infer its truths by several methods, and plot it.
 
-    Writes answers.csv, gold.csv and demo.png; the answers are simulated.
+    Writes answers.csv, truth.csv and demo.png; the answers are simulated.
     """
     import sottovoce
     from sottovoce.cli import plotting
@@ -38,28 +41,33 @@ def demo(
     )  # fmt: skip
     answers, gold = generate(crowd)
     folder.mkdir(parents=True, exist_ok=True)
-    _save(answers, gold, folder)
+    picture = folder / "demo.png"
+    plotting.check_plot(picture, force=force)
+    _save(answers, gold, folder, force=force)
     typer.echo(
         f"A simulated campaign: {WORKERS} workers, 4 in 10 of them guessing, give {len(answers):,} "
         f"answers to {TASKS} tasks with {crowd.labels} labels.\n"
     )
-    rows = sottovoce.compare(folder / "answers.csv", folder / "gold.csv", domain=Kind.CATEGORICAL)
+    rows = sottovoce.compare(folder / "answers.csv", folder / "truth.csv", domain=Kind.CATEGORICAL)
     print_comparison(rows)
     best, vote = rows[0], next(row for row in rows if row.method == "majority-vote")
     wrong = [round((1 - float(row.score.accuracy or 0)) * row.score.tasks) for row in (vote, best)]
     typer.echo(f"Majority vote gets {wrong[0]} tasks wrong, {best.method} {wrong[1]}.")
-    picture = plotting.demo_plot(rows, crowd.abilities(), folder / "demo.png")
-    typer.echo(f"\nSaved {folder / 'answers.csv'}, {folder / 'gold.csv'} and {picture}.")
-    typer.echo(f"Try:  sottovoce infer {folder / 'answers.csv'} --gold {folder / 'gold.csv'}")
+    plotting.demo_plot(rows, crowd.abilities(), picture)
+    files = f"{folder / 'answers.csv'} --gold {folder / 'truth.csv'}"
+    typer.echo(f"\nSaved {folder / 'answers.csv'}, {folder / 'truth.csv'} and {picture}.")
+    typer.echo(f"Try:  sottovoce infer {files} -m {best.method}")
 
 
-def _save(answers: Reports, gold: Gold, folder: Path) -> None:
-    from sottovoce.stores import write_columns
+def _save(answers: Reports, gold: Gold, folder: Path, *, force: bool) -> None:
+    from sottovoce.stores import write_tables
 
     table = {
         "worker": answers.workers[answers.worker],
         "task": answers.tasks[answers.task],
         "answer": answers.value,
     }
-    write_columns(table, folder / "answers.csv", force=True)
-    write_columns({"task": gold.tasks, "truth": gold.truths}, folder / "gold.csv", force=True)
+    known = {"task": gold.tasks, "truth": gold.truths}
+    files: dict[str | PathLike[str], dict[str, Any]]
+    files = {folder / "answers.csv": table, folder / "truth.csv": known}
+    write_tables(files, force=force)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import tempfile
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,12 +27,21 @@ from sottovoce.cli.options import (
     pairs,
     reading,
 )
-from sottovoce.errors import OutputExists, UsageError
+from sottovoce.errors import UsageError
 
 if TYPE_CHECKING:
     from sottovoce.model import Result, Score
+    from sottovoce.model.result import TableName
 
 __all__ = ["infer"]
+
+
+class Ties(StrEnum):
+    """Which of several equally likely labels is chosen."""
+
+    first = "first"
+    random = "random"
+
 
 SHOWN = 20
 LONG = 1_000_000
@@ -66,7 +76,9 @@ def infer(
         str | None,
         typer.Option("--set", help="The method's parameters, as max_rounds=50,tolerance=1e-8."),
     ] = None,
-    ties: Annotated[str, typer.Option(help="first or random (with --seed).")] = "first",
+    ties: Annotated[
+        Ties, typer.Option(help="Which of several equally likely labels is chosen.")
+    ] = Ties.first,
     seed: Annotated[int | None, typer.Option(help="Seed for random ties.")] = None,
     columns: ColumnsOption = None,
     gold_columns: GoldColumnsOption = None,
@@ -82,7 +94,9 @@ def infer(
     On a terminal the first tasks are shown as a table; into a pipe all of them go as CSV.
     """
     import sottovoce
+    from sottovoce.stores import write_tables
 
+    files: dict[TableName, Path | None]
     files = {"truths": output, "workers": workers, "posterior": posterior, "confusions": confusions}
     wanted = {table: path for table, path in files.items() if path is not None}
     _check_outputs(list(wanted.values()), force=force)
@@ -92,13 +106,12 @@ def infer(
             table,
             method,
             parameters=_parameters(setting),
-            ties=ties,  # type: ignore[arg-type]
+            ties=ties.value,
             seed=seed,
             progress=progress,
         )
-    tables = {name: result.table(name) for name in wanted}  # type: ignore[arg-type]
     score = _score(result, gold, gold_columns)
-    _write(tables, wanted, force=force)
+    write_tables({path: result.table(name) for name, path in wanted.items()}, force=force)
     screen.notes_of(table.reading)
     if json:
         screen.print_json(_summary(result, len(table), score))
@@ -114,11 +127,12 @@ def infer(
 
 def _check_outputs(paths: list[Path], *, force: bool) -> None:
     """Refuse before the work, not after it."""
+    from sottovoce.stores import check_path
+
     if len({path.resolve() for path in paths}) != len(paths):
         raise UsageError("two outputs have the same name")
     for path in paths:
-        if not force and path.exists():
-            raise OutputExists(str(path))
+        check_path(path, force=force)
 
 
 def _parameters(text: str | None) -> dict[str, Any]:
@@ -140,13 +154,6 @@ def _score(result: Result, gold: str | None, columns: str | None) -> Score | Non
     import sottovoce
 
     return sottovoce.score(result, gold, columns=pairs(columns, "--gold-columns"))
-
-
-def _write(tables: dict[str, Any], paths: dict[str, Path], *, force: bool) -> None:
-    from sottovoce.stores import write_columns
-
-    for name, path in paths.items():
-        write_columns(tables[name], path, force=force)
 
 
 def _summary(result: Result, answers: int, score: Score | None) -> dict[str, Any]:

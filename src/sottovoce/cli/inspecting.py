@@ -53,12 +53,11 @@ def inspect(
 
 
 def _rows(seen: Inspection) -> list[list[str]]:
-    per_task = "{:,} to {:,}, median {:g}".format(*_ends(seen.answers_per_task))
-    per_worker = "{:,} to {:,}, median {:g}".format(*_ends(seen.answers_per_worker))
+    per_task, per_worker = map(_spread, (seen.answers_per_task, seen.answers_per_worker))
     rows = [
         ["answers", f"{seen.answers:,} (domain: {seen.domain})"],
-        ["tasks", f"{seen.tasks:,}, with {per_task} answers each"],
-        ["workers", f"{seen.workers:,}, with {per_worker} answers each"],
+        ["tasks", f"{seen.tasks:,}, {per_task}"],
+        ["workers", f"{seen.workers:,}, {per_worker}"],
         ["sparsity", f"{seen.sparsity:.1%} of the (worker, task) pairs have no answer"],
         ["agreement", _agreement(seen)],
     ]
@@ -69,8 +68,11 @@ def _rows(seen: Inspection) -> list[list[str]]:
     return rows
 
 
-def _ends(spread: tuple[int, float, int]) -> tuple[int, int, float]:
-    return spread[0], spread[2], spread[1]
+def _spread(spread: tuple[int, float, int]) -> str:
+    least, median, most = spread
+    if least == most:
+        return f"with {most:,} answer{'s' if most != 1 else ''} each"
+    return f"with {least:,} to {most:,} answers each, median {median:g}"
 
 
 def _agreement(seen: Inspection) -> str:

@@ -9,18 +9,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sottovoce.errors import NotInstalled
-from sottovoce.stores.writing import new_file
+from sottovoce.stores.writing import check_target, new_file
 
 if TYPE_CHECKING:
     from sottovoce.api import Comparison
     from sottovoce.model import FloatArray
 
-__all__ = ["demo_plot"]
+__all__ = ["check_plot", "demo_plot"]
 
 INK, ACCENT, PALE = "#22303c", "#c2553a", "#b8c4cc"
 
 
-def demo_plot(rows: Sequence[Comparison], abilities: FloatArray, path: Path) -> Path:
+def check_plot(path: Path, *, force: bool) -> None:
+    """Refuse before the work what could not be drawn or saved after it."""
+    _pyplot()
+    check_target(path, force=force)
+
+
+def demo_plot(rows: Sequence[Comparison], abilities: FloatArray, path: Path) -> None:
     """Accuracy by method with intervals, and the best method's weights beside the truth."""
     pyplot = _pyplot()
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
@@ -29,7 +35,6 @@ def demo_plot(rows: Sequence[Comparison], abilities: FloatArray, path: Path) -> 
     with new_file(path, force=True) as temporary:
         figure.savefig(temporary, dpi=150, format="png")
     pyplot.close(figure)
-    return path
 
 
 def _pyplot() -> Any:

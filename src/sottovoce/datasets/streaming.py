@@ -37,8 +37,8 @@ def stream_to_parquet(
     to a second file of task and truth. Files appear whole or not at all.
 
     Each block becomes a small Parquet file of numbers beside the target, and one COPY at the end
-    makes the names and joins them: memory stays below about 1 GB (0.3 GB
-    at 10⁷ answers, 0.6 GB at 10⁸), and the disk holds the answers twice for a while.
+    makes the names and joins them: memory stays bounded whatever the size, and the disk
+    holds the answers twice for a while.
     """
     if gold is not None and Path(path).absolute() == Path(gold).absolute():
         raise UsageError(f"answers and gold cannot both be written to {path}")

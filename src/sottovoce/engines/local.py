@@ -13,6 +13,7 @@ import numpy as np
 
 from sottovoce.engines.blocks import MOST_BLOCKS, block_count, cut
 from sottovoce.engines.layout import COMPILED_FROM, arrange
+from sottovoce.errors import UsageError
 from sottovoce.model import Domain, FloatArray, Names, Part, Reports
 from sottovoce.seams import Step
 
@@ -44,6 +45,8 @@ class LocalEngine:
         if threads is None:
             large = self._kernels and self._answers >= THREADED_FROM
             threads = os.cpu_count() or 1 if large else 1
+        if threads < 1:
+            raise UsageError(f"threads must be at least 1, not {threads}")
         self._threads = threads
         self._workers, self._tasks, self._domain = reports.workers, reports.tasks, reports.domain
         self._layout = arrange(reports, use_kernels=self._kernels)
@@ -63,7 +66,9 @@ class LocalEngine:
     def total(self, step: Step) -> FloatArray:
         add = self._adder(step)
         total = np.zeros(step.shape)
-        blocks = cut(self._layout.starts, block_count(self._answers, math.prod(step.shape)))
+        # NumPy steps add exactly, in any order: cutting would only add roundings between blocks.
+        count = block_count(self._answers, math.prod(step.shape)) if self._kernels else 1
+        blocks = cut(self._layout.starts, count)
         if len(blocks) == 1:
             add(self._layout.part(*blocks[0]), total)
             return total

@@ -8,10 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from sottovoce.errors import UsageError
-from sottovoce.inference.floors import floored, shared
-from sottovoce.inference.iterating import check_limits, settle
+from sottovoce.inference.floors import relative_losses, shared
+from sottovoce.inference.iterating import settle
 from sottovoce.inference.kinds import ANY
 from sottovoce.inference.losses import losses
+from sottovoce.inference.parameters import check_parameters
 from sottovoce.inference.steps.counts import AnswersPerWorker
 from sottovoce.inference.weighing import weighted_result
 from sottovoce.model import FloatArray, Kind, Result
@@ -41,7 +42,7 @@ class CATD:
     takes: ClassVar[frozenset[Kind]] = ANY
 
     def __post_init__(self) -> None:
-        check_limits(self.max_rounds, self.tolerance)
+        check_parameters(self)
         if not 0 < self.alpha < 1:
             raise UsageError(f"CATD's alpha must lie between 0 and 1, not {self.alpha}")
 
@@ -49,11 +50,19 @@ class CATD:
         from scipy.special import chdtri
 
         start = np.full(len(engine.workers), 1 / len(engine.workers))
-        answered = np.maximum(engine.total(AnswersPerWorker(len(start))), 1)
-        quantile = np.maximum(chdtri(answered, 1 - self.alpha / 2), np.finfo(float).tiny)
+        answered = engine.total(AnswersPerWorker(len(start)))
+        quantile = chdtri(np.maximum(answered, 1), 1 - self.alpha / 2)
+        quantile = np.maximum(quantile, np.finfo(float).tiny)
 
         def update(weights: FloatArray) -> FloatArray:
-            return shared(quantile / floored(losses(engine, weights, "none")))
+            squares = relative_losses(losses(engine, weights, "none"), answered)
+            return shared(quantile / squares, answered)
 
-        settled = settle(update, start, max_rounds=self.max_rounds, tolerance=self.tolerance)
+        settled = settle(
+            update,
+            start,
+            max_rounds=self.max_rounds,
+            tolerance=self.tolerance,
+            answered=answered,
+        )
         return weighted_result(self, engine, settled)

@@ -10,7 +10,7 @@ import numpy as np
 from sottovoce.inference.iterating import Settled
 from sottovoce.inference.kinds import ANY
 from sottovoce.inference.outcome import label_result, number_result
-from sottovoce.inference.steps.counts import LabelCounts
+from sottovoce.inference.steps.counts import AnswerCounts, LabelCounts
 from sottovoce.inference.steps.means import TaskMeans, WeightedMeans
 from sottovoce.model import Kind, Result
 from sottovoce.seams import Engine
@@ -38,6 +38,7 @@ class Constant:
             return label_result(self, engine, posterior, nobody)
         count, total = engine.total(TaskMeans())
         truths = np.full(tasks, total / count)
-        task_means = engine.map(WeightedMeans(np.ones(len(engine.workers))))[:, 0]
-        error = np.sqrt(np.mean(np.square(task_means - truths)))
+        answered = engine.map(AnswerCounts()) > 0
+        task_means = engine.map(WeightedMeans(np.ones(len(engine.workers))))[answered, 0]
+        error = np.sqrt(np.mean(np.square(task_means - total / count)))
         return number_result(self, engine, truths, nobody, standard_error=np.full(tasks, error))

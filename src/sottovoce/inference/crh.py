@@ -7,9 +7,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from sottovoce.inference.iterating import check_limits, settle
+from sottovoce.inference.iterating import settle
 from sottovoce.inference.kinds import ANY
 from sottovoce.inference.losses import losses
+from sottovoce.inference.parameters import check_parameters
 from sottovoce.inference.steps.counts import AnswersPerWorker
 from sottovoce.inference.weighing import weighted_result
 from sottovoce.model import FloatArray, Kind, Result
@@ -24,8 +25,8 @@ _LEAST_SHARE = 1e-10
 class CRH:
     """Truths are weighted votes or means; a worker's weight falls with its distance from them.
 
-    Alternates from equal weights until none moves by more than `tolerance` (Li et al. 2014,
-    alg. 1):
+    Alternates from equal weights until none moves by more than `tolerance` of the largest (Li et
+    al. 2014, alg. 1):
 
         truth   v*ⱼ = argmax_x Σₖ wₖ [vₖⱼ = x]   or   Σₖ wₖ vₖⱼ / Σₖ wₖ
         loss    dₖ  = mean over the worker's answers of [vₖⱼ ≠ v*ⱼ]   or   (vₖⱼ − v*ⱼ)² / scaleⱼ
@@ -43,16 +44,22 @@ class CRH:
     takes: ClassVar[frozenset[Kind]] = ANY
 
     def __post_init__(self) -> None:
-        check_limits(self.max_rounds, self.tolerance)
+        check_parameters(self)
 
     def fit(self, engine: Engine) -> Result:
         start = np.ones(len(engine.workers))
-        answered = np.maximum(engine.total(AnswersPerWorker(len(start))), 1)
+        answered = engine.total(AnswersPerWorker(len(start)))
 
         def update(weights: FloatArray) -> FloatArray:
-            return crh_weights(losses(engine, weights, self.scaling) / answered)
+            return crh_weights(losses(engine, weights, self.scaling) / np.maximum(answered, 1))
 
-        settled = settle(update, start, max_rounds=self.max_rounds, tolerance=self.tolerance)
+        settled = settle(
+            update,
+            start,
+            max_rounds=self.max_rounds,
+            tolerance=self.tolerance,
+            answered=answered,
+        )
         return weighted_result(self, engine, settled)
 
 

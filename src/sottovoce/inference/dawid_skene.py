@@ -8,10 +8,13 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from sottovoce.errors import UsageError
-from sottovoce.inference.iterating import Settled, check_limits
+from sottovoce.inference.exact import split
+from sottovoce.inference.iterating import Settled
 from sottovoce.inference.kinds import LABELS
 from sottovoce.inference.outcome import label_result
+from sottovoce.inference.parameters import check_parameters
 from sottovoce.inference.rounding import steady
+from sottovoce.inference.rows import row_sum
 from sottovoce.inference.steps.confusions import (
     FLOOR,
     Confusions,
@@ -73,15 +76,16 @@ class DawidSkene:
     takes: ClassVar[frozenset[Kind]] = LABELS
 
     def __post_init__(self) -> None:
-        check_limits(self.max_rounds, self.tolerance)
-        if self.precision not in ("float64", "float32"):
-            raise UsageError(f"precision is float64 or float32, not {self.precision!r}")
+        check_parameters(self)
 
     def fit(self, engine: Engine) -> Result:
         labels = engine.domain.size
+        self._check_known(engine)
         ended = self.expect(engine, self.start(engine))
         posterior = self.posterior(engine, ended.used)
         confusions = ended.fitted.errors.reshape(-1, labels, labels).transpose(0, 2, 1)
+        idle = ~confusions.any(axis=(1, 2), keepdims=True)
+        confusions = np.where(idle, 1 / labels, confusions)  # no answers: any is as likely
         accuracy = np.einsum("t,wtt->w", ended.fitted.prior, confusions)
         return label_result(
             self,
@@ -116,6 +120,17 @@ class DawidSkene:
         """The posterior of every task under given parameters."""
         return engine.map(Posteriors(*self._table(parameters), self.known))
 
+    def _check_known(self, engine: Engine) -> None:
+        if self.known is None:
+            return
+        if self.known.shape != (len(engine.tasks),):
+            raise UsageError(
+                f"known has one label (or -1) for each of the {len(engine.tasks):,} tasks, "
+                f"not shape {self.known.shape}"
+            )
+        if not np.all((self.known >= -1) & (self.known < engine.domain.size)):
+            raise UsageError(f"known labels are -1 to {engine.domain.size - 1}")
+
     def _table(self, parameters: Parameters) -> tuple[Errors, FloatArray]:
         errors = parameters.errors.astype(self.precision, copy=False)
         return errors, np.maximum(parameters.prior, FLOOR)
@@ -128,11 +143,12 @@ def maximize(sums: ConfusionSums) -> Parameters:
     has probability 0. (So does crowd-kit.)
     """
     labels = sums.counts.shape[1]
-    used = sums.counts.sum(axis=1, keepdims=True) > 0.5
+    used = row_sum(sums.counts)[:, np.newaxis] > 0.5
     counts = np.where(used, np.maximum(sums.counts, FLOOR), 0.0).reshape(-1, labels, labels)
-    totals = counts.sum(axis=1, keepdims=True)
+    high, low = split(counts)
+    totals = high.sum(axis=1, keepdims=True) + low.sum(axis=1, keepdims=True)
     errors = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
-    prior = sums.tasks / max(sums.tasks.sum(), 1.0)
+    prior = sums.tasks / max(float(row_sum(sums.tasks[np.newaxis])[0]), 1.0)
     return Parameters(steady(errors.reshape(-1, labels)), steady(prior))
 
 

@@ -6,17 +6,19 @@ import numpy as np
 
 from sottovoce.model import FloatArray
 
-__all__ = ["floored", "shared"]
+__all__ = ["relative_losses", "shared"]
+
+LEAST = 1e-6
 
 
-def floored(losses: FloatArray, share: float = 1e-6) -> FloatArray:
-    """Losses no smaller than `share` of their mean; all one if nobody lost anything."""
-    mean = float(losses.mean())
+def relative_losses(losses: FloatArray, answered: FloatArray) -> FloatArray:
+    """Losses over the mean of those who answered, no smaller than a millionth; 1 if nobody lost."""
+    mean = float(losses.sum()) / max(int(np.count_nonzero(answered)), 1)
     if mean <= 0:
         return np.ones_like(losses)
-    return np.maximum(losses, share * mean)
+    return np.maximum(losses / mean, LEAST)
 
 
-def shared(weights: FloatArray) -> FloatArray:
-    """Positive weights scaled to sum to one."""
-    return np.asarray(weights / weights.sum())
+def shared(weights: FloatArray, answered: FloatArray) -> FloatArray:
+    """Positive weights scaled so that those of workers who answered sum to one."""
+    return np.asarray(weights / weights[answered > 0].sum())

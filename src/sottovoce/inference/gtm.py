@@ -8,9 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from sottovoce.errors import UsageError
-from sottovoce.inference.iterating import check_limits, settle
+from sottovoce.inference.iterating import settle
 from sottovoce.inference.kinds import NUMBERS
 from sottovoce.inference.outcome import number_result
+from sottovoce.inference.parameters import check_parameters
+from sottovoce.inference.standard_errors import standard_errors
 from sottovoce.inference.steps.counts import AnswersPerWorker
 from sottovoce.inference.steps.means import SquaredErrors, WeightedMeans
 from sottovoce.model import FloatArray, Kind, Result
@@ -29,8 +31,7 @@ class GTM:
         truth      μⱼ  = Σₖ zₖⱼ / σₖ²  /  ( 1 + Σₖ 1 / σₖ² )
         variance   σₖ² = ( 2β + Σⱼ (zₖⱼ − μⱼ)² ) / ( 2(α + 1) + nₖ )
 
-    Weights are the precisions 1 / σₖ². A truth's standard error is its posterior deviation
-    (1 + Σₖ 1/σₖ²)^(-1/2) on the task's scale.
+    Weights are the precisions 1 / σₖ².
     """
 
     max_rounds: int = 100
@@ -42,7 +43,7 @@ class GTM:
     takes: ClassVar[frozenset[Kind]] = NUMBERS
 
     def __post_init__(self) -> None:
-        check_limits(self.max_rounds, self.tolerance)
+        check_parameters(self)
         if not (self.alpha > 0 and self.beta > 0):
             raise UsageError("GTM's inverse-gamma prior needs alpha > 0 and beta > 0")
 
@@ -54,9 +55,13 @@ class GTM:
             squares = engine.total(SquaredErrors(precision, prior=1.0, scaling="variance"))
             return (2 * (self.alpha + 1) + answered) / (2 * self.beta + squares)
 
-        settled = settle(update, start, max_rounds=self.max_rounds, tolerance=self.tolerance)
-        truths, mass, deviation = engine.map(WeightedMeans(settled.weights, prior=1.0)).T
-        # Where a task's answers are all equal its own scale is unknown: take the others'.
-        typical = np.sqrt(np.mean(np.square(deviation)))
-        scale = np.where(deviation > 0, deviation, typical)
-        return number_result(self, engine, truths, settled, standard_error=scale / np.sqrt(mass))
+        settled = settle(
+            update,
+            start,
+            max_rounds=self.max_rounds,
+            tolerance=self.tolerance,
+            answered=answered,
+        )
+        truths = engine.map(WeightedMeans(settled.weights, prior=1.0))[:, 0]
+        errors = standard_errors(engine, settled.weights, prior=1.0)
+        return number_result(self, engine, truths, settled, standard_error=errors)

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import UsageError
+from sottovoce.inference.rounding import TIE
 from sottovoce.model import FloatArray
 
 __all__ = ["importance", "important"]
@@ -34,4 +35,4 @@ def important(accuracy: npt.ArrayLike, share: float) -> npt.NDArray[np.bool_]:
     if not 0 < share <= 1:
         raise UsageError(f"share must lie in (0, 1], not {share}")
     scores = importance(accuracy)
-    return np.asarray(scores >= share * scores.max())
+    return np.asarray(scores >= share * scores.max() * (1 - TIE))

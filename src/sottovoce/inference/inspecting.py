@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sottovoce.inference.steps.counts import AnswerCounts, AnswersPerWorker
-from sottovoce.inference.steps.peers import PeerAgreements, PeerDistances, WorkerLabels
+from sottovoce.inference.steps.leaving_out import LeaveOneOut
+from sottovoce.inference.steps.means import WeightedMeans
+from sottovoce.inference.steps.peers import PeerAgreements, WorkerLabels
 from sottovoce.model import Domain, FloatArray, Reading
 from sottovoce.seams import Engine
 
@@ -99,8 +101,7 @@ def _labels(
     favourite = counts.argmax(axis=1)
     favoured = counts.max(axis=1)
     # If all of k answers are the label that a share q of the crowd's answers are: q^k by chance.
-    with np.errstate(divide="ignore"):
-        luck = favoured * np.log(shares[favourite])
+    luck = favoured * np.log(np.maximum(shares[favourite], np.finfo(float).tiny))
     constant = (favoured == per_worker) & (luck < np.log(FALSE_ALARMS / workers))
     found = []
     for k in np.flatnonzero((low | constant) & (per_worker >= _LEAST_ANSWERS)):
@@ -117,16 +118,17 @@ def _labels(
 def _numbers(
     engine: Engine, per_worker: FloatArray
 ) -> tuple[float | None, float, tuple[Suspicion, ...]]:
-    from sottovoce.inference.steps.means import WeightedMeans
-
     workers = len(engine.workers)
-    squares, compared = engine.total(PeerDistances(workers)).T
-    means, _, _ = engine.map(WeightedMeans(np.ones(workers))).T
+    even = np.ones(workers)
+    squares, compared = engine.total(LeaveOneOut(even, np.ones(len(engine.tasks)))).T
+    means = engine.map(WeightedMeans(even))[:, 0]
     if not compared.any():
         return None, 0.0, ()
     within = float(squares.sum() / compared.sum())
-    per_task = np.maximum(engine.map(AnswerCounts()), 1)
-    between = max(float(np.var(means) - np.mean(within / per_task)), 0.0)
+    counts = engine.map(AnswerCounts())
+    answered = counts > 0
+    noise = float(np.mean(within / counts[answered]))
+    between = max(float(np.var(means[answered])) - noise, 0.0)
     agreement = between / (between + within) if between + within > 0 else 1.0
     rate = np.divide(squares, compared, out=np.full_like(squares, within), where=compared > 0)
     # A mean of n squared normal errors deviates by √(2/n) of itself.

@@ -7,13 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from sottovoce.inference.floors import floored, shared
-from sottovoce.inference.iterating import check_limits, settle
+from sottovoce.inference.floors import relative_losses, shared
+from sottovoce.inference.iterating import settle
 from sottovoce.inference.kinds import NUMBERS
-from sottovoce.inference.outcome import number_result
+from sottovoce.inference.parameters import check_parameters
 from sottovoce.inference.steps.counts import AnswersPerWorker
-from sottovoce.inference.steps.means import SquaredErrors, WeightedMeans
-from sottovoce.inference.weighing import standard_errors
+from sottovoce.inference.steps.means import SquaredErrors
+from sottovoce.inference.weighing import weighted_result
 from sottovoce.model import FloatArray, Kind, Result
 from sottovoce.seams import Engine
 
@@ -38,18 +38,21 @@ class InverseDeviation:
     takes: ClassVar[frozenset[Kind]] = NUMBERS
 
     def __post_init__(self) -> None:
-        check_limits(self.max_rounds, self.tolerance)
+        check_parameters(self)
 
     def fit(self, engine: Engine) -> Result:
         start = np.full(len(engine.workers), 1 / len(engine.workers))
-        answered = np.maximum(engine.total(AnswersPerWorker(len(start))), 1)
+        answered = engine.total(AnswersPerWorker(len(start)))
 
         def update(quality: FloatArray) -> FloatArray:
-            variance = engine.total(SquaredErrors(quality)) / answered
-            return shared(1 / np.sqrt(floored(variance)))
+            variance = engine.total(SquaredErrors(quality)) / np.maximum(answered, 1)
+            return shared(1 / np.sqrt(relative_losses(variance, answered)), answered)
 
-        settled = settle(update, start, max_rounds=self.max_rounds, tolerance=self.tolerance)
-        quality = settled.weights
-        truths = engine.map(WeightedMeans(quality))[:, 0]
-        errors = standard_errors(engine, truths, quality, np.square(quality))
-        return number_result(self, engine, truths, settled, standard_error=errors)
+        settled = settle(
+            update,
+            start,
+            max_rounds=self.max_rounds,
+            tolerance=self.tolerance,
+            answered=answered,
+        )
+        return weighted_result(self, engine, settled)

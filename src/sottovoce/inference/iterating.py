@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sottovoce.errors import UsageError
 from sottovoce.inference.rounding import steady
 from sottovoce.model import FloatArray
 
-__all__ = ["Settled", "check_limits", "settle"]
+__all__ = ["Settled", "settle"]
 
 
 class Settled(NamedTuple):
@@ -28,24 +27,19 @@ def settle(
     *,
     max_rounds: int,
     tolerance: float,
+    answered: FloatArray,
 ) -> Settled:
     """Update weights until none moves by more than `tolerance`, relative to the largest.
 
-    A change within the rounding of `steady` ends it too: nothing more would happen.
+    A worker without answers has the others' mean weight: nothing speaks for or against it. A
+    tolerance of −∞ runs all rounds.
     """
-    weights = start
+    weights, active = start, answered > 0
     for rounds in range(1, max_rounds + 1):
         updated = steady(update(weights))
+        updated[~active] = updated[active].mean()
         largest, change = np.abs(updated).max(), np.abs(updated - weights).max()
         weights = updated
-        if change <= tolerance * largest:
+        if tolerance >= 0 and change <= tolerance * largest:
             return Settled(weights, rounds, converged=True)
     return Settled(weights, max_rounds, converged=False)
-
-
-def check_limits(max_rounds: int, tolerance: float) -> None:
-    """Refuse limits under which nothing would be computed or nothing would ever stop."""
-    if max_rounds < 1:
-        raise UsageError(f"max_rounds must be at least 1, not {max_rounds}")
-    if np.isnan(tolerance):
-        raise UsageError("tolerance must be a number; a negative one runs all rounds")

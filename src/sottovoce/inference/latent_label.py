@@ -9,9 +9,10 @@ import numpy as np
 
 from sottovoce.errors import UsageError
 from sottovoce.inference.dawid_skene import Parameters
-from sottovoce.inference.iterating import Settled, check_limits
+from sottovoce.inference.iterating import Settled
 from sottovoce.inference.kinds import LABELS
 from sottovoce.inference.outcome import label_result
+from sottovoce.inference.parameters import check_parameters
 from sottovoce.inference.rounding import steady
 from sottovoce.inference.steps.confusions import (
     Confusions,
@@ -48,7 +49,7 @@ class LatentLabel:
     takes: ClassVar[frozenset[Kind]] = LABELS
 
     def __post_init__(self) -> None:
-        check_limits(self.max_rounds, self.tolerance)
+        check_parameters(self)
         if not 0 < self.floor < 0.5:
             raise UsageError(f"floor must lie between 0 and 1/2, not {self.floor}")
 

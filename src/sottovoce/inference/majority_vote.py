@@ -35,6 +35,7 @@ class MajorityVote:
         workers, labels = len(engine.workers), engine.domain.size
         even = np.ones(workers)
         agreement, answered = engine.total(Agreements(even, labels)).T
-        agreement = agreement / np.maximum(answered, 1)
+        overall = agreement.sum() / answered.sum()
+        agreement = np.where(answered > 0, agreement / np.maximum(answered, 1), overall)
         posterior = shares(engine.map(Votes(even, labels)))
         return label_result(self, engine, posterior, Settled(agreement, 1, converged=True))

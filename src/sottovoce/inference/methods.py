@@ -19,6 +19,7 @@ from sottovoce.inference.majority_vote import MajorityVote
 from sottovoce.inference.mean import Mean
 from sottovoce.inference.median import Median
 from sottovoce.inference.one_coin import OneCoin
+from sottovoce.inference.parameters import settings_of
 from sottovoce.inference.td import TD
 from sottovoce.inference.weighted_median import WeightedMedian
 from sottovoce.model import Domain, Kind
@@ -55,13 +56,11 @@ def method_named(name: str, **parameters: Any) -> Aggregator:
         near = difflib.get_close_matches(name, METHODS, 1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(METHODS)}"
         raise UsageError(f"no method {name!r}: {hint}")
-    try:
-        aggregator: Aggregator = METHODS[name](**parameters)
-    except TypeError:
-        known = [f for f in METHODS[name].__dataclass_fields__]
-        raise UsageError(
-            f"{name} takes {', '.join(known) or 'no parameters'}; given: {', '.join(parameters)}"
-        ) from None
+    known = settings_of(METHODS[name])
+    unknown = [given for given in parameters if given not in known]
+    if unknown:
+        raise UsageError(f"{name} takes {', '.join(known) or 'no parameters'}, not {unknown[0]!r}")
+    aggregator: Aggregator = METHODS[name](**parameters)
     return aggregator
 
 

@@ -8,9 +8,10 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from sottovoce.inference.dawid_skene import Bound
-from sottovoce.inference.iterating import Settled, check_limits
+from sottovoce.inference.iterating import Settled
 from sottovoce.inference.kinds import LABELS
 from sottovoce.inference.outcome import label_result
+from sottovoce.inference.parameters import check_parameters
 from sottovoce.inference.rounding import steady
 from sottovoce.inference.steps.coins import Coins, CoinSums, VoteCoins
 from sottovoce.inference.steps.confusions import FLOOR
@@ -78,7 +79,7 @@ class OneCoin:
     takes: ClassVar[frozenset[Kind]] = LABELS
 
     def __post_init__(self) -> None:
-        check_limits(self.max_rounds, self.tolerance)
+        check_parameters(self)
 
     def fit(self, engine: Engine) -> Result:
         ended = self.expect(engine)
@@ -93,7 +94,7 @@ class OneCoin:
     def expect(self, engine: Engine) -> CoinExpectation:
         """EM from vote shares, until the bound settles or the rounds are used up."""
         workers, labels = len(engine.workers), engine.domain.size
-        answered = np.maximum(engine.total(AnswersPerWorker(workers)), 1)
+        answered = engine.total(AnswersPerWorker(workers))
         start = CoinSums(engine.total(VoteCoins(workers, labels)), labels)
         fitted, bounds, before = _maximize(start, answered), [], -np.inf
         for _ in range(self.max_rounds):
@@ -115,7 +116,8 @@ class OneCoin:
 
 def _maximize(sums: CoinSums, answered: FloatArray) -> Coin:
     # A sum of posteriors can pass the number of answers by a rounding error.
-    skill = np.minimum(steady(sums.agreement / answered), 1.0)
+    skill = np.minimum(steady(sums.agreement / np.maximum(answered, 1)), 1.0)
+    skill[answered == 0] = min(sums.agreement.sum() / answered.sum(), 1.0)
     return Coin(skill, steady(sums.tasks / max(sums.tasks.sum(), 1.0)))
 
 

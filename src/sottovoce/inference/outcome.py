@@ -77,7 +77,15 @@ def number_result(
     *,
     standard_error: FloatArray,
 ) -> Result:
-    """Truths are numbers, each with its standard error."""
+    """Truths are numbers, each with its standard error.
+
+    A task without answers gets the mean of the others' truths, and their spread as its error.
+    """
+    answers = _answers(engine)
+    empty, known = answers == 0, truths[answers > 0]
+    truths = np.where(empty, known.mean(), truths)
+    spread = np.sqrt(np.var(known) + np.mean(np.square(standard_error[answers > 0])))
+    standard_error = np.where(empty, spread, standard_error)
     return Result(
         engine.tasks,
         engine.workers,
@@ -85,7 +93,7 @@ def number_result(
         # A mean of numbers in the range can leave it by a rounding error, never by more.
         np.clip(truths, engine.domain.low, engine.domain.high),
         settled.weights,
-        _answers(engine),
+        answers,
         settled.rounds,
         settled.converged,
         _provenance(method),

@@ -34,7 +34,7 @@ def score(result: Result, gold: Gold, *, seed: int = 0) -> Score:
         rmse = float(np.sqrt(np.mean(np.square(errors))))
         return Score(len(errors), unanswered, low, high, mae=float(errors.mean()), rmse=rmse)
     right = (_as_text(truths) == _as_text(wanted)).astype(np.float64)
-    low, high = _interval(right, rng)
+    low, high = np.clip(_interval(right, rng), 0.0, 1.0).tolist()
     return Score(len(right), unanswered, low, high, accuracy=float(right.mean()))
 
 
@@ -61,6 +61,7 @@ def _interval(errors: FloatArray, rng: np.random.Generator) -> tuple[float, floa
 
         width = errors.std() / np.sqrt(len(errors)) * ndtri(tails[1])
         return float(errors.mean() - width), float(errors.mean() + width)
+    errors = np.sort(errors)  # so that the interval does not depend on the order of tasks
     draws = rng.integers(0, len(errors), (_RESAMPLES, len(errors)), dtype=np.int32)
     low, high = np.quantile(errors[draws].mean(axis=1), tails)
     return float(low), float(high)

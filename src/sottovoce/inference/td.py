@@ -7,9 +7,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from sottovoce.inference.iterating import check_limits, settle
+from sottovoce.inference.iterating import settle
 from sottovoce.inference.kinds import LABELS
 from sottovoce.inference.outcome import label_result
+from sottovoce.inference.parameters import check_parameters
+from sottovoce.inference.steps.counts import AnswersPerWorker
 from sottovoce.inference.steps.votes import Agreements, Votes, softmax
 from sottovoce.model import FloatArray, Kind, Result
 from sottovoce.seams import Engine
@@ -45,19 +47,27 @@ class TD:
     takes: ClassVar[frozenset[Kind]] = LABELS
 
     def __post_init__(self) -> None:
-        check_limits(self.max_rounds, self.tolerance)
+        check_parameters(self)
 
     def fit(self, engine: Engine) -> Result:
         labels = engine.domain.size
         odds_of = labels if self.weight == "sound" else 2
 
+        answered = engine.total(AnswersPerWorker(len(engine.workers)))
+        by = np.maximum(answered, 1) if self.divide_by == "answered" else len(engine.tasks)
+
         def update(weights: FloatArray) -> FloatArray:
-            agreement, answered = engine.total(Agreements(weights, labels)).T
-            by = np.maximum(answered, 1) if self.divide_by == "answered" else len(engine.tasks)
+            agreement = engine.total(Agreements(weights, labels))[:, 0]
             return log_odds(agreement / by, odds_of)
 
         start = np.ones(len(engine.workers))
-        settled = settle(update, start, max_rounds=self.max_rounds, tolerance=self.tolerance)
+        settled = settle(
+            update,
+            start,
+            max_rounds=self.max_rounds,
+            tolerance=self.tolerance,
+            answered=answered,
+        )
         posterior = softmax(engine.map(Votes(settled.weights, labels)))
         return label_result(self, engine, posterior, settled)
 

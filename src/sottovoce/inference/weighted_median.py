@@ -8,12 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from sottovoce.inference.crh import crh_weights
-from sottovoce.inference.iterating import Settled, check_limits, settle
+from sottovoce.inference.iterating import Settled, settle
 from sottovoce.inference.kinds import NUMBERS
 from sottovoce.inference.outcome import Method, number_result
+from sottovoce.inference.parameters import check_parameters
+from sottovoce.inference.standard_errors import standard_errors
 from sottovoce.inference.steps.counts import AnswersPerWorker
 from sottovoce.inference.steps.medians import AbsoluteErrors, WeightedMedians
-from sottovoce.inference.weighing import standard_errors
 from sottovoce.model import FloatArray, Kind, Result
 from sottovoce.seams import Engine
 
@@ -42,16 +43,22 @@ class WeightedMedian:
     takes: ClassVar[frozenset[Kind]] = NUMBERS
 
     def __post_init__(self) -> None:
-        check_limits(self.max_rounds, self.tolerance)
+        check_parameters(self)
 
     def fit(self, engine: Engine) -> Result:
         start = np.ones(len(engine.workers))
-        answered = np.maximum(engine.total(AnswersPerWorker(len(start))), 1)
+        answered = engine.total(AnswersPerWorker(len(start)))
 
         def update(weights: FloatArray) -> FloatArray:
-            return crh_weights(engine.total(AbsoluteErrors(weights)) / answered)
+            return crh_weights(engine.total(AbsoluteErrors(weights)) / np.maximum(answered, 1))
 
-        settled = settle(update, start, max_rounds=self.max_rounds, tolerance=self.tolerance)
+        settled = settle(
+            update,
+            start,
+            max_rounds=self.max_rounds,
+            tolerance=self.tolerance,
+            answered=answered,
+        )
         return median_result(self, engine, settled)
 
 
@@ -59,5 +66,5 @@ def median_result(method: Method, engine: Engine, settled: Settled) -> Result:
     """The weighted medians; their standard error is the mean's times √(π/2)."""
     weights = settled.weights
     truths = engine.map(WeightedMedians(weights))[:, 0]
-    errors = MEDIAN_OVER_MEAN * standard_errors(engine, truths, weights, weights)
+    errors = MEDIAN_OVER_MEAN * standard_errors(engine, weights)
     return number_result(method, engine, truths, settled, standard_error=errors)

@@ -15,6 +15,9 @@ from sottovoce.model.domain import Domain
 
 __all__ = ["Reading", "Repeats", "Reports"]
 
+LARGEST = 1e150
+"""The largest number: its square can still be added up."""
+
 Repeats: TypeAlias = Literal["first", "last", "keep", "error"]
 """What to do when a (worker, task) pair occurs more than once."""
 
@@ -40,9 +43,12 @@ class Reading:
                 "keep": "kept them all",
                 "error": "refused",
             }[self.repeats]
+            verbs = ("repeats" if self.repeated == 1 else "repeat",
+                     "pair contradicts itself" if self.contradicting == 1
+                     else "pairs contradict themselves")  # fmt: skip
             lines.append(
-                f"{self.repeated:,} of {self.rows:,} rows repeat a (worker, task) pair: {fate}; "
-                f"{self.contradicting:,} pairs contradict themselves"
+                f"{self.repeated:,} of {self.rows:,} rows {verbs[0]} a (worker, task) pair: "
+                f"{fate}; {self.contradicting:,} {verbs[1]}"
             )
         lines.extend(
             f"{count:,} of {self.rows:,} rows dropped: {reason}"
@@ -136,6 +142,8 @@ def _codes(name: str, values: npt.ArrayLike) -> Codes:
         raise DataError(f"{name} codes must be integers, not {array.dtype}")
     if array.size and array.max() > np.iinfo(np.int32).max:
         raise UsageError(f"{name} codes go up to 2^31 - 1, not {array.max():,}")
+    if array.size and array.min() < 0:
+        raise DataError(f"{name} code {array.min()} is negative")
     return array.astype(np.int32)
 
 
@@ -160,6 +168,8 @@ def _check_numbers(values: npt.NDArray[np.generic], domain: Domain) -> None:
     low, high = float(values.min()), float(values.max())
     if not (np.isfinite(low) and np.isfinite(high)):
         raise DataError("numeric values must be finite: there is a NaN or an infinity among them")
+    if max(-low, high) > LARGEST:
+        raise DataError(f"values go up to {LARGEST:g} in size: divide them by a common factor")
     if low < domain.low or high > domain.high:
         raise DataError(
             f"values from {low:g} to {high:g} leave the range {domain.low:g}..{domain.high:g}"

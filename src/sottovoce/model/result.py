@@ -83,7 +83,9 @@ class Result:
             case "workers":
                 return {"worker": self.workers, "weight": self.weights}
             case "posterior" if self.posterior is not None:
-                labels = [str(label) for label in self.domain.labels]
+                # A label called task gives way to the tasks' own column.
+                texts = map(str, self.domain.labels)
+                labels = ["task_" if label == "task" else label for label in texts]
                 columns = {label: self.posterior[:, i] for i, label in enumerate(labels)}
                 return {"task": self.tasks, **columns}
             case "confusions" if self.confusions is not None:

@@ -14,15 +14,17 @@ from sottovoce.stores.domains import parse_domain
 from sottovoce.stores.golds import read_gold
 from sottovoce.stores.packing import pack
 from sottovoce.stores.reading import BadRows, read_reports
-from sottovoce.stores.saving import write_columns
+from sottovoce.stores.saving import check_path, write_columns, write_tables
 from sottovoce.stores.sources import Source
 
 __all__ = [
     "BadRows",
     "Source",
+    "check_path",
     "pack",
     "parse_domain",
     "read_gold",
     "read_reports",
     "write_columns",
+    "write_tables",
 ]

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import TypeAlias
+from typing import NamedTuple
 
 from sottovoce.errors import DataError, UsageError
 
 __all__ = ["GOLD", "REPORTS", "Roles", "chosen_columns"]
 
-Roles: TypeAlias = Mapping[str, tuple[str, ...]]
-"""A role, and the column names that mean it."""
 
-REPORTS: Roles = {
-    "worker": ("worker",),
-    "task": ("task",),
-    "answer": ("answer", "label", "report", "value"),
-}
-GOLD: Roles = {
-    "task": ("task",),
-    "truth": ("truth", "true_label", "label", "answer", "value", "gold"),
-}
+class Roles(NamedTuple):
+    """Each role with the column names that mean it, and the option that maps other names."""
+
+    names: Mapping[str, tuple[str, ...]]
+    option: str
+
+
+REPORTS = Roles(
+    {"worker": ("worker",), "task": ("task",), "answer": ("answer", "label", "report", "value")},
+    "--columns",
+)
+GOLD = Roles(
+    {"task": ("task",), "truth": ("truth", "true_label", "label", "answer", "value", "gold")},
+    "--gold-columns",
+)
 
 
 def chosen_columns(
@@ -38,14 +42,15 @@ def chosen_columns(
         role: _mapped(names, role, mapped[role], file)
         if role in mapped
         else _found(names, role, usual, roles, file)
-        for role, usual in roles.items()
+        for role, usual in roles.names.items()
     }
 
 
 def _check_mapping(roles: Roles, columns: Mapping[str, str] | None) -> None:
-    unknown = sorted(set(columns or {}) - set(roles))
+    unknown = sorted(set(columns or {}) - set(roles.names))
     if unknown:
-        raise UsageError(f"--columns maps {', '.join(roles)}; there is no {unknown[0]!r}")
+        known = ", ".join(roles.names)
+        raise UsageError(f"{roles.option} maps {known}; there is no {unknown[0]!r}")
 
 
 def _check_distinct(names: Sequence[str], file: str) -> None:
@@ -75,13 +80,17 @@ def _found(names: Sequence[str], role: str, usual: tuple[str, ...], roles: Roles
         several = " and ".join(repr(names[i]) for i in found)
         one = _in_line(names[found[0]])
         raise DataError(
-            f"{several} could each be the {role}: choose with --columns {role}={one}",
+            f"{several} could each be the {role}: choose with {roles.option} {role}={one}",
             file=file,
         )
     near = next(iter(_near(names, usual)), None)
-    example = ",".join(f"{each}=…" for each in roles)
-    way = f"--columns {role}={_in_line(near)}" if near else f"--columns {example}"
+    example = ",".join(f"{each}=…" for each in roles.names)
+    way = f"{roles.option} {role}={_in_line(near)}" if near else f"{roles.option} {example}"
     wanted = " or ".join(usual)
+    if len(names) == 1 and (split := next((mark for mark in ";|" if mark in names[0]), None)):
+        raise DataError(
+            f"its cells are split by {split!r}: only commas and tabs are read", file=file
+        )
     raise DataError(
         f"there is no column {wanted}, only {_listed(names)}: map it with {way}", file=file
     )

@@ -17,7 +17,7 @@ __all__ = ["pack"]
 
 
 def pack(
-    source: Source,
+    source: Source | Reports,
     path: str | os.PathLike[str],
     *,
     force: bool = False,
@@ -34,13 +34,17 @@ def pack(
     if format_of_ending(path) != "parquet" or os.fspath(path).lower().endswith(".gz"):
         raise UsageError(f"a packed table is a Parquet file: let {os.fspath(path)} end in .parquet")
     with new_file(path, force=force) as temporary:
-        reports = read_reports(
-            source,
-            columns=columns,
-            domain=domain,
-            repeats=repeats,
-            bad_rows=bad_rows,
-            format=format,
+        reports = (
+            source
+            if isinstance(source, Reports)
+            else read_reports(
+                source,
+                columns=columns,
+                domain=domain,
+                repeats=repeats,
+                bad_rows=bad_rows,
+                format=format,
+            )
         )
         write_packed(reports, temporary)
     return reports

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import Any
 
 import duckdb
@@ -13,9 +14,9 @@ import numpy.typing as npt
 from sottovoce.errors import UsageError
 from sottovoce.stores.formats import Format, format_of_ending
 from sottovoce.stores.sql import connect, first_line, name_of, text_of
-from sottovoce.stores.writing import new_file
+from sottovoce.stores.writing import check_target, new_file
 
-__all__ = ["copied", "storable", "write_columns"]
+__all__ = ["check_path", "copied", "storable", "write_columns", "write_tables"]
 
 _OPTIONS: dict[Format, str] = {
     "csv": "FORMAT csv, HEADER",
@@ -35,6 +36,28 @@ def write_columns(
 
     A NaN becomes null in JSONL, which has no word for it.
     """
+    write_tables({path: columns}, force=force)
+
+
+def write_tables(
+    tables: Mapping[str | os.PathLike[str], Mapping[str, npt.NDArray[Any]]], *, force: bool = False
+) -> None:
+    """Write several tables, each to its path as `write_columns` does: all of them or none."""
+    with ExitStack() as stack:
+        for path in tables:
+            check_path(path)
+        places = {path: stack.enter_context(new_file(path, force=force)) for path in tables}
+        for path, columns in tables.items():
+            _save(columns, places[path])
+
+
+def check_path(path: str | os.PathLike[str], *, force: bool = True) -> None:
+    """Refuse a path that could not be written to, before the work and not after it."""
+    _options_for(path)
+    check_target(path, force=force)
+
+
+def _save(columns: Mapping[str, npt.NDArray[Any]], path: os.PathLike[str]) -> None:
     options = _options_for(path)
     arrays = [storable(column) for column in columns.values()]
     if not arrays or any(array.shape != (len(arrays[0]),) for array in arrays):
@@ -44,9 +67,8 @@ def write_columns(
         f"{_finite(array, f'c{i}') if is_json else f'c{i}'} AS {name_of(name)}"
         for i, (name, array) in enumerate(zip(columns, arrays, strict=True))
     )
-    with new_file(path, force=force) as temporary:
-        view = {f"c{i}": array for i, array in enumerate(arrays)}
-        copied({"columns": view}, f"SELECT {select} FROM columns", temporary, options)
+    view = {f"c{i}": array for i, array in enumerate(arrays)}
+    copied({"columns": view}, f"SELECT {select} FROM columns", path, options)
 
 
 def copied(

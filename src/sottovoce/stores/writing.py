@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sottovoce.errors import OutputExists, UsageError
 
-__all__ = ["new_file"]
+__all__ = ["check_target", "new_file"]
 
 
 @contextmanager
@@ -22,10 +22,7 @@ def new_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[P
     it appears while the block runs.
     """
     target = Path(path)
-    if not force and os.path.lexists(target):
-        raise OutputExists(str(target))
-    if not target.parent.is_dir():
-        raise UsageError(f"{target.parent} is not a folder: create it first")
+    check_target(target, force=force)
     try:
         folder = tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent)
     except OSError as error:
@@ -37,6 +34,17 @@ def new_file(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[P
     finally:
         temporary.unlink(missing_ok=True)
         Path(folder).rmdir()
+
+
+def check_target(path: str | os.PathLike[str], *, force: bool = False) -> None:
+    """Refuse a place where nothing can be put."""
+    target = Path(path)
+    if not force and os.path.lexists(target):
+        raise OutputExists(str(target))
+    if target.is_dir():
+        raise UsageError(f"{target} is a folder: name a file")
+    if not target.parent.is_dir():
+        raise UsageError(f"{target.parent} is not a folder: create it first")
 
 
 def _put(temporary: Path, target: Path, *, force: bool) -> None:

@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 
 from sottovoce.inference.compiling import compiled
+from sottovoce.inference.rows import column_sum
 from sottovoce.inference.steps.confusions import RUN
 from sottovoce.inference.steps.segments import grouped_sums
 from sottovoce.inference.steps.votes import Votes, normalized, vote_shares
@@ -104,8 +105,8 @@ def _sums(part: LabelPart, posterior: FloatArray, shape: tuple[int, ...]) -> Flo
     worker, label = np.divmod(part.report, part.labels)
     agreement = posterior[part.task, label]
     sums.agreement[:] = grouped_sums(worker, agreement, len(sums.agreement))
-    sums.tasks[:] = posterior.sum(axis=0)
-    sums.answers[:] = np.diff(part.starts) @ posterior
+    sums.tasks[:] = column_sum(posterior)
+    sums.answers[:] = column_sum(np.diff(part.starts)[:, np.newaxis] * posterior)
     return sums.array
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.inference.compiling import compiled
+from sottovoce.inference.rows import column_sum
 from sottovoce.inference.steps.segments import grouped_sums, segment_sums
 from sottovoce.inference.steps.votes import normalized, vote_shares
 from sottovoce.model import Codes, FloatArray, LabelPart, Part, labels_of
@@ -185,7 +186,7 @@ def _sums(part: LabelPart, posterior: FloatArray, shape: tuple[int, ...]) -> Flo
     per_report = posterior[part.task]
     for truth in range(shape[1]):
         sums[:-2, truth] = grouped_sums(part.report, per_report[:, truth], shape[0] - 2)
-    sums[-2] = posterior.sum(axis=0)
+    sums[-2] = column_sum(posterior)
     return sums
 
 

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from sottovoce.inference.compiling import compiled
+from sottovoce.inference.rows import column_sum
 from sottovoce.inference.steps.segments import grouped_sums, segment_sums
 from sottovoce.model import FloatArray, NumberPart, Part, numbers_of
 from sottovoce.seams import Kernel
@@ -102,7 +103,7 @@ class TaskMeans:
 
     def __call__(self, part: Part) -> FloatArray:
         values = numbers_of(part).values
-        return np.array([len(values), values.sum()])
+        return np.array([len(values), float(column_sum(values[:, np.newaxis])[0])])
 
     def kernel(self) -> None:
         return None

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sottovoce.inference.steps.segments import grouped_sums, segment_sums
+from sottovoce.inference.steps.segments import grouped_sums
 from sottovoce.inference.steps.votes import Votes
-from sottovoce.model import FloatArray, Part, labels_of, numbers_of
+from sottovoce.model import FloatArray, Part, labels_of
 
-__all__ = ["PeerAgreements", "PeerDistances", "WorkerLabels"]
+__all__ = ["PeerAgreements", "WorkerLabels"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,38 +35,6 @@ class PeerAgreements:
             [
                 grouped_sums(worker, np.where(others > 0, same, 0.0), self.workers),
                 grouped_sums(worker, (others > 0).astype(np.float64), self.workers),
-            ],
-            axis=1,
-        )
-
-    def kernel(self) -> None:
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class PeerDistances:
-    """Rows (Σ, n) for each worker: the squared distance from the mean of a task's other answers.
-
-    Each is divided by its expectation 1 + 1/others for a worker like the rest, so the mean over
-    everybody estimates the variance of one answer.
-    """
-
-    workers: int
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.workers, 2
-
-    def __call__(self, part: Part) -> FloatArray:
-        part = numbers_of(part)
-        others = np.diff(part.starts)[part.task] - 1.0
-        divisor = np.maximum(others, 1.0)
-        mean = (segment_sums(part.values, part.starts)[part.task] - part.values) / divisor
-        distance = np.square(part.values - mean) / (1 + 1 / divisor)
-        return np.stack(
-            [
-                grouped_sums(part.reporters, np.where(others > 0, distance, 0.0), self.workers),
-                grouped_sums(part.reporters, (others > 0).astype(np.float64), self.workers),
             ],
             axis=1,
         )
