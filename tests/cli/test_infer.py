@@ -173,7 +173,7 @@ def test_inspecting_says_what_the_table_holds(run: Run, answers: Path) -> None:
 def test_repeated_pairs_are_reported(run: Run, tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text("worker,task,answer\na,t,x\na,t,y\nb,t,x\n")
     done = run("infer", "r.csv")
-    assert "note: 1 of 3 rows repeat a (worker, task) pair: kept the first" in done.stderr
+    assert "note: 1 of 3 rows repeats a (worker, task) pair: kept the first" in done.stderr
     assert run("infer", "r.csv", "--repeats", "error").returncode == 1
 
 
@@ -253,17 +253,24 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "TMPDIR": str(temporary)},
+        # A test run in the background ignores Ctrl-C, and its children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:
         assert process.stdin is not None
         process.stdin.write("worker,task,answer\n" + "a,t,x\n" * 100_000)
         process.stdin.flush()
-        wait_until(lambda: any(temporary.iterdir()))  # it has begun to take the answers in
+        wait_until(lambda: size(temporary) >= 600_000)  # it has taken in what there is
+        time.sleep(0.2)  # and waits for more
         process.send_signal(signal.SIGINT)
         process.wait(60)
         assert process.stderr is not None
         words = process.stderr.read()
     assert (process.returncode, words) == (130, "sottovoce: stopped; nothing was written\n")
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["temporary"]
+
+
+def size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def wait_until(happened: Callable[[], bool], seconds: float = 60) -> None:

@@ -21,7 +21,7 @@ TABLES: dict[str, dict[str, list[Any]]] = {
     "labels": {"worker": ["w", "v", "w"], "task": ["a", "a", "é\n"], "answer": ["no", "yes", "no"]},
     "integers": {"worker": [3, 1, 3], "task": [9, 9, 2**40], "answer": [0, 1, 0]},
     "booleans": {"worker": [3, 1, 3], "task": ["a", "a", "b"], "answer": [True, False, True]},
-    "numbers": {"worker": ["w", "v", "w"], "task": ["a", "a", "b"], "value": [0.5, -1.0, 1e300]},
+    "numbers": {"worker": ["w", "v", "w"], "task": ["a", "a", "b"], "value": [0.5, -1.0, 1e149]},
 }
 
 

@@ -70,9 +70,10 @@ def test_every_format_gives_the_same_table(
         source = path.rename(tmp_path / "table")
     table = read_reports(source)
     same(table, read_reports(WORDS))
-    assert table.workers.tolist() == ["007", "w1", "w10", "w2"]
+    assert table.workers.tolist() == ["w2", "w10", "w1", "007"]
+    assert table.tasks.tolist() == ["t1", "t2", "t 3", WORDS["task"][5]]
     assert table.domain == Domain.categorical(["no", "yes"])
-    assert table.worker.tolist() == [3, 2, 1, 3, 0, 1]
+    assert table.worker.tolist() == [0, 1, 2, 0, 3, 2]
     assert table.value.tolist() == [1, 0, 1, 0, 1, 0]
     assert table.reading is not None
     assert table.reading.rows == 6
@@ -112,14 +113,14 @@ def test_integers_of_frames_and_parquet_stay_integers(tmp_path: Path) -> None:
     for source in [*sources, tmp_path / "a.parquet", INTEGERS]:
         table = read_reports(source)
         assert table.workers.dtype == np.int64
-        assert table.workers.tolist() == [4, 30]
+        assert table.workers.tolist() == [30, 4]
         assert table.domain.labels == (0, 1)
         same(table, read_reports(INTEGERS))
 
 
 def test_integers_of_text_files_stay_text(written: Write) -> None:
     table = read_reports(written(HEADER + "7,1,2\n007,1,10\n7,2,2\n"))
-    assert table.workers.tolist() == ["007", "7"]
+    assert table.workers.tolist() == ["7", "007"]
     assert table.domain.labels == ("2", "10"), "sorted as numbers"
 
 
@@ -244,7 +245,7 @@ def test_bad_rows_are_dropped_and_counted(written: Write) -> None:
     rows = "w,t,1\nw,t\n,t,2\nx,,2\ny,t,\nz,t,many\nw,u,nan\nw,v,99\nw,t,1,2\nu,t,3\n"
     path = written("worker,task,value\n" + rows)
     table = read_reports(path, bad_rows="drop", domain=Domain.numeric(0, 10))
-    assert table.workers.tolist() == ["u", "w"]
+    assert table.workers.tolist() == ["w", "u"]
     assert table.tasks.tolist() == ["t"]
     assert table.value.tolist() == [1.0, 3.0]
     assert table.reading is not None
@@ -264,7 +265,7 @@ def test_bad_rows_are_dropped_and_counted(written: Write) -> None:
 def test_bad_labels_are_dropped_and_counted(written: Write) -> None:
     path = written(HEADER + f'w,t,yes\nw,u,maybe\n,v,no\nw,x,{"x" * 2000}\nw,"y"z,yes\nw,q,yes\n')
     table = read_reports(path, bad_rows="drop", domain=Domain.categorical(["yes", "no"]))
-    assert table.tasks.tolist() == ["q", "t"]
+    assert table.tasks.tolist() == ["t", "q"]
     assert table.reading is not None
     assert table.reading.dropped == {
         "wrong number of fields": 1,

@@ -28,7 +28,7 @@ BROKEN: list[tuple[str, str, bytes | str, str]] = [
     ("a header only", "a.csv", HEADER, "a header but no rows"),
     ("a header without a line end", "a.csv", HEADER.strip(), "a header but no rows"),
     ("one column", "a.csv", "worker\nw1\n", "there is no column task, only 'worker'"),
-    ("semicolons", "a.csv", "worker;task;answer\nw;t;a\n", "only 'worker;task;answer'"),
+    ("semicolons", "a.csv", "worker;task;answer\nw;t;a\n", "its cells are split by ';'"),
     (
         "wrong columns",
         "a.csv",
@@ -321,7 +321,7 @@ def test_gold_needs_one_truth_a_task(written: Write) -> None:
     with pytest.raises(DataError, match="row 4: task 't' has a second, different truth: keep one"):
         read_gold(path, domain=Domain.categorical("123"))
     path = written("task,answers\nt,1\n", "gold2.csv")
-    with pytest.raises(DataError, match=re.escape("--columns truth=answers")):
+    with pytest.raises(DataError, match=re.escape("--gold-columns truth=answers")):
         read_gold(path, domain=Domain.categorical("123"))
 
 

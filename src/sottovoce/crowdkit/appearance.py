@@ -8,21 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.model import Codes
+from sottovoce.stores.appearing import appearing
 
-__all__ = ["appearing", "code_integers"]
+__all__ = ["code_integers"]
 
 _ROOM = 4
 """A table of so many places a row is still cheaper than hashing."""
-
-
-def appearing(values: npt.NDArray[np.integer[Any]], size: int) -> npt.NDArray[np.intp]:
-    """The distinct values among 0 … size − 1, in order of appearance."""
-    rows = len(values)
-    first = np.full(size, -1, np.int64)
-    first[values[::-1]] = np.arange(rows - 1, -1, -1)  # the earliest row is written last
-    is_first = np.zeros(rows, np.bool_)
-    is_first[first[first >= 0]] = True
-    return values[is_first].astype(np.intp)
 
 
 def code_integers(

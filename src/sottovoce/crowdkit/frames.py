@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from sottovoce.crowdkit.appearance import appearing
 from sottovoce.crowdkit.table import Table
 from sottovoce.errors import DataError
 from sottovoce.inference.outcome import choose
 from sottovoce.model import Codes, FloatArray
+from sottovoce.stores.appearing import appearing
 
 __all__ = ["Frames", "aligned", "fitted_frames", "label_series", "no_frames", "posterior_frame"]
 

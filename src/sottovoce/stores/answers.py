@@ -9,6 +9,7 @@ import numpy as np
 
 from sottovoce.errors import DataError
 from sottovoce.model import Codes, Domain, FloatArray, Kind, Label
+from sottovoce.model.reports import LARGEST
 from sottovoce.stores.coding import cells_of, codes_of, fault_of, numbers_of, vocabulary_of
 from sottovoce.stores.faults import LONGEST, Fault, Faults
 from sottovoce.stores.guessing import MOST_LABELS, guessed_kind
@@ -41,7 +42,7 @@ def answers_of(table: Table, wanted: Domain | Kind | None, role: str = "answer")
 def _numbers(table: Table, domain: Domain, role: str) -> Answers:
     values, faults = numbers_of(table, role)
     with np.errstate(invalid="ignore"):
-        outside = (values < domain.low) | (values > domain.high)
+        outside = (values < max(domain.low, -LARGEST)) | (values > min(domain.high, LARGEST))
     if outside.any():
         faults = np.zeros(len(values), np.int8) if faults is None else faults
         faults = np.where(outside & (faults == 0), np.int8(Fault.OUTSIDE), faults)

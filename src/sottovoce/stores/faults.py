@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from sottovoce.errors import DataError
 from sottovoce.model import Domain
+from sottovoce.model.reports import LARGEST
 from sottovoce.stores.opening import Table
 
 __all__ = ["LONGEST", "Fault", "Faults", "counted", "raise_first", "shown"]
@@ -105,4 +106,5 @@ def _message(kind: Fault, role: str, cell: object, domain: Domain | None) -> str
             return f"{shown(cell)} is not an answer, which is a finite number: {way}"
         case Fault.OUTSIDE:
             low, high = (domain.low, domain.high) if domain else (0, 0)
+            low, high = max(low, -LARGEST), min(high, LARGEST)
             return f"{shown(cell)} is outside the range {low:g}..{high:g}: {way}"

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import DataError, UsageError
-from sottovoce.model import Codes, Domain, Kind, Names, Reading, Repeats, Reports
+from sottovoce.model import Domain, Kind, Reading, Repeats, Reports
 from sottovoce.stores.answers import Answers, answers_of
+from sottovoce.stores.appearing import in_order
 from sottovoce.stores.coding import Coded, fault_of, names_of
 from sottovoce.stores.faults import counted, raise_first
 from sottovoce.stores.naming import REPORTS
@@ -89,27 +90,19 @@ def _read(
 
 
 def _sound(worker: Coded, task: Coded, answers: Answers, kept: Kept, name: str) -> Reports:
-    """The table of the rows that are kept, with the names that occur in them."""
-    if kept is None:
-        return Reports(
-            worker.codes, task.codes, answers.values, worker.names, task.names, answers.domain
-        )
-    if not len(kept):
+    """The table of the rows that are kept, with the names that occur in them, as they occur."""
+    if kept is not None and not len(kept):
         raise DataError("no row is left after dropping the bad ones", file=name)
-    workers, worker_codes = _used(worker.names, worker.codes[kept])
-    tasks, task_codes = _used(task.names, task.codes[kept])
-    return Reports(worker_codes, task_codes, answers.values[kept], workers, tasks, answers.domain)
-
-
-def _used(names: Names, codes: Codes) -> tuple[Names, Codes]:
-    used = np.bincount(codes, minlength=len(names)) > 0
-    return names[used], (np.cumsum(used, dtype=np.int32) - 1)[codes].astype(np.int32)
+    rows = slice(None) if kept is None else kept
+    worker_codes, workers = in_order(worker.codes[rows], worker.names)
+    task_codes, tasks = in_order(task.codes[rows], task.names)
+    return Reports(worker_codes, task_codes, answers.values[rows], workers, tasks, answers.domain)
 
 
 def _without_unused_labels(reports: Reports) -> Reports:
     if reports.domain.is_numeric:
         return reports
-    places = np.arange(reports.labels)
-    used, codes = _used(places, reports.value.astype(np.int32, copy=False))
-    labels = tuple(reports.domain.labels[i] for i in used)
+    used = np.bincount(reports.value, minlength=reports.labels) > 0
+    codes = (np.cumsum(used, dtype=np.int32) - 1)[reports.value].astype(np.int32)
+    labels = tuple(reports.domain.labels[i] for i in np.flatnonzero(used))
     return replace(reports, value=codes, domain=Domain(reports.domain.kind, labels))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import shutil
 import sys
 import tempfile
 import zlib
@@ -86,7 +85,10 @@ def _spooled(stream: BinaryIO) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="sottovoce-") as folder:
         path = Path(folder) / "input"
         with path.open("wb") as copy:
-            shutil.copyfileobj(stream, copy, 1 << 20)
+            # One system call at a time, where the stream can: between two of them Ctrl-C is heard.
+            read = getattr(stream, "read1", stream.read)
+            while chunk := read(1 << 20):
+                copy.write(chunk)
         yield path
 
 
