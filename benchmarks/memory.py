@@ -8,6 +8,7 @@ prints one JSON object: peak resident bytes, and how far that is above the proce
 from __future__ import annotations
 
 import json
+import math
 import sys
 import warnings
 
@@ -22,7 +23,7 @@ def main(tool: str, answers: int, labels: int) -> dict[str, int]:
 
         DawidSkene(1).fit(LocalEngine(simulated(200_000, labels)))
         peak, above = peak_above(
-            lambda: DawidSkene(10, 0.0, bound="tasks").fit(LocalEngine(reports, threads=1))
+            lambda: DawidSkene(10, -math.inf).fit(LocalEngine(reports, threads=1))
         )
     else:
         import numpy as np

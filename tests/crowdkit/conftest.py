@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -13,31 +12,22 @@ import pytest
 
 
 @pytest.fixture(scope="session")
-def shared_data() -> Path:
-    chosen = os.environ.get("SOTTOVOCE_DATA")
-    folder = Path(chosen) if chosen else Path(__file__).parents[3] / "shared" / "data"
-    if not (folder / "datasets.json").is_file():
-        pytest.skip(f"needs real datasets: {folder} has none; set SOTTOVOCE_DATA")
-    return folder
-
-
-@pytest.fixture(scope="session")
-def answers(shared_data: Path) -> Callable[[str], pd.DataFrame]:
+def answers(real_data: Path) -> Callable[[str], pd.DataFrame]:
     """A dataset's answers, with the columns worker, task and label."""
 
     @cache
     def read(name: str) -> pd.DataFrame:
-        return pd.read_csv(shared_data / name / "answers.csv").rename(columns={"answer": "label"})
+        return pd.read_csv(real_data / name / "answers.csv").rename(columns={"answer": "label"})
 
     return read
 
 
 @pytest.fixture(scope="session")
-def accuracy(shared_data: Path) -> Callable[[str, pd.Series[Any]], float]:
+def accuracy(real_data: Path) -> Callable[[str, pd.Series[Any]], float]:
     """The share of a dataset's gold that labels by task agree with."""
 
     def score(name: str, labels: pd.Series[Any]) -> float:
-        gold = pd.read_csv(shared_data / name / "truth.csv").set_index("task")["truth"]
+        gold = pd.read_csv(real_data / name / "truth.csv").set_index("task")["truth"]
         gold = gold[gold.index.isin(labels.index)]
         return float((labels.loc[gold.index].to_numpy() == gold.to_numpy()).mean())
 

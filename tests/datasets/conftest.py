@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-
-@pytest.fixture(scope="session")
-def shared_data() -> Path:
-    """The folder of real datasets."""
-    chosen = os.environ.get("SOTTOVOCE_DATA")
-    folder = Path(chosen) if chosen else Path(__file__).parents[3] / "shared" / "data"
-    if not (folder / "datasets.json").is_file():
-        pytest.skip(f"needs real datasets: {folder} has none; set SOTTOVOCE_DATA")
-    return folder
 
 
 @pytest.fixture

@@ -19,10 +19,10 @@ NAMES = [
 
 
 @pytest.fixture(autouse=True)
-def _use_shared_data(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SOTTOVOCE_DATA", str(shared_data))
+def _use_real_data(real_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOTTOVOCE_DATA", str(real_data))
     if missing := set(NAMES) - {card.name for card in list_datasets()}:
-        pytest.skip(f"needs real datasets: {shared_data} lacks {', '.join(sorted(missing))}")
+        pytest.skip(f"needs real datasets: {real_data} lacks {', '.join(sorted(missing))}")
 
 
 def record_of(folder: Path, name: str) -> Any:
@@ -50,12 +50,10 @@ def test_it_loads_with_the_counts_on_its_card(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_each_label_and_truth_occurs_as_often_as_its_card_says(
-    name: str, shared_data: Path
-) -> None:
+def test_each_label_and_truth_occurs_as_often_as_its_card_says(name: str, real_data: Path) -> None:
     reports, gold = load(name)
     assert gold is not None
-    domain = record_of(shared_data, name)["domain"]
+    domain = record_of(real_data, name)["domain"]
     if reports.domain.is_numeric:
         assert reports.value.min() == domain["observed_min"]
         assert reports.value.max() == domain["observed_max"]
@@ -105,8 +103,8 @@ def test_calories_are_open_ended_above() -> None:
     assert (domain.low, domain.high) == (0, float("inf"))
 
 
-def test_the_whole_folder_can_be_added_to_an_empty_cache(cache: Path, shared_data: Path) -> None:
-    assert sorted(add(shared_data)) == sorted(card.name for card in list_datasets())
+def test_the_whole_folder_can_be_added_to_an_empty_cache(cache: Path, real_data: Path) -> None:
+    assert sorted(add(real_data)) == sorted(card.name for card in list_datasets())
     assert {path.name for path in cache.iterdir()} == {*add_names(cache), "datasets.json"}
     reports, _ = load("rte")
     assert len(reports) == 8_000

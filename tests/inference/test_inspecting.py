@@ -148,3 +148,10 @@ def test_a_task_nobody_answered_adds_no_agreement() -> None:
 def test_an_idle_worker_is_no_trouble() -> None:
     found = look([0, 0, 1, 1], [0, 1, 0, 1], [1, 1, 1, 1], FOUR, workers=range(3))
     assert found.suspicious == ()
+
+
+def test_labels_that_look_alike_are_named() -> None:
+    labels = ["yes", "Yes", " yes", "1", "1.0", "no"]
+    reports = Reports.of([0, 0], [0, 1], [0, 5], domain=Domain.categorical(labels))
+    seen = inspect_answers(LocalEngine(reports))
+    assert seen.alike == (("yes", "Yes"), ("yes", " yes"), ("1", "1.0"))

@@ -64,6 +64,7 @@ def _rows(seen: Inspection) -> list[list[str]]:
     if seen.reading is not None:
         touched = seen.reading.sentences() or ["no (worker, task) pair is repeated"]
         rows.extend(["rows", sentence] for sentence in touched)
+    rows.extend(["labels", f"{a!r} and {b!r} look alike: one label?"] for a, b in seen.alike)
     rows.append(["suspicious", f"{len(seen.suspicious):,} of {seen.workers:,} workers"])
     return rows
 
@@ -97,5 +98,6 @@ def _as_json(seen: Inspection) -> dict[str, object]:
         "agreement": seen.agreement,
         "agreement_by_chance": seen.chance,
         "rows": asdict(seen.reading) if seen.reading is not None else None,
+        "labels_alike": [list(pair) for pair in seen.alike],
         "suspicious": [asdict(suspicion) for suspicion in seen.suspicious],
     }

@@ -35,7 +35,8 @@ class Inspection:
 
     `sparsity` is the share of (worker, task) pairs without an answer. `agreement` is the chance
     that two answers to one task are equal (labels), or the share of the variance of answers that
-    is between tasks (numbers); `chance` is what it would be if answers ignored the task.
+    is between tasks (numbers); `chance` is what it would be if answers ignored the task. `alike`
+    are pairs of labels that differ only in case, spaces or how a number is written.
     """
 
     workers: int
@@ -48,6 +49,7 @@ class Inspection:
     agreement: float | None
     chance: float
     suspicious: tuple[Suspicion, ...]
+    alike: tuple[tuple[str, str], ...] = ()
     reading: Reading | None = field(default=None)
 
 
@@ -70,7 +72,23 @@ def inspect_answers(engine: Engine) -> Inspection:
         agreement,
         chance,
         suspicious,
+        _alike(engine.domain),
     )
+
+
+def _alike(domain: Domain) -> tuple[tuple[str, str], ...]:
+    first: dict[str, str] = {}
+    pairs = []
+    for text in map(str, domain.labels):
+        plain = " ".join(text.casefold().split())
+        try:
+            plain = str(float(plain))
+        except ValueError:
+            pass
+        if plain in first:
+            pairs.append((first[plain], text))
+        first.setdefault(plain, text)
+    return tuple(pairs)
 
 
 def _spread(counts: FloatArray) -> tuple[int, float, int]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from sottovoce.inference.iterating import Settled
 from sottovoce.inference.rounding import TIE
-from sottovoce.inference.rows import row_max
+from sottovoce.inference.rows import columns_of
 from sottovoce.inference.steps.counts import AnswerCounts
 from sottovoce.model import Codes, FloatArray, Provenance, Result
 from sottovoce.seams import Engine
@@ -30,14 +30,15 @@ def choose(scores: FloatArray, rng: np.random.Generator | None = None) -> Codes:
     Labels within 1e-9 of the top tie: the first of them is chosen, or with `rng` any, each as
     likely.
     """
-    top = row_max(scores)
+    columns = columns_of(scores)
+    top = columns.max(axis=0)
     bar = top - TIE * np.abs(top)
     if rng is not None:
         keys = np.where(scores >= bar[:, np.newaxis], rng.random(scores.shape), -1.0)
         return np.asarray(np.argmax(keys, axis=1), np.int32)
     chosen = np.zeros(len(scores), np.int32)
-    for label in reversed(range(scores.shape[1])):
-        np.copyto(chosen, label, where=scores[:, label] >= bar)
+    for label in reversed(range(len(columns))):
+        np.copyto(chosen, label, where=columns[label] >= bar)
     return chosen
 
 

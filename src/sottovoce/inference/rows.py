@@ -1,7 +1,7 @@
 """Reductions over the labels of each task.
 
-NumPy reduces a short last axis slowly; for few labels, going column by column is several times
-faster.
+NumPy reduces a short last axis slowly: going label by label over contiguous columns is several
+times faster.
 """
 
 from __future__ import annotations
@@ -11,19 +11,17 @@ import numpy as np
 from sottovoce.inference.exact import split
 from sottovoce.model import FloatArray
 
-__all__ = ["column_sum", "row_max", "row_sum", "shares"]
+__all__ = ["column_sum", "columns_of", "row_max", "row_sum", "shares"]
 
-_FEW = 16
+
+def columns_of(scores: FloatArray) -> FloatArray:
+    """A copy with one contiguous row for each label."""
+    return np.array(scores.T, order="C", copy=True)
 
 
 def row_max(scores: FloatArray) -> FloatArray:
     """The largest score of each row."""
-    if scores.shape[1] > _FEW:
-        return np.asarray(scores.max(axis=1))
-    top = scores[:, 0].copy()
-    for column in scores.T[1:]:
-        np.maximum(top, column, out=top)
-    return top
+    return np.asarray(columns_of(scores).max(axis=0))
 
 
 def row_sum(scores: FloatArray) -> FloatArray:
@@ -49,7 +47,7 @@ def shares(scores: FloatArray) -> FloatArray:
 
 
 def _left_to_right(scores: FloatArray) -> FloatArray:
-    total = scores[:, 0].copy()
-    for column in scores.T[1:]:
-        total += column
-    return total
+    first, *others = columns_of(scores)
+    for column in others:
+        first += column
+    return np.asarray(first)
