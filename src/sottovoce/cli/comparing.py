@@ -55,7 +55,8 @@ def compare(
     known = gold or (answers if answers.startswith("dataset:") else None)
     if known is None:
         raise UsageError("compare needs --gold GOLD, a table with columns task and truth")
-    table = sottovoce.read(answers, **reading(columns, domain, repeats, bad_rows, format))
+    with screen.reading(answers):
+        table = sottovoce.read(answers, **reading(columns, domain, repeats, bad_rows, format))
     rows = sottovoce.compare(
         table,
         known,

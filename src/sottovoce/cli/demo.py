@@ -39,10 +39,10 @@ def demo(
         workers=WORKERS, tasks=TASKS, labels=3, redundancy=REDUNDANCY,
         ability="spammers", share=0.4, difficulty=0.3, seed=seed,
     )  # fmt: skip
-    answers, gold = generate(crowd)
-    folder.mkdir(parents=True, exist_ok=True)
     picture = folder / "demo.png"
     plotting.check_plot(picture, force=force)
+    answers, gold = generate(crowd)
+    folder.mkdir(parents=True, exist_ok=True)
     _save(answers, gold, folder, force=force)
     typer.echo(
         f"A simulated campaign: {WORKERS} workers, 4 in 10 of them guessing, give {len(answers):,} "

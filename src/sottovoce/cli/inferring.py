@@ -100,7 +100,8 @@ def infer(
     files = {"truths": output, "workers": workers, "posterior": posterior, "confusions": confusions}
     wanted = {table: path for table, path in files.items() if path is not None}
     _check_outputs(list(wanted.values()), force=force)
-    table = sottovoce.read(answers, **reading(columns, domain, repeats, bad_rows, format))
+    with screen.reading(answers):
+        table = sottovoce.read(answers, **reading(columns, domain, repeats, bad_rows, format))
     with screen.passes("inferring", visible=len(table) >= LONG) as progress:
         result = sottovoce.infer(
             table,

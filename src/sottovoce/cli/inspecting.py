@@ -39,7 +39,9 @@ def inspect(
     """Say what ANSWERS holds: size, sparsity, agreement, repeated pairs, suspicious workers."""
     import sottovoce
 
-    seen = sottovoce.inspect(answers, **reading(columns, domain, repeats, bad_rows, format))
+    with screen.reading(answers):
+        table = sottovoce.read(answers, **reading(columns, domain, repeats, bad_rows, format))
+    seen = sottovoce.inspect(table)
     if json:
         screen.print_json(_as_json(seen))
         return

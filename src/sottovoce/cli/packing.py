@@ -44,7 +44,8 @@ def pack(
     from sottovoce.stores import check_path
 
     check_path(output, force=force)
-    table = sottovoce.read(answers, **reading(columns, domain, repeats, bad_rows, format))
+    with screen.reading(answers):
+        table = sottovoce.read(answers, **reading(columns, domain, repeats, bad_rows, format))
     sottovoce.pack(table, output, force=force)
     screen.notes_of(table.reading)
     screen.note(f"wrote {output}: {len(table):,} answers, {table.domain}")

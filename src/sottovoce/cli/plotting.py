@@ -23,7 +23,8 @@ INK, ACCENT, PALE = "#22303c", "#c2553a", "#b8c4cc"
 def check_plot(path: Path, *, force: bool) -> None:
     """Refuse before the work what could not be drawn or saved after it."""
     _pyplot()
-    check_target(path, force=force)
+    if path.exists():
+        check_target(path, force=force)
 
 
 def demo_plot(rows: Sequence[Comparison], abilities: FloatArray, path: Path) -> None:

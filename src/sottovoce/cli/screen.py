@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,8 +23,13 @@ __all__ = [
     "passes",
     "print_json",
     "print_table",
+    "reading",
     "score_words",
 ]
+
+
+LARGE_FILE = 20_000_000
+"""From so many bytes on, reading takes long enough to say so."""
 
 
 def note(text: str) -> None:
@@ -88,6 +94,14 @@ def passes(what: str, *, visible: bool) -> Iterator[Callable[[int], None] | None
     ) as progress:  # fmt: skip
         line = progress.add_task(what, total=None)
         yield lambda count: progress.update(line, description=f"{what}: pass {count}")
+
+
+@contextmanager
+def reading(source: str) -> Iterator[None]:
+    """A line on standard error while a large file, or standard input, is read."""
+    large = source == "-" or (os.path.isfile(source) and os.path.getsize(source) > LARGE_FILE)
+    with passes(f"reading {source}", visible=large):
+        yield
 
 
 def _console() -> Console:
