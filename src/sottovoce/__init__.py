@@ -17,7 +17,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as _numpy  # noqa: F401 - the one library every part needs
 
 if TYPE_CHECKING:
-    from sottovoce.api import Comparison, compare, gold, infer, inspect, read, score, write
+    from sottovoce.api import (
+        Comparison,
+        compare,
+        gold,
+        infer,
+        inspect,
+        pack,
+        read,
+        score,
+        write,
+    )
     from sottovoce.engines import LocalEngine
     from sottovoce.errors import DataError, NotInstalled, OutputExists, SottovoceError, UsageError
     from sottovoce.inference import (
@@ -40,7 +50,6 @@ if TYPE_CHECKING:
     )
     from sottovoce.inference.inspecting import Inspection
     from sottovoce.model import Domain, Gold, Kind, Reading, Reports, Result, Score
-    from sottovoce.stores import pack
 
 __version__ = "0.1.0"
 
@@ -51,6 +60,7 @@ _HOMES = {
         "gold",
         "infer",
         "inspect",
+        "pack",
         "read",
         "score",
         "write",
@@ -83,7 +93,6 @@ _HOMES = {
     ),
     "sottovoce.inference.inspecting": ("Inspection",),
     "sottovoce.model": ("Domain", "Gold", "Kind", "Reading", "Reports", "Result", "Score"),
-    "sottovoce.stores": ("pack",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -19,9 +19,10 @@ from sottovoce.inference.outcome import choose
 from sottovoce.model import Domain, Gold, Kind, Reports, Result, Score
 from sottovoce.model.result import TableName
 from sottovoce.seams import Aggregator, Engine
-from sottovoce.stores import read_gold, read_reports, write_columns
+from sottovoce.stores import check_path, read_gold, read_reports, write_columns
+from sottovoce.stores import pack as store_packed
 
-__all__ = ["Comparison", "compare", "gold", "infer", "inspect", "read", "score", "write"]
+__all__ = ["Comparison", "compare", "gold", "infer", "inspect", "pack", "read", "score", "write"]
 
 _DATASET = "dataset:"
 
@@ -148,6 +149,18 @@ def write(
     write_columns(result.table(table), path, force=force)
 
 
+def pack(
+    source: Any, path: str | os.PathLike[str], *, force: bool = False, **reading: Any
+) -> Reports:
+    """Write a coded Parquet copy of a table, which reads several times faster; returns the table.
+
+    The copy holds the same answers: protect it like the original. Other keywords say how to read
+    `source` (see `read`).
+    """
+    check_path(path, force=force)
+    return store_packed(read(source, **reading), path, force=force)
+
+
 def _dataset_name(source: Any) -> str | None:
     if isinstance(source, str) and source.startswith(_DATASET):
         return source.removeprefix(_DATASET)
@@ -201,7 +214,10 @@ def _broken_ties(result: Result, ties: str, seed: int | None) -> Result:
         raise UsageError("random ties need a seed, so that the result can be had again")
     if result.posterior is None:
         return result
-    truths = choose(result.posterior, np.random.default_rng(seed))
+    # Draws go to tasks by name, whatever their order in the table.
+    order = np.argsort(result.tasks.astype(str), kind="stable")
+    truths = np.empty(len(result), np.int32)
+    truths[order] = choose(result.posterior[order], np.random.default_rng(seed))
     confidence = result.posterior[np.arange(len(truths)), truths]
     return replace(result, truths=truths, confidence=confidence)
 

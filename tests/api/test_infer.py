@@ -186,3 +186,18 @@ def test_inspecting_counts_and_finds_the_constant_worker() -> None:
     assert (seen.workers, seen.tasks, seen.answers, seen.sparsity) == (5, 400, 2000, 0.0)
     assert [suspicion.worker for suspicion in seen.suspicious] == ["4"]
     assert "always answers 'yes'" in seen.suspicious[0].reason
+
+
+def test_random_ties_do_not_depend_on_the_order_of_rows() -> None:
+    rows = [(f"w{k}", f"t{j}", "ab"[k]) for j in range(60) for k in range(2)]
+    results = []
+    for order in (rows, rows[::-1]):
+        table = dict(zip(("worker", "task", "answer"), zip(*order, strict=True), strict=True))
+        found = sottovoce.infer(table, "majority-vote", ties="random", seed=1)
+        results.append(dict(zip(found.tasks, found.values, strict=True)))
+    assert results[0] == results[1]
+
+
+def test_a_table_can_be_packed_and_read_again(tmp_path: Path) -> None:
+    sottovoce.pack(ANSWERS, tmp_path / "packed.parquet")
+    assert sottovoce.infer(tmp_path / "packed.parquet").rounds == sottovoce.infer(ANSWERS).rounds

@@ -133,3 +133,21 @@ def test_a_weighted_median_has_the_least_distance(rows: list[tuple[int, int]]) -
     part = NumberPart(0, np.array([0, count]), np.arange(count, dtype=np.int32), np.array(values))
     found = WeightedMedians(np.array(weights, float))(part)[0, 0]
     assert found == pytest.approx(brute_median(values, weights))
+
+
+def test_an_outlier_takes_no_digits_from_other_tasks() -> None:
+    rng = np.random.default_rng(0)
+    value = rng.normal(3, 1, 40_000)
+    value[0] = 1e25
+    task = np.arange(40_000) // 10
+    reports = Reports.of(np.arange(40_000) % 50, task, value, domain=Domain.numeric())
+    means = Mean().fit(LocalEngine(reports)).truths
+    expected = value.reshape(-1, 10).mean(axis=1)
+    np.testing.assert_allclose(means[1:], expected[1:], rtol=1e-14)
+
+
+def test_large_numbers_that_differ_little_are_not_taken_for_equal() -> None:
+    stamps = 1.7e9 + np.array([0.0, 1.0, 5.0, 0.0, 1.0, 7.0])
+    reports = Reports.of([0, 1, 2] * 2, [0] * 3 + [1] * 3, stamps, domain=Domain.numeric())
+    weights = CRH().fit(LocalEngine(reports)).weights
+    assert weights[2] < weights[1]

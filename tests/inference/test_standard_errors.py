@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sottovoce.engines import LocalEngine
-from sottovoce.inference import method_named
+from sottovoce.inference import Mean, method_named
 from sottovoce.model import Domain, FloatArray, Reports
 
 SIZES = [(30, 300, 3), (30, 300, 5), (30, 300, 20)]
@@ -102,3 +102,9 @@ def test_standard_errors_follow_the_unit(method: str, unit: float) -> None:
     assert plain is not None
     assert other is not None
     np.testing.assert_allclose(other, plain * unit, rtol=1e-6)
+
+
+def test_a_single_answer_is_as_uncertain_as_its_range() -> None:
+    reports = Reports.of([0], [0], [4.0], domain=Domain.numeric(0, 12))
+    error = Mean().fit(LocalEngine(reports)).standard_error
+    assert error == pytest.approx(12 / np.sqrt(12))

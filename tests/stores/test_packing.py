@@ -139,3 +139,13 @@ def test_parquet_with_foreign_metadata_is_an_ordinary_table(tmp_path: Path) -> N
     pq.write_table(table, tmp_path / "a.parquet")
     reports = read_reports(tmp_path / "a.parquet")
     same(replace(reports, reading=None), read_reports(TABLES["labels"]))
+
+
+def test_names_that_no_row_uses_are_not_packed(tmp_path: Path) -> None:
+    idle = Reports.of(
+        [1, 1], [0, 2], [0, 1], domain=Domain.categorical("ab"),
+        workers=np.arange(5), tasks=np.arange(9),
+    )  # fmt: skip
+    pack(idle, tmp_path / "idle.parquet")
+    back = read_reports(tmp_path / "idle.parquet")
+    assert (len(back), back.workers.tolist(), back.tasks.tolist()) == (2, [1], [0, 2])

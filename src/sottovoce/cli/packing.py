@@ -41,11 +41,9 @@ def pack(
     The copy holds the same answers: protect it like the original.
     """
     import sottovoce
-    from sottovoce.stores import check_path
 
-    check_path(output, force=force)
     with screen.reading(answers):
-        table = sottovoce.read(answers, **reading(columns, domain, repeats, bad_rows, format))
-    sottovoce.pack(table, output, force=force)
+        options = reading(columns, domain, repeats, bad_rows, format)
+        table = sottovoce.pack(answers, output, force=force, **options)
     screen.notes_of(table.reading)
     screen.note(f"wrote {output}: {len(table):,} answers, {table.domain}")

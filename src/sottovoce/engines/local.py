@@ -93,7 +93,8 @@ class LocalEngine:
             else:
                 kernel(part, out)
 
-        blocks = cut(self._layout.starts, MOST_BLOCKS if self._threads > 1 else 1)
+        parallel = kernel is not None and self._threads > 1
+        blocks = cut(self._layout.starts, MOST_BLOCKS if parallel else 1)
         for _ in self._in_order(fill, blocks):
             pass
         return rows

@@ -145,7 +145,7 @@ def maximize(sums: ConfusionSums) -> Parameters:
     labels = sums.counts.shape[1]
     used = row_sum(sums.counts)[:, np.newaxis] > 0.5
     counts = np.where(used, np.maximum(sums.counts, FLOOR), 0.0).reshape(-1, labels, labels)
-    high, low = split(counts)
+    high, low = split(counts, counts.max(axis=1, keepdims=True), labels)
     totals = high.sum(axis=1, keepdims=True) + low.sum(axis=1, keepdims=True)
     errors = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
     prior = sums.tasks / max(float(row_sum(sums.tasks[np.newaxis])[0]), 1.0)

@@ -26,13 +26,14 @@ def row_max(scores: FloatArray) -> FloatArray:
 
 def row_sum(scores: FloatArray) -> FloatArray:
     """The sum of each row, the same for any order of the labels."""
-    high, low = split(scores)
+    top = row_max(np.abs(scores))[:, np.newaxis]
+    high, low = split(scores, top, scores.shape[1])
     return _left_to_right(high) + _left_to_right(low)
 
 
 def column_sum(scores: FloatArray) -> FloatArray:
     """The sum of each column, the same for any order of the rows."""
-    high, low = split(scores)
+    high, low = split(scores, np.abs(scores).max(axis=0, initial=0.0), len(scores))
     return np.asarray(high.sum(axis=0) + low.sum(axis=0))
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from sottovoce.inference.exact import total
 from sottovoce.inference.steps.counts import AnswerCounts
 from sottovoce.inference.steps.leaving_out import LeaveOneOut, MeanVariances
 from sottovoce.inference.steps.means import WeightedMeans
-from sottovoce.model import FloatArray
+from sottovoce.model import Domain, FloatArray
 from sottovoce.seams import Engine
 
 __all__ = ["standard_errors"]
@@ -27,19 +28,26 @@ def standard_errors(engine: Engine, weights: FloatArray, prior: float = 0.0) -> 
         errorⱼ² = σⱼ² Σₖ hₖ² ρₖ / (Σₖ hₖ)²,   hₖ = wₖ + prior / nⱼ
 
     A task with one answer has the error of an answer like the others'. Where no task has two,
-    nothing tells errors from truths: the spread of all answers bounds both.
+    nothing tells errors from truths: the spread of all answers bounds both, and for a single
+    answer the spread of the domain, if it has a range.
     """
     counts = engine.map(AnswerCounts())
     means, _, deviation = engine.map(WeightedMeans(np.ones(len(weights)))).T
     freedom = np.maximum(counts - 1, 0)
     if not freedom.any():
-        return np.full(len(counts), np.std(means[counts > 0]))
+        return np.full(len(counts), _spread(means[counts > 0], engine.domain))
     squares = np.square(deviation) * counts
-    pooled = squares.sum() / max(freedom.sum(), 1.0)
+    pooled = total(squares) / max(freedom.sum(), 1.0)
     if pooled <= 0:
         return np.zeros(len(counts))
     variances = (squares + TASK_PRIOR * pooled) / (freedom + TASK_PRIOR)
     errors, compared = engine.total(LeaveOneOut(weights, variances, prior)).T
-    overall = errors.sum() / max(compared.sum(), 1.0)
+    overall = total(errors) / max(compared.sum(), 1.0)
     relative = (errors + WORKER_PRIOR * overall) / (compared + WORKER_PRIOR)
     return np.asarray(np.sqrt(variances * engine.map(MeanVariances(weights, relative, prior))))
+
+
+def _spread(answers: FloatArray, domain: Domain) -> float:
+    if len(answers) > 1 or not np.isfinite(domain.high - domain.low):
+        return float(np.std(answers))
+    return float((domain.high - domain.low) / np.sqrt(12))

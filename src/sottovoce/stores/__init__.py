@@ -6,8 +6,8 @@ other names. In messages `row` is what a person looks for: the line of a text fi
 counts it (the header of a CSV file is row 1), else the row counted from 1.
 
 Names and labels from text files, JSONL included, stay text: "007" is not "7". Those from Parquet
-and frames keep their type. Text vocabularies are object arrays of str, sorted; integers stay
-integer arrays. Cells are taken as they are, outer spaces included.
+and frames keep their type. Vocabularies are in order of appearance: text as object arrays of str,
+integers as integer arrays. Cells are taken as they are, outer spaces included.
 """
 
 from sottovoce.stores.domains import parse_domain

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from sottovoce.errors import DataError, UsageError
 from sottovoce.model import Codes, Domain, FloatArray, Kind, Names, Reading, Repeats, Reports
+from sottovoce.stores.appearing import in_order
 from sottovoce.stores.opening import check_ends_like_parquet
 from sottovoce.stores.saving import copied, storable
 from sottovoce.stores.settling import settled
@@ -35,8 +36,11 @@ _TOGETHER = 65_536
 
 
 def write_packed(reports: Reports, path: os.PathLike[str]) -> None:
-    """Write the table's codes, vocabularies and domain to a new Parquet file."""
-    domain = reports.domain
+    """Write the table's codes, vocabularies and domain to a new Parquet file.
+
+    Names that no row uses are left out, as they are from every file.
+    """
+    reports, domain = _used(reports), reports.domain
     manifest = {
         "version": VERSION,
         "kind": domain.kind.value,
@@ -63,6 +67,12 @@ def write_packed(reports: Reports, path: os.PathLike[str]) -> None:
         "FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2, "
         f"KV_METADATA {{{_KEY}: {text_of(json.dumps(manifest))}}}",
     )
+
+
+def _used(reports: Reports) -> Reports:
+    worker, workers = in_order(reports.worker, reports.workers)
+    task, tasks = in_order(reports.task, reports.tasks)
+    return replace(reports, worker=worker, task=task, workers=workers, tasks=tasks)
 
 
 def manifest_of(file: LocalFile) -> dict[str, Any] | None:

@@ -83,7 +83,7 @@ class Coins:
 
 @dataclass(frozen=True, slots=True)
 class VoteCoins:
-    """The start of one-coin EM: the same sums with vote shares for posteriors."""
+    """The start of one-coin EM: the same sums with vote shares for posteriors. Opens the same."""
 
     workers: int
     labels: int

@@ -130,7 +130,7 @@ class Posteriors:
 
 @dataclass(frozen=True, slots=True)
 class VoteConfusions:
-    """The start of EM: the M step's sums with vote shares for posteriors."""
+    """The start of EM: the M step's sums with vote shares for posteriors. Opens the same counts."""
 
     workers: int
     labels: int

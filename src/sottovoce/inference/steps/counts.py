@@ -58,7 +58,7 @@ class AnswersPerWorker:
 
 @dataclass(frozen=True, slots=True)
 class LabelCounts:
-    """How many reports name each label."""
+    """How many reports name each label. Opens the shares of labels."""
 
     labels: int
 

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from sottovoce.inference.compiling import compiled
-from sottovoce.inference.rows import column_sum
+from sottovoce.inference.exact import total
 from sottovoce.inference.steps.segments import grouped_sums, segment_sums
 from sottovoce.model import FloatArray, NumberPart, Part, numbers_of
 from sottovoce.seams import Kernel
@@ -20,7 +20,7 @@ __all__ = ["Scaling", "SquaredErrors", "TaskMeans", "WeightedMeans"]
 Scaling: TypeAlias = Literal["none", "deviation", "variance"]
 """What squared errors are divided by: 1, the task's standard deviation, or its variance."""
 
-_FLAT = 1e-18
+_FLAT = 1e-24
 """A variance below this share of the squared mean is rounding, not spread."""
 
 
@@ -97,13 +97,13 @@ class SquaredErrors:
 
 @dataclass(frozen=True, slots=True)
 class TaskMeans:
-    """Σ over answers of (1, value): the count and the sum of all numbers."""
+    """Σ over answers of (1, value): the count and the sum of all numbers. Opens both."""
 
     shape: tuple[int, ...] = (2,)
 
     def __call__(self, part: Part) -> FloatArray:
         values = numbers_of(part).values
-        return np.array([len(values), float(column_sum(values[:, np.newaxis])[0])])
+        return np.array([len(values), total(values)])
 
     def kernel(self) -> None:
         return None

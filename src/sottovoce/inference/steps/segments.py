@@ -17,8 +17,11 @@ def segment_sums(values: FloatArray, starts: StartsArray) -> FloatArray:
     sums = np.zeros((len(starts) - 1, *values.shape[1:]))
     filled = np.flatnonzero(np.diff(offsets))
     if len(filled):
-        for piece in split(values):
-            sums[filled] += np.add.reduceat(piece, offsets[filled], axis=0)
+        firsts, counts = offsets[filled], np.diff(offsets)[filled]
+        top = np.repeat(np.maximum.reduceat(np.abs(values), firsts, axis=0), counts, axis=0)
+        shape = (-1,) + (1,) * (values.ndim - 1)
+        for piece in split(values, top, np.repeat(counts, counts).reshape(shape)):
+            sums[filled] += np.add.reduceat(piece, firsts, axis=0)
     return sums
 
 
@@ -26,5 +29,8 @@ def grouped_sums(
     groups: Codes | CodedArray | npt.NDArray[np.int64], values: FloatArray, size: int
 ) -> FloatArray:
     """Σ values of each group 0 … size − 1."""
-    high, low = (np.bincount(groups, piece, size) for piece in split(values))
+    top, counts = np.zeros(size), np.bincount(groups, minlength=size)
+    np.maximum.at(top, groups, np.abs(values))
+    pieces = split(values, top[groups], counts[groups])
+    high, low = (np.bincount(groups, piece, size) for piece in pieces)
     return np.asarray(high + low, np.float64)
