@@ -1,6 +1,6 @@
 """Reading and inferring from files, beside reading and coding them with pandas.
 
-    python reading.py prepare FOLDER ANSWERS      writes answers.parquet (string ids), .csv, packed
+    python reading.py prepare FOLDER ANSWERS      writes answers.parquet, by_task, .csv, packed
     python reading.py pandas FILE                 reads and factorises three columns
     python reading.py sottovoce FILE              reads into codes
     python reading.py rounds FILE                 the rounds' kernels alone, of `infer` on the file
@@ -27,8 +27,9 @@ def prepare(folder: Path, answers: int) -> dict[str, float]:
     crowd = CategoricalCrowd(
         workers=answers // 1000, tasks=answers // REDUNDANCY, labels=4, redundancy=REDUNDANCY
     )
-    parquet = folder / "answers.parquet"
-    stream_to_parquet(crowd, parquet, force=True)
+    parquet, by_task = folder / "answers.parquet", folder / "by_task.parquet"
+    stream_to_parquet(crowd, by_task, force=True)
+    duckdb.sql(f"COPY (FROM '{by_task}' ORDER BY hash(worker, task)) TO '{parquet}'")
     duckdb.sql(f"COPY (FROM '{parquet}') TO '{folder / 'answers.csv'}' (HEADER)")
     sottovoce.pack(parquet, folder / "packed.parquet", force=True)
     return {}

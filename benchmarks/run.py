@@ -40,14 +40,14 @@ def main() -> None:
 
 def peers(*, quick: bool) -> list[list[str]]:
     sizes = [10**5, 10**6] if quick else [10**5, 10**6, 10**7]
-    rows = [["answers", "K", "crowd-kit 10 rounds", "ours", "ratio", "ratio per round",
+    rows = [["answers", "K", "rounds", "crowd-kit", "ours", "ratio", "ratio per round",
              "float32 per round", "largest difference", "float32", "majority vote"]]  # fmt: skip
     for answers in sizes:
         for labels in (4, 10):
             _tell(f"crowd-kit, {answers:,} answers, K={labels}")
             seen = child("against_crowdkit.py", str(answers), str(labels))
             rows.append([
-                _power(answers), str(labels), f"{seen['peer_seconds']:.2f} s",
+                _power(answers), str(labels), str(seen["rounds"]), f"{seen['peer_seconds']:.2f} s",
                 f"{seen['seconds']:.3f} s", f"{seen['ratio']:.0f}x",
                 f"{seen['ratio_round']:.0f}x", f"{seen['ratio_round_float32']:.0f}x",
                 f"{seen['difference']:.0e}", f"{seen['difference_float32']:.0e}",
@@ -100,11 +100,10 @@ def reading(*, quick: bool) -> list[list[str]]:
         folder = Path(name)
         _tell(f"reading, {answers:,} rows")
         child("reading.py", "prepare", name, str(answers))
-        parquet, csv, packed = (
-            folder / file for file in ("answers.parquet", "answers.csv", "packed.parquet")
-        )
-        pandas = {file: _reading("pandas", file) for file in (parquet, csv)}
-        ours = {file: _reading("sottovoce", file) for file in (parquet, csv, packed)}
+        names = ("answers.parquet", "by_task.parquet", "answers.csv", "packed.parquet")
+        parquet, by_task, csv, packed = (folder / file for file in names)
+        pandas = {file: _reading("pandas", file) for file in (parquet, by_task, csv)}
+        ours = {file: _reading("sottovoce", file) for file in (parquet, by_task, csv, packed)}
         rounds = child("reading.py", "rounds", str(parquet))
         infer, _ = cpu_of_command(
             [sys.executable, "-m", "sottovoce", "infer", str(parquet), "-o",
@@ -114,6 +113,8 @@ def reading(*, quick: bool) -> list[list[str]]:
     return [
         ["rows", "what", "CPU", "beside", "CPU", "ratio"],
         _pair(answers, "read Parquet", ours[parquet], "pandas: read, factorise", pandas[parquet]),
+        _pair(answers, "read Parquet sorted by task", ours[by_task], "pandas: read, factorise",
+              pandas[by_task]),
         _pair(answers, "read CSV", ours[csv], "pandas: read, factorise", pandas[csv]),
         _pair(answers, "read packed", ours[packed], "reading Parquet", ours[parquet]),
         _pair(answers, f"`sottovoce infer`, {rounds['rounds']} rounds, whole process", infer,
@@ -174,9 +175,9 @@ the same run; seconds are CPU seconds of the whole process, over all threads, un
 Measured on {day}: {machine}."""
 _PEER = """\
 The same simulated answers in the same process, ten a task, shuffled, as integer codes; sorting
-included, kernels compiled beforehand. Both run exactly ten rounds. A round is a ninth of the
-difference between ten rounds and one. The largest difference is over all posteriors: crowd-kit
-raises probabilities to at least 1e-10, which is all that differs."""
+included, kernels compiled beforehand. Both run the same fixed number of rounds; the cost of one is
+the slope between that number and one round. The largest difference is over all posteriors:
+crowd-kit raises probabilities to at least 1e-10, which is all that differs."""
 _MEMORY = """\
 Peak resident memory of a process that holds the answers and fits Dawid-Skene (crowd-kit: two
 rounds, which reach its peak)."""
@@ -185,7 +186,8 @@ Dawid-Skene, K=4, one thread (and two, by the clock). First ten thousand workers
 a thousand answers a worker, where the table of workers outgrows the processor's cache too: for a
 hundred thousand workers that answer at random, nearly every answer waits for memory."""
 _READING = """\
-String ids, one worker for every 1,000 rows, ten rows a task. Below 1, ours is cheaper."""
+String ids, one worker for every 1,000 rows, ten rows a task, in random order unless said otherwise.
+Below 1, ours is cheaper."""
 _STARTING = """\
 In fresh processes. Tables below 10^5 answers never compile anything."""
 

@@ -11,8 +11,8 @@ import pytest
 
 from sottovoce.engines import LocalEngine
 from sottovoce.engines.blocks import block_count
-from sottovoce.engines.layout import COMPILED_FROM
 from sottovoce.inference import method_named
+from sottovoce.inference.compiling import COMPILED_FROM
 from sottovoce.inference.steps.confusions import Confusions, VoteConfusions
 from sottovoce.inference.steps.counts import AnswersPerWorker
 from sottovoce.inference.steps.means import SquaredErrors, WeightedMeans

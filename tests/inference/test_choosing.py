@@ -63,3 +63,11 @@ def test_random_ties_choose_both_sides() -> None:
 def test_random_ties_without_a_seed_are_refused() -> None:
     with pytest.raises(UsageError, match="random ties need a seed"):
         sottovoce.infer(SPLIT, "majority-vote", ties="random")
+
+
+def test_many_rows_are_chosen_as_few_are() -> None:
+    rng = np.random.default_rng(3)
+    scores = np.round(rng.normal(size=(120_000, 4)), 1)  # with many ties, some below zero
+    at_once = choose(scores)
+    piecewise = np.concatenate([choose(part) for part in np.split(scores, 6)])
+    np.testing.assert_array_equal(at_once, piecewise)

@@ -21,10 +21,7 @@ from sottovoce.model import (
     StartsArray,
 )
 
-__all__ = ["COMPILED_FROM", "Layout", "arrange"]
-
-COMPILED_FROM = 100_000
-"""From so many reports on, compiled kernels pay for loading them."""
+__all__ = ["Layout", "arrange"]
 
 
 class Layout(Protocol):

@@ -12,8 +12,9 @@ from typing import TypeVar
 import numpy as np
 
 from sottovoce.engines.blocks import MOST_BLOCKS, block_count, cut
-from sottovoce.engines.layout import COMPILED_FROM, arrange
+from sottovoce.engines.layout import arrange
 from sottovoce.errors import UsageError
+from sottovoce.inference.compiling import COMPILED_FROM
 from sottovoce.model import Domain, FloatArray, Names, Part, Reports
 from sottovoce.seams import Step
 
@@ -21,7 +22,7 @@ __all__ = ["LocalEngine"]
 
 R = TypeVar("R")
 
-THREADED_FROM = 4_000_000
+THREADED_FROM = 20_000_000
 """From so many reports on, a second core is worth waking."""
 
 

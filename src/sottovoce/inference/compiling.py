@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-__all__ = ["compiled"]
+__all__ = ["COMPILED_FROM", "compiled"]
+
+COMPILED_FROM = 100_000
+"""From so many rows on compiled code is used: below, nothing waits for a compiler."""
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -62,8 +62,9 @@ class DawidSkene:
     which is the evidence lower bound proper and never falls, so EM goes on for longer. The
     posteriors of a round are the same. `known[task]` is the truth of a gold task, or −1.
 
-    `precision="float32"` halves the traffic of the tables; sums over a block of tasks are then made
-    in float32. A worker's weight is its expected accuracy, Σ_t prior[t] errorsₖ[t, t].
+    `precision="float32"` reads the errors in half the memory and adds up in float64 all the same;
+    its posteriors agree to about 1e-6. A worker's weight is its expected accuracy,
+    Σ_t prior[t] errorsₖ[t, t].
     """
 
     max_rounds: int = 100

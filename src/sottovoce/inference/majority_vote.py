@@ -10,7 +10,6 @@ import numpy as np
 from sottovoce.inference.iterating import Settled
 from sottovoce.inference.kinds import LABELS
 from sottovoce.inference.outcome import label_result
-from sottovoce.inference.rows import shares
 from sottovoce.inference.steps.votes import Agreements, Votes
 from sottovoce.model import Kind, Result
 from sottovoce.seams import Engine
@@ -37,5 +36,5 @@ class MajorityVote:
         agreement, answered = engine.total(Agreements(even, labels)).T
         overall = agreement.sum() / answered.sum()
         agreement = np.where(answered > 0, agreement / np.maximum(answered, 1), overall)
-        posterior = shares(engine.map(Votes(even, labels)))
+        posterior = engine.map(Votes(even, labels, share=True))
         return label_result(self, engine, posterior, Settled(agreement, 1, converged=True))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
+from functools import cache
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from sottovoce.inference.compiling import COMPILED_FROM, compiled
 from sottovoce.inference.iterating import Settled
 from sottovoce.inference.rounding import TIE
-from sottovoce.inference.rows import columns_of
+from sottovoce.inference.rows import columns_of, row_max
 from sottovoce.inference.steps.counts import AnswerCounts
 from sottovoce.model import Codes, FloatArray, Provenance, Result
 from sottovoce.seams import Engine
@@ -30,16 +33,37 @@ def choose(scores: FloatArray, rng: np.random.Generator | None = None) -> Codes:
     Labels within 1e-9 of the top tie: the first of them is chosen, or with `rng` any, each as
     likely.
     """
+    if rng is not None:
+        top = row_max(scores)[:, np.newaxis]
+        keys = np.where(scores >= top - TIE * np.abs(top), rng.random(scores.shape), -1.0)
+        return np.asarray(np.argmax(keys, axis=1), np.int32)
+    chosen = np.zeros(len(scores), np.int32)
+    if len(scores) >= COMPILED_FROM:
+        _choice_kernel()(scores, chosen)
+        return chosen
     columns = columns_of(scores)
     top = columns.max(axis=0)
     bar = top - TIE * np.abs(top)
-    if rng is not None:
-        keys = np.where(scores >= bar[:, np.newaxis], rng.random(scores.shape), -1.0)
-        return np.asarray(np.argmax(keys, axis=1), np.int32)
-    chosen = np.zeros(len(scores), np.int32)
     for label in reversed(range(len(columns))):
         np.copyto(chosen, label, where=columns[label] >= bar)
     return chosen
+
+
+@cache
+def _choice_kernel() -> Callable[..., None]:
+    @compiled
+    def run(scores, chosen):  # type: ignore[no-untyped-def]
+        for row in range(len(scores)):
+            top = scores[row, 0]
+            for label in range(1, scores.shape[1]):
+                top = max(top, scores[row, label])
+            bar = top - TIE * abs(top)
+            label = 0
+            while scores[row, label] < bar:
+                label += 1
+            chosen[row] = label
+
+    return run
 
 
 def label_result(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from sottovoce.inference.iterating import Settled
 from sottovoce.inference.outcome import Method, label_result, number_result
-from sottovoce.inference.rows import shares
 from sottovoce.inference.standard_errors import standard_errors
 from sottovoce.inference.steps.means import WeightedMeans
 from sottovoce.inference.steps.votes import Votes
@@ -18,7 +17,7 @@ def weighted_result(method: Method, engine: Engine, settled: Settled) -> Result:
     """The truths that non-negative weights imply; confidence is the winner's share of weight."""
     weights = settled.weights
     if not engine.domain.is_numeric:
-        posterior = shares(engine.map(Votes(weights, engine.domain.size)))
+        posterior = engine.map(Votes(weights, engine.domain.size, share=True))
         return label_result(method, engine, posterior, settled)
     truths = engine.map(WeightedMeans(weights))[:, 0]
     errors = standard_errors(engine, weights)

@@ -14,12 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import DataError
+from sottovoce.inference.compiling import COMPILED_FROM
 from sottovoce.model import Codes
 
-__all__ = ["COMPILED_FROM", "looked_up", "looked_up_compiled", "looked_up_plain"]
-
-COMPILED_FROM = 100_000
-"""From how many rows on compiled code is used: below, nothing waits for a compiler."""
+__all__ = ["looked_up", "looked_up_compiled", "looked_up_plain"]
 
 _CHANGED = "the table changed while it was read: read it again"
 Hashes: TypeAlias = npt.NDArray[np.uint64]

@@ -10,12 +10,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from sottovoce.inference.compiling import COMPILED_FROM
 from sottovoce.model import Codes, FloatArray
 
 __all__ = ["Repeated", "repeated_pairs", "repeated_pairs_compiled", "repeated_pairs_plain"]
-
-COMPILED_FROM = 100_000
-"""From how many rows on compiled code is used: below, nothing waits for a compiler."""
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 

@@ -91,10 +91,15 @@ class Confusions:
         def add(part: Part, out: FloatArray) -> None:
             part = labels_of(part)
             known = _known_in(self.known, part)
-            table = _side_by_side(self.errors)
             rows, rest = np.empty((0, out.shape[1])), np.zeros((2, out.shape[1]))
-            run(part.starts, part.coded, table, self.prior, known, rows, rest)
-            out[:-2] += table[:, 1]
+            if self.errors.dtype == np.float32:  # less to read; counts stay in float64
+                counts = out[:-2, np.newaxis]
+                errors = self.errors[:, np.newaxis]
+                run(part.starts, part.coded, errors, counts, 0, self.prior, known, rows, rest)
+            else:
+                table = _side_by_side(self.errors)
+                run(part.starts, part.coded, table, table, 1, self.prior, known, rows, rest)
+                out[:-2] += table[:, 1]
             out[-2:] += rest
 
         return add
@@ -117,13 +122,13 @@ class Posteriors:
 
     def kernel(self) -> Kernel:
         run = _pass_kernel(len(self.prior))
-        table = self.errors[:, np.newaxis]
+        errors, counts = self.errors[:, np.newaxis], np.empty((0, 1, len(self.prior)))
 
         def fill(part: Part, out: FloatArray) -> None:
             part = labels_of(part)
             known = _known_in(self.known, part)
             rest = np.zeros((2, len(self.prior)))
-            run(part.starts, part.coded, table, self.prior, known, out, rest)
+            run(part.starts, part.coded, errors, counts, 0, self.prior, known, out, rest)
 
         return fill
 
@@ -194,8 +199,7 @@ def _side_by_side(errors: Errors) -> Errors:
     """A table of shape (rows, 2, labels): the errors, and zeros for the counts to be added up.
 
     What a report reads and what it adds to then share a line of the processor's cache (all of it
-    for four labels), which halves the misses once the table has outgrown the cache. In float32
-    the counts are added up in float32 too, within a block of tasks only.
+    for four labels), which halves the misses once the table has outgrown the cache.
     """
     rows, labels = errors.shape
     size, line = rows * 2 * labels, _CACHE_LINE // errors.itemsize
@@ -210,13 +214,13 @@ def _side_by_side(errors: Errors) -> Errors:
 def _pass_kernel(labels: int) -> Callable[..., None]:
     """The E step of each task, then its row (if there are rows) or the sums of the M step.
 
-    table[row, 0] are errors, table[row, 1] is added to. `labels` is a constant to the compiler,
+    errors[row, 0] is read, counts[row, side] added to. `labels` is a constant to the compiler,
     which unrolls the inner loops. Probabilities are multiplied in runs short enough not to
     underflow, and only longer tasks need logarithms: most of a pass is multiplying and adding.
     """
 
     @compiled
-    def run(starts, coded, table, prior, known, rows, rest):  # type: ignore[no-untyped-def]
+    def run(starts, coded, errors, counts, side, prior, known, rows, rest):  # type: ignore[no-untyped-def]
         posterior = np.empty(labels, np.float64)
         scores = np.empty(labels, np.float64)
         likelihood = 1.0  # of the tasks since the last logarithm
@@ -227,7 +231,7 @@ def _pass_kernel(labels: int) -> Callable[..., None]:
             for i in range(first, min(first + RUN, last)):
                 row = coded[i]
                 for label in range(labels):
-                    posterior[label] *= table[row, 0, label]
+                    posterior[label] *= errors[row, 0, label]
             if last - first > RUN:
                 for label in range(labels):
                     scores[label] = np.log(posterior[label])
@@ -237,7 +241,7 @@ def _pass_kernel(labels: int) -> Callable[..., None]:
                     for i in range(begin, min(begin + RUN, last)):
                         row = coded[i]
                         for label in range(labels):
-                            posterior[label] *= table[row, 0, label]
+                            posterior[label] *= errors[row, 0, label]
                     for label in range(labels):
                         scores[label] += np.log(posterior[label])
                 top = scores[0]
@@ -273,7 +277,7 @@ def _pass_kernel(labels: int) -> Callable[..., None]:
             for i in range(first, last):
                 row = coded[i]
                 for label in range(labels):
-                    table[row, 1, label] += posterior[label]
+                    counts[row, side, label] += posterior[label]
         rest[1, 0] += np.log(likelihood)
 
     return run

@@ -20,10 +20,15 @@ __all__ = ["Agreements", "Votes", "normalized", "softmax", "vote_shares", "winne
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """Σ weight of the workers who gave each label to a task: one row of scores per task."""
+    """Σ weight of the workers who gave each label to a task: one row of scores per task.
+
+    With `share`, for weights that are not negative, each row is divided by its sum; a row of
+    zeros becomes even.
+    """
 
     weights: FloatArray
     labels: int
+    share: bool = False
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -34,14 +39,15 @@ class Votes:
         worker, label = np.divmod(part.report, self.labels)
         cells = part.task.astype(np.int64) * self.labels + label.astype(np.int64)
         sums = grouped_sums(cells, self.weights[worker], part.tasks * self.labels)
-        return sums.reshape(part.tasks, self.labels)
+        scores = sums.reshape(part.tasks, self.labels)
+        return shares(scores) if self.share else scores
 
     def kernel(self) -> Kernel:
         run = _votes_kernel(self.labels)
 
         def fill(part: Part, out: FloatArray) -> None:
             part = labels_of(part)
-            run(part.starts, part.coded, self.weights, out)
+            run(part.starts, part.coded, self.weights, self.share, out)
 
         return fill
 
@@ -110,13 +116,19 @@ def vote_shares(part: LabelPart) -> FloatArray:
 @cache
 def _votes_kernel(labels: int) -> Callable[..., None]:
     @compiled
-    def run(starts, coded, weights, out):  # type: ignore[no-untyped-def]
+    def run(starts, coded, weights, share, out):  # type: ignore[no-untyped-def]
         for task in range(len(starts) - 1):
             for label in range(labels):
                 out[task, label] = 0.0
             for i in range(starts[task], starts[task + 1]):
                 worker = coded[i] // labels
                 out[task, coded[i] - worker * labels] += weights[worker]
+            if share:
+                total = 0.0
+                for label in range(labels):
+                    total += out[task, label]
+                for label in range(labels):
+                    out[task, label] = out[task, label] / total if total > 0 else 1.0 / labels
 
     return run
 
@@ -141,8 +153,9 @@ def _agreements_kernel(labels: int) -> Callable[..., None]:
             for label in range(labels):
                 scores[label] = 1.0 if scores[label] >= bar else 0.0
                 tied += scores[label]
+            share = 1.0 / tied
             for label in range(labels):
-                scores[label] /= tied
+                scores[label] *= share
             for i in range(first, last):
                 worker = coded[i] // labels
                 out[worker, 0] += scores[coded[i] - worker * labels]
