@@ -1,8 +1,9 @@
 """Everything `make bench` measures, as ratios in one run; writes docs/benchmarks.md.
 
-    python benchmarks/run.py [--quick] [--output FILE]
+    python benchmarks/run.py [--quick] [--only SECTION]
 
-`--quick` keeps to 10^5 and 10^6 answers, and prints only.
+`--quick` keeps to 10^5 and 10^6 answers, and prints only. `--only` measures one section anew and
+leaves the others as they are.
 """
 
 from __future__ import annotations
@@ -23,18 +24,18 @@ DOCS = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 def main() -> None:
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--quick", action="store_true")
-    arguments.add_argument("--output", type=Path, default=DOCS)
+    arguments.add_argument("--only", choices=SECTIONS)
     given = arguments.parse_args()
+    kept = _sections(DOCS.read_text()) if given.only else {}
     sections = [
-        _section("Dawid-Skene and majority vote beside crowd-kit", _PEER, peers(quick=given.quick)),
-        _section("Peak memory of Dawid-Skene", _MEMORY, memory(quick=given.quick)),
-        _section("Growth", _GROWTH, growth(quick=given.quick)),
-        _section("Reading and inferring from files", _READING, reading(quick=given.quick)),
-        _section("Starting", _STARTING, starting()),
+        _section(title, words, measure(quick=given.quick))
+        if given.only in (None, name)
+        else kept[title]
+        for name, (title, words, measure) in SECTIONS.items()
     ]
     text = "\n\n".join([_HEAD.format(machine=this_machine(), day=_today()), *sections]) + "\n"
     if not given.quick:
-        given.output.write_text(text)
+        DOCS.write_text(text)
     print(text)
 
 
@@ -122,9 +123,9 @@ def reading(*, quick: bool) -> list[list[str]]:
     ]  # fmt: skip
 
 
-def starting() -> list[list[str]]:
+def starting(*, quick: bool) -> list[list[str]]:
     _tell("starting")
-    numpy, ours, ratio = import_ratio()
+    numpy, ours, ratio = import_ratio(5 if quick else 15)
     return [
         ["what", "time"],
         ["`import numpy`", f"{numpy:.3f} s"],
@@ -141,6 +142,12 @@ def _reading(tool: str, file: Path) -> float:
 
 def _pair(rows: int, what: str, ours: float, beside: str, theirs: float) -> list[str]:
     return [_power(rows), what, f"{ours:.2f} s", beside, f"{theirs:.2f} s", f"{ours / theirs:.2f}"]
+
+
+def _sections(page: str) -> dict[str, str]:
+    """The sections of a page by title, as they stand."""
+    _, *sections = page.strip().split("\n\n## ")
+    return {section.partition("\n")[0]: f"## {section}" for section in sections}
 
 
 def _section(title: str, words: str, rows: list[list[str]]) -> str:
@@ -169,8 +176,8 @@ def _tell(what: Any) -> None:
 _HEAD = """\
 # Benchmarks
 
-`make bench` measures all of this in one run and writes this page. Ratios compare things measured in
-the same run; seconds are CPU seconds of the whole process, over all threads, unless they say wall.
+`make bench` measures all of this and writes this page. Ratios compare things measured in the same
+run; seconds are CPU seconds of the whole process, over all threads, unless they say wall.
 
 Measured on {day}: {machine}."""
 _PEER = """\
@@ -190,6 +197,14 @@ String ids, one worker for every 1,000 rows, ten rows a task, in random order un
 Below 1, ours is cheaper."""
 _STARTING = """\
 In fresh processes. Tables below 10^5 answers never compile anything."""
+
+SECTIONS = {
+    "peers": ("Dawid-Skene and majority vote beside crowd-kit", _PEER, peers),
+    "memory": ("Peak memory of Dawid-Skene", _MEMORY, memory),
+    "growth": ("Growth", _GROWTH, growth),
+    "reading": ("Reading and inferring from files", _READING, reading),
+    "starting": ("Starting", _STARTING, starting),
+}
 
 if __name__ == "__main__":
     main()
