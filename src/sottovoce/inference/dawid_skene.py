@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from sottovoce.errors import UsageError
+from sottovoce.inference.compiling import COMPILED_FROM
 from sottovoce.inference.exact import split
 from sottovoce.inference.iterating import Settled
 from sottovoce.inference.kinds import LABELS
@@ -144,13 +145,20 @@ def maximize(sums: ConfusionSums) -> Parameters:
     has probability 0. (So does crowd-kit.)
     """
     labels = sums.counts.shape[1]
-    used = row_sum(sums.counts)[:, np.newaxis] > 0.5
-    counts = np.where(used, np.maximum(sums.counts, FLOOR), 0.0).reshape(-1, labels, labels)
-    high, low = split(counts, counts.max(axis=1, keepdims=True), labels)
-    totals = high.sum(axis=1, keepdims=True) + low.sum(axis=1, keepdims=True)
-    errors = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
+    used = sums.counts.sum(axis=1, keepdims=True) > 0.5
+    counts = np.maximum(sums.counts, FLOOR) * used
+    totals = _answer_totals(counts.reshape(-1, labels, labels))
+    errors = counts.reshape(-1, labels, labels) / np.where(totals > 0, totals, 1.0)
     prior = sums.tasks / max(float(row_sum(sums.tasks[np.newaxis])[0]), 1.0)
     return Parameters(steady(errors.reshape(-1, labels)), steady(prior))
+
+
+def _answer_totals(counts: FloatArray) -> FloatArray:
+    """Σ over answers; on the scale of NumPy steps, the same for any order of labels."""
+    if counts.size >= COMPILED_FROM:
+        return np.asarray(counts.sum(axis=1, keepdims=True))
+    high, low = split(counts, counts.max(axis=1, keepdims=True), counts.shape[1])
+    return np.asarray(high.sum(axis=1, keepdims=True) + low.sum(axis=1, keepdims=True))
 
 
 def evidence(
