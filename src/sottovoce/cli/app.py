@@ -69,6 +69,10 @@ def main() -> None:
     except BrokenPipeError:
         # Whoever read our output has seen enough. Python flushes once more on exit: into nothing.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:  # a full disk, a folder that cannot be made
+        place = f"{error.filename}: " if error.filename else ""
+        typer.echo(f"sottovoce: {place}{error.strerror or error}", err=True)
+        sys.exit(DATA)
     except MemoryError:
         typer.echo("sottovoce: the machine ran out of memory; nothing was written", err=True)
         sys.exit(DATA)
