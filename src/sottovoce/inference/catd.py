@@ -58,11 +58,5 @@ class CATD:
             squares = relative_losses(losses(engine, weights, "none"), answered)
             return shared(quantile / squares, answered)
 
-        settled = settle(
-            update,
-            start,
-            max_rounds=self.max_rounds,
-            tolerance=self.tolerance,
-            answered=answered,
-        )
+        settled = settle(self, update, start, answered)
         return weighted_result(self, engine, settled)

@@ -53,13 +53,7 @@ class CRH:
         def update(weights: FloatArray) -> FloatArray:
             return crh_weights(losses(engine, weights, self.scaling) / np.maximum(answered, 1))
 
-        settled = settle(
-            update,
-            start,
-            max_rounds=self.max_rounds,
-            tolerance=self.tolerance,
-            answered=answered,
-        )
+        settled = settle(self, update, start, answered)
         return weighted_result(self, engine, settled)
 
 

@@ -55,13 +55,7 @@ class GTM:
             squares = engine.total(SquaredErrors(precision, prior=1.0, scaling="variance"))
             return (2 * (self.alpha + 1) + answered) / (2 * self.beta + squares)
 
-        settled = settle(
-            update,
-            start,
-            max_rounds=self.max_rounds,
-            tolerance=self.tolerance,
-            answered=answered,
-        )
+        settled = settle(self, update, start, answered)
         truths = engine.map(WeightedMeans(settled.weights, prior=1.0))[:, 0]
         errors = standard_errors(engine, settled.weights, prior=1.0)
         return number_result(self, engine, truths, settled, standard_error=errors)

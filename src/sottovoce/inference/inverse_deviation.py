@@ -48,11 +48,5 @@ class InverseDeviation:
             variance = engine.total(SquaredErrors(quality)) / np.maximum(answered, 1)
             return shared(1 / np.sqrt(relative_losses(variance, answered)), answered)
 
-        settled = settle(
-            update,
-            start,
-            max_rounds=self.max_rounds,
-            tolerance=self.tolerance,
-            answered=answered,
-        )
+        settled = settle(self, update, start, answered)
         return weighted_result(self, engine, settled)

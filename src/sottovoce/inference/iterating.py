@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from sottovoce.inference.rounding import steady
 from sottovoce.model import FloatArray
 
-__all__ = ["Settled", "settle"]
+__all__ = ["Limits", "Settled", "settle"]
 
 
 class Settled(NamedTuple):
@@ -21,12 +21,24 @@ class Settled(NamedTuple):
     converged: bool
 
 
+class Limits(Protocol):
+    """What a method that iterates says about when to stop."""
+
+    @property
+    def max_rounds(self) -> int:
+        """How many rounds there are at the most."""
+        ...
+
+    @property
+    def tolerance(self) -> float:
+        """How little the weights may move in the last round, relative to the largest."""
+        ...
+
+
 def settle(
+    limits: Limits,
     update: Callable[[FloatArray], FloatArray],
     start: FloatArray,
-    *,
-    max_rounds: int,
-    tolerance: float,
     answered: FloatArray,
 ) -> Settled:
     """Update weights until none moves by more than `tolerance`, relative to the largest.
@@ -35,11 +47,11 @@ def settle(
     tolerance of −∞ runs all rounds.
     """
     weights, active = start, answered > 0
-    for rounds in range(1, max_rounds + 1):
+    for rounds in range(1, limits.max_rounds + 1):
         updated = steady(update(weights))
         updated[~active] = updated[active].mean()
         largest, change = np.abs(updated).max(), np.abs(updated - weights).max()
         weights = updated
-        if tolerance >= 0 and change <= tolerance * largest:
+        if limits.tolerance >= 0 and change <= limits.tolerance * largest:
             return Settled(weights, rounds, converged=True)
-    return Settled(weights, max_rounds, converged=False)
+    return Settled(weights, limits.max_rounds, converged=False)

@@ -61,13 +61,7 @@ class TD:
             return log_odds(agreement / by, odds_of)
 
         start = np.ones(len(engine.workers))
-        settled = settle(
-            update,
-            start,
-            max_rounds=self.max_rounds,
-            tolerance=self.tolerance,
-            answered=answered,
-        )
+        settled = settle(self, update, start, answered)
         posterior = softmax(engine.map(Votes(settled.weights, labels)))
         return label_result(self, engine, posterior, settled)
 

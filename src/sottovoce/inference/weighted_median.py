@@ -52,13 +52,7 @@ class WeightedMedian:
         def update(weights: FloatArray) -> FloatArray:
             return crh_weights(engine.total(AbsoluteErrors(weights)) / np.maximum(answered, 1))
 
-        settled = settle(
-            update,
-            start,
-            max_rounds=self.max_rounds,
-            tolerance=self.tolerance,
-            answered=answered,
-        )
+        settled = settle(self, update, start, answered)
         return median_result(self, engine, settled)
 
 
