@@ -6,10 +6,17 @@ A message says what was asked, what was found and the way out. Its numbers are a
 from __future__ import annotations
 
 __all__ = [
+    "AlreadyReported",
+    "BudgetExceeded",
     "DataError",
+    "LedgerBusy",
+    "LedgerDamaged",
+    "LedgerError",
+    "LedgerUnwritable",
     "NotInstalled",
     "OutputExists",
     "SottovoceError",
+    "SpendRefused",
     "UsageError",
 ]
 
@@ -57,3 +64,70 @@ class NotInstalled(UsageError):  # noqa: N818 - reads as the fact it states
         way = f"pip install 'sottovoce[{extra}]'" if extra else f"pip install {library}"
         super().__init__(f"{purpose} needs {library}, which is not installed: {way}")
         self.library, self.extra = library, extra
+
+
+class SpendRefused(SottovoceError):  # noqa: N818 - reads as the fact it states
+    """A submission that would betray more than the worker allows: nothing is spent or reported."""
+
+
+class BudgetExceeded(SpendRefused):
+    """A submission would break a worker's guarantee."""
+
+    def __init__(
+        self, worker: str, *, asked: float, left: float, unit: str, quantity: str = "epsilon"
+    ) -> None:
+        super().__init__(
+            f"worker {worker!r} asked to spend {quantity} {asked:g} per {unit} but has {left:g} "
+            "left; answer less, leave this campaign out, or raise the budget"
+        )
+        self.worker, self.asked, self.left = worker, asked, left
+        self.unit, self.quantity = unit, quantity
+
+
+class AlreadyReported(SpendRefused):
+    """A second report about the same thing: whoever has both sees through part of the noise."""
+
+    def __init__(self, requester: str, policy: str, *, task: str | None = None) -> None:
+        if task is None:
+            refused = "this mechanism takes all answers of a worker in one submission, and one was"
+        else:
+            refused = f"a report for task {task!r} was"
+        super().__init__(
+            f"{refused} made for requester {requester!r} under policy {policy[:12]}; send that one "
+            "again: a new one would weaken the noise"
+        )
+        self.requester, self.policy, self.task = requester, policy, task
+
+
+class LedgerError(SottovoceError):
+    """A ledger that cannot be used now: nothing is reported."""
+
+
+class LedgerDamaged(LedgerError):  # noqa: N818 - reads as the fact it states
+    """A ledger that is not what was written: what was spent is no longer known."""
+
+    def __init__(self, path: str, *, line: int, fault: str) -> None:
+        super().__init__(
+            f"{path}, line {line:,}: {fault}; restore the ledger from a copy, since what was spent "
+            "is no longer known"
+        )
+        self.path, self.line, self.fault = path, line, fault
+
+
+class LedgerBusy(LedgerError):  # noqa: N818 - reads as the fact it states
+    """Another process holds the ledger for too long."""
+
+    def __init__(self, path: str, *, seconds: float) -> None:
+        super().__init__(
+            f"{path}: another process has held this ledger for {seconds:g} seconds; end it, or "
+            "try again later"
+        )
+        self.path, self.seconds = path, seconds
+
+
+class LedgerUnwritable(LedgerError):  # noqa: N818 - reads as the fact it states
+    """The system refuses to read or write the ledger."""
+
+    def __init__(self, path: str, *, reason: str) -> None:
+        super().__init__(f"{path}: the ledger cannot be kept here ({reason}); nothing is reported")
+        self.path, self.reason = path, reason

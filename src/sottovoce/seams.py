@@ -1,20 +1,122 @@
-"""The verbs: what an engine, a step and an aggregator promise each other.
+"""The verbs: what a mechanism, an engine, a step and an aggregator promise each other.
 
-An aggregator asks only for sums over reports and for maps over tasks, so the same algorithm runs
-on one machine, on a cluster and under a secure sum.
+A mechanism turns answers into reports on the worker's device. An aggregator asks only for sums
+over reports and for maps over tasks, so the same algorithm runs on one machine, on a cluster and
+under a secure sum.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol, Self, TypeAlias
 
-from sottovoce.model import Domain, FloatArray, Kind, Names, Part, Result
+import numpy.typing as npt
 
-__all__ = ["Aggregator", "Engine", "Kernel", "Step"]
+from sottovoce.model import (
+    Alphabet,
+    Cells,
+    Claim,
+    Domain,
+    FiniteChannel,
+    FloatArray,
+    Guarantee,
+    Kind,
+    Names,
+    Part,
+    Private,
+    Result,
+    Unit,
+    Words,
+)
+
+__all__ = ["Aggregator", "CellMechanism", "Engine", "Kernel", "Mechanism", "Randomness", "Step"]
 
 Kernel: TypeAlias = Callable[[Part, FloatArray], None]
 """The compiled twin of a step: adds its value for a part to an array (or, for a map, fills it)."""
+
+
+class Randomness(Protocol):
+    """Where noise comes from: the operating system for reports, a seed for simulations."""
+
+    @property
+    def simulated(self) -> bool:
+        """Whether this protects nobody."""
+        ...
+
+    def words(self, count: int) -> Words:
+        """So many independent uniform 64-bit words."""
+        ...
+
+
+class Mechanism(Protocol):
+    """Turns answers into reports. A frozen dataclass of integers, checked at birth."""
+
+    name: ClassVar[str]
+    takes: ClassVar[frozenset[Kind]]
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """What reports are written in."""
+        ...
+
+    @property
+    def hides_participation(self) -> bool:
+        """Whether NULL is an answer like any other, so that every cell must be given."""
+        ...
+
+    def draw(self, workers: int, randomness: Randomness) -> Private | None:
+        """What each worker draws once per campaign and keeps; None where there is nothing."""
+        ...
+
+    def perturb(self, cells: Cells, private: Private | None, randomness: Randomness) -> Cells:
+        """Reports in place of answers. Takes all cells of each worker at once."""
+        ...
+
+    def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
+        """The smallest ε at this delta for a worker with so many answers."""
+        ...
+
+    def delta(self, epsilon: float, answers: int, unit: Unit) -> float:
+        """The smallest δ at this epsilon: the other way along the same curve."""
+        ...
+
+    def claim(self, epsilon: float | None = None) -> Claim | None:
+        """What the paper says of these parameters; where it gives a curve, at this epsilon."""
+        ...
+
+    @classmethod
+    def calibrated(
+        cls,
+        domain: Domain,
+        epsilon: float,
+        *,
+        unit: Unit = Unit.ANSWER,
+        delta: float = 0.0,
+        answers: int = 1,
+    ) -> Self:
+        """The least noise whose guarantee for so many answers is within (epsilon, delta)."""
+        ...
+
+    def as_json(self) -> dict[str, Any]:
+        """The mechanism in a policy: its name, integers and texts. No floats."""
+        ...
+
+    @classmethod
+    def of_json(cls, document: Any) -> Self:
+        """The mechanism that `as_json` wrote; anything else is refused."""
+        ...
+
+
+class CellMechanism(Mechanism, Protocol):
+    """A mechanism whose reports depend on one answer each, given what the worker drew."""
+
+    def channel(self) -> FiniteChannel:
+        """The exact law of one report given its answer, in integers."""
+        ...
+
+    def log_likelihood(self, reports: npt.ArrayLike, answers: npt.ArrayLike) -> FloatArray:
+        """ln P(report | answer) for arrays of codes, which are broadcast."""
+        ...
 
 
 class Step(Protocol):

@@ -13,9 +13,22 @@ import numpy as np
 from sottovoce.errors import UsageError
 from sottovoce.model.arrays import FloatArray
 
-__all__ = ["Domain", "Kind", "Label"]
+__all__ = ["Domain", "Kind", "Label", "label_text"]
 
 Label: TypeAlias = str | int | float | bool
+
+
+def label_text(label: Label) -> str:
+    """A label as files hold it: true and false as in JSON, 2.0 as 2.
+
+    >>> [label_text(label) for label in ("yes", True, 2.0, 0.5)]
+    ['yes', 'true', '2', '0.5']
+    """
+    if isinstance(label, bool):
+        return str(label).lower()
+    if isinstance(label, float) and label.is_integer():
+        return str(int(label))
+    return str(label)
 
 
 class Kind(StrEnum):
@@ -40,18 +53,21 @@ class Domain:
     labels: tuple[Label, ...] = ()
     low: float = -math.inf
     high: float = math.inf
+    step: float | None = None
 
     def __post_init__(self) -> None:
         if self.kind is Kind.NUMERIC:
             if self.labels:
                 raise UsageError("a numeric domain has a range, not labels")
+            if self.step is not None and not 0 < self.step < math.inf:
+                raise UsageError(f"step must be above 0, not {self.step:g}")
             if not self.low < self.high:
                 raise UsageError(
                     f"a numeric range needs low < high, not {self.low:g}..{self.high:g}"
                 )
         elif not self.labels:
             raise UsageError(f"a {self.kind} domain needs at least one label")
-        elif len({str(label) for label in self.labels}) != len(self.labels):
+        elif any(len(set(map(text, self.labels))) != self.size for text in (str, label_text)):
             raise UsageError(f"the labels of a {self.kind} domain must differ from each other")
 
     @classmethod
@@ -65,9 +81,11 @@ class Domain:
         return cls(Kind.ORDINAL, tuple(labels))
 
     @classmethod
-    def numeric(cls, low: float = -math.inf, high: float = math.inf) -> Self:
-        """Numbers from low to high; unbounded where not given."""
-        return cls(Kind.NUMERIC, (), float(low), float(high))
+    def numeric(
+        cls, low: float = -math.inf, high: float = math.inf, step: float | None = None
+    ) -> Self:
+        """Numbers from low to high, unbounded where not given, in steps where one is given."""
+        return cls(Kind.NUMERIC, (), float(low), float(high), None if step is None else float(step))
 
     @property
     def size(self) -> int:

@@ -62,7 +62,8 @@ class Reports:
     """Raw answers or reports in columns: row i says that worker[i] gave value[i] for task[i].
 
     `worker` and `task` are codes into the vocabularies `workers` and `tasks`; `value` holds label
-    codes, or floats when the domain is numeric.
+    codes, or floats when the domain is numeric. `simulated` marks reports whose noise came from a
+    seed, and which protect nobody.
 
     >>> table = Reports.of([0, 1, 2], [0, 0, 0], [1, 1, 0], domain=Domain.categorical("ab"))
     >>> len(table), table.labels
@@ -76,6 +77,7 @@ class Reports:
     tasks: Names
     domain: Domain
     reading: Reading | None = None
+    simulated: bool = False
 
     def __post_init__(self) -> None:
         if not self.worker.shape == self.task.shape == self.value.shape == (len(self.worker),):

@@ -33,6 +33,7 @@ class Provenance:
     version: str = ""
     reading: Reading | None = None
     policy_hash: str | None = None
+    simulated: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

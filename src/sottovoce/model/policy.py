@@ -1,0 +1,257 @@
+"""What a campaign promises: a domain, a mechanism and a guarantee, under one hash."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Self
+
+from sottovoce.errors import UsageError
+from sottovoce.model.domain import Domain, Kind, Label, label_text
+from sottovoce.model.guarantee import Unit
+
+__all__ = ["FORMAT", "Calibration", "Policy", "Promise"]
+
+FORMAT = "sottovoce-policy/1"
+
+MOST_ANSWERS = 1 << 24
+"""The most answers of a worker: for more, a policy would take minutes to check."""
+
+LONGEST_LABEL = 1000
+_DECIMAL = re.compile(r"-?[0-9]{1,400}(\.[0-9]{1,400})?(e[+-]?[0-9]{1,4})?", re.ASCII)
+
+
+class Calibration(StrEnum):
+    """Parameters that keep a target, or those a paper prescribes for it."""
+
+    SOUND = "sound"
+    AS_PUBLISHED = "as-published"
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """The guarantee a policy was made for: (epsilon, delta) for up to `answers` answers."""
+
+    unit: Unit
+    epsilon: float
+    delta: float
+    answers: int
+
+    def __post_init__(self) -> None:
+        check_target(self.epsilon, self.delta, self.answers)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A public document. Whoever reports under it can compute what its reports betray.
+
+    `mechanism` is the mechanism's JSON form: its name and its integers. `promise` is None for a
+    calibration as published, whose true guarantee is another than the paper's.
+
+    >>> mechanism = {"name": "randomized-response", "labels": 2, "other": "4611686018427387904"}
+    >>> policy = Policy(Domain.categorical(["no", "yes"]), mechanism, Calibration.SOUND, None)
+    >>> Policy.parse(policy.text()) == policy
+    True
+    >>> policy.hash[:8]
+    'eb534be3'
+    """
+
+    domain: Domain
+    mechanism: Mapping[str, Any]
+    calibration: Calibration
+    promise: Promise | None
+
+    def __post_init__(self) -> None:
+        for label in self.domain.labels:
+            _check_label(label_text(label))
+
+    @property
+    def name(self) -> str:
+        """The mechanism's name."""
+        return str(self.mechanism["name"])
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of the canonical text, in hexadecimal."""
+        return hashlib.sha256(self.text().encode("ascii")).hexdigest()
+
+    def text(self) -> str:
+        """The canonical JSON: sorted, compact, ASCII, without floats."""
+        return json.dumps(self.as_json(), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+    def as_json(self) -> dict[str, Any]:
+        """The document that `docs/policy.schema.json` describes."""
+        promise = self.promise
+        return {
+            "format": FORMAT,
+            "domain": _domain_json(self.domain),
+            "mechanism": dict(self.mechanism),
+            "calibration": str(self.calibration),
+            "promise": promise
+            and {
+                "unit": str(promise.unit),
+                "epsilon": repr(promise.epsilon),
+                "delta": repr(promise.delta),
+                "answers": promise.answers,
+            },
+        }
+
+    @classmethod
+    def parse(cls, text: str | bytes) -> Self:
+        """A policy from JSON text; anything unknown or missing is refused."""
+        try:
+            document = json.loads(
+                text,
+                parse_float=_refuse_float,
+                parse_constant=_refuse_float,
+                object_pairs_hook=_refuse_repeats,
+            )
+        except ValueError as error:
+            raise UsageError(f"the policy is not JSON: {error}") from None
+        except RecursionError:
+            raise UsageError("the policy is nested too deeply") from None
+        return cls.of_json(document)
+
+    @classmethod
+    def of_json(cls, document: Any) -> Self:
+        """A policy from parsed JSON."""
+        known = {"format", "domain", "mechanism", "calibration", "promise"}
+        fields = fields_of(document, "the policy", known)
+        if fields["format"] != FORMAT:
+            raise UsageError(f"the policy's format is {short(fields['format'])}, not {FORMAT!r}")
+        mechanism = fields["mechanism"]
+        if not isinstance(mechanism, dict) or not isinstance(mechanism.get("name"), str):
+            raise UsageError("the policy's mechanism must be an object with a name")
+        try:
+            calibration = Calibration(fields["calibration"])
+        except ValueError:
+            raise UsageError(
+                f"the policy's calibration must be sound or as-published, "
+                f"not {short(fields['calibration'])}"
+            ) from None
+        return cls(
+            _domain_of(fields["domain"]), mechanism, calibration, _promise_of(fields["promise"])
+        )
+
+
+def check_target(epsilon: float, delta: float, answers: int) -> None:
+    """Refuse what cannot be a target, naming the field and what it may be."""
+    if not 0 < epsilon < math.inf:
+        raise UsageError(f"epsilon must be a number above 0, not {epsilon:g}")
+    if not 0 <= delta < 1:
+        raise UsageError(f"delta must be at least 0 and below 1, not {delta:g}")
+    if not 1 <= answers <= MOST_ANSWERS:
+        raise UsageError(f"answers must be from 1 to {MOST_ANSWERS:,}, not {short(answers)}")
+
+
+def fields_of(
+    document: Any, what: str, required: set[str], optional: frozenset[str] = frozenset()
+) -> dict[str, Any]:
+    """The fields of a JSON object, all of the required ones and none that is unknown."""
+    if not isinstance(document, dict):
+        raise UsageError(f"{what} must be a JSON object")
+    missing, unknown = required - document.keys(), document.keys() - required - optional
+    if missing:
+        raise UsageError(f"{what} lacks {', '.join(sorted(missing))}")
+    if unknown:
+        raise UsageError(f"{what} has unknown fields: {', '.join(map(short, sorted(unknown)[:9]))}")
+    return document
+
+
+def short(value: object) -> str:
+    """What was given, cut to 40 characters."""
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of thousands of digits
+        text = "a huge number"
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+def _refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Two readers could each take another of two fields with one name."""
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        names = [name for name, _ in pairs]
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise UsageError(f"the policy has the field {short(repeated)} twice")
+    return fields
+
+
+def _check_label(text: str) -> None:
+    """Refuse what a table of reports could not hold."""
+    if not 1 <= len(text) <= LONGEST_LABEL:
+        raise UsageError(f"a label has 1 to {LONGEST_LABEL:,} characters, not {len(text):,}")
+    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise UsageError(f"the label {text!a:.40} is no text that a file can hold")
+
+
+def _refuse_float(text: str) -> float:
+    raise UsageError(f"the policy has the number {text[:40]}: fractions are written as strings")
+
+
+def _domain_json(domain: Domain) -> dict[str, Any]:
+    if domain.is_numeric:
+        step = {} if domain.step is None else {"step": repr(domain.step)}
+        return {
+            "kind": str(domain.kind), "low": repr(domain.low), "high": repr(domain.high), **step,
+        }  # fmt: skip
+    return {"kind": str(domain.kind), "labels": [_label_json(label) for label in domain.labels]}
+
+
+def _label_json(label: Label) -> str | int:
+    """Fractions and booleans as text: a policy holds neither."""
+    return label_text(label) if isinstance(label, bool | float) else label
+
+
+def _domain_of(document: Any) -> Domain:
+    kind = document.get("kind") if isinstance(document, dict) else None
+    if kind == Kind.NUMERIC:
+        fields = fields_of(
+            document, "the policy's domain", {"kind", "low", "high"}, frozenset({"step"})
+        )
+        step = fields.get("step")
+        return Domain.numeric(
+            decimal(fields["low"], "low"),
+            decimal(fields["high"], "high"),
+            None if step is None else decimal(step, "step"),
+        )
+    if kind not in (Kind.CATEGORICAL, Kind.ORDINAL):
+        raise UsageError("the policy's domain needs a kind: categorical, ordinal or numeric")
+    labels = fields_of(document, "the policy's domain", {"kind", "labels"})["labels"]
+    if not isinstance(labels, list) or not all(
+        isinstance(label, str | int) and not isinstance(label, bool) for label in labels
+    ):
+        raise UsageError("the labels of the policy's domain must be a list of texts or integers")
+    return Domain(Kind(kind), tuple(labels))
+
+
+def decimal(text: Any, field: str) -> float:
+    """A finite number written as a string, in one way that every language reads alike."""
+    if isinstance(text, str) and _DECIMAL.fullmatch(text) and math.isfinite(float(text)):
+        return float(text)
+    raise UsageError(
+        f"the policy's {field} must be a number written as a string, not {short(text)}"
+    )
+
+
+def _promise_of(document: Any) -> Promise | None:
+    if document is None:
+        return None
+    fields = fields_of(document, "the policy's promise", {"unit", "epsilon", "delta", "answers"})
+    try:
+        unit = Unit(fields["unit"])
+    except ValueError:
+        raise UsageError(
+            f"the promise's unit must be answer or worker, not {short(fields['unit'])}"
+        ) from None
+    if not isinstance(fields["answers"], int) or isinstance(fields["answers"], bool):
+        raise UsageError("the promise's answers must be an integer")
+    return Promise(
+        unit, decimal(fields["epsilon"], "epsilon"), decimal(fields["delta"], "delta"),
+        fields["answers"],
+    )  # fmt: skip
