@@ -1,0 +1,1 @@
+"""What reports betray: guarantees, composition, calibration, audit. Knows no mechanism."""
