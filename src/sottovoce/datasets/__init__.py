@@ -7,6 +7,7 @@ from sottovoce.datasets.categorical import Ability, CategoricalCrowd
 from sottovoce.datasets.crowd import Block, Crowd
 from sottovoce.datasets.generating import generate
 from sottovoce.datasets.numeric import NumericCrowd
+from sottovoce.datasets.seeded import SeededRandomness
 from sottovoce.datasets.sparse import SparseCrowd
 from sottovoce.datasets.streaming import stream_to_parquet
 
@@ -17,6 +18,7 @@ __all__ = [
     "Crowd",
     "DatasetCard",
     "NumericCrowd",
+    "SeededRandomness",
     "SparseCrowd",
     "add",
     "data_folder",

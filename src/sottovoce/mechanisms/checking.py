@@ -1,0 +1,97 @@
+"""Parameters and inputs that a mechanism refuses, each with its field and what it may be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from sottovoce.errors import DataError, UsageError
+from sottovoce.model import NULL, WORDS, Cells, Codes, Domain, Kind
+from sottovoce.model.policy import fields_of, short
+
+__all__ = [
+    "LABELS",
+    "MOST_LABELS",
+    "check_answers",
+    "check_integer",
+    "check_labels",
+    "check_weight",
+    "integer",
+    "label_count",
+    "mechanism_fields",
+    "word_weight",
+]
+
+LABELS = frozenset({Kind.CATEGORICAL, Kind.ORDINAL})
+MOST_LABELS = 1 << 20
+
+
+def check_integer(field: str, value: Any, low: int, high: int) -> None:
+    """Refuse what is no integer from low to high."""
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise UsageError(f"{field} must be an integer from {low:,} to {high:,}, not {short(value)}")
+
+
+def check_labels(labels: Any) -> None:
+    """Refuse fewer than two labels."""
+    check_integer("labels", labels, 2, MOST_LABELS)
+
+
+def check_weight(field: str, value: Any, high: int = WORDS - 1) -> None:
+    """Refuse what is no weight over 2^64: a symbol that cannot occur would betray the answer."""
+    check_integer(field, value, 1, high)
+
+
+def label_count(domain: Domain, mechanism: str) -> int:
+    """How many labels a domain has; numbers are refused."""
+    if domain.is_numeric:
+        raise UsageError(f"{mechanism} takes labels, not numbers: use laplace or piecewise")
+    check_labels(domain.size)
+    return domain.size
+
+
+def check_answers(cells: Cells, symbols: int, *, null: bool = False) -> Codes:
+    """The cells' codes, all from 0 to symbols - 1, or NULL where that is allowed.
+
+    The error never quotes an answer.
+    """
+    codes = cells.code
+    if codes.dtype != np.int32:
+        raise DataError(f"answers must be 4-byte codes, not {codes.dtype}")
+    lowest = NULL if null else 0
+    if codes.size and not (lowest <= codes.min() and codes.max() < symbols):
+        row = int(np.flatnonzero((codes < lowest) | (codes >= symbols))[0]) + 1
+        raise DataError(
+            f"answer {row:,} is not in the domain of the policy, which has {symbols:,} values"
+            f"{' and NULL' if null else ' and no NULL'}",
+            row=row,
+        )
+    return codes.astype(np.int32, copy=False)
+
+
+def mechanism_fields(
+    document: Any, name: str, required: set[str], optional: frozenset[str] = frozenset()
+) -> Mapping[str, Any]:
+    """The fields of a mechanism's JSON form, whose name must be the given one."""
+    fields = fields_of(document, f"the policy's mechanism {name}", required | {"name"}, optional)
+    if fields["name"] != name:
+        raise UsageError(f"the policy's mechanism is {fields['name']!r}, not {name!r}")
+    return fields
+
+
+def word_weight(fields: Mapping[str, Any], field: str) -> int:
+    """A weight over 2^64, which JSON holds as a string of digits."""
+    text = fields[field]
+    if isinstance(text, str) and text.isascii() and text.isdigit() and len(text) <= 20:
+        return int(text)
+    raise UsageError(f"the policy's {field} must be a string of digits, not {short(text)}")
+
+
+def integer(fields: Mapping[str, Any], field: str) -> int:
+    """A small integer, which JSON holds as such."""
+    value = fields[field]
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    raise UsageError(f"the policy's {field} must be an integer, not {short(value)}")

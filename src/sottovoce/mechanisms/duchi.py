@@ -1,0 +1,149 @@
+"""One bit per number: the low or the high end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from sottovoce.mechanisms.checking import (
+    check_answers,
+    check_weight,
+    integer,
+    mechanism_fields,
+    word_weight,
+)
+from sottovoce.mechanisms.laws.geometric import log_probabilities
+from sottovoce.mechanisms.laws.gridding import NUMBERS, check_steps, check_within, grid_of
+from sottovoce.mechanisms.laws.keeping import Keeping
+from sottovoce.model import (
+    WORDS,
+    Alphabet,
+    Cells,
+    Claim,
+    Domain,
+    FiniteChannel,
+    FloatArray,
+    Guarantee,
+    Kind,
+    Private,
+    Unit,
+    Words,
+)
+from sottovoce.seams import Randomness
+
+__all__ = ["Duchi"]
+
+
+@dataclass(frozen=True, slots=True)
+class Duchi:
+    """Send the high end the likelier the larger the number (Duchi, Jordan & Wainwright 2018).
+
+        P(high | answer i) = u(i) / 2⁶⁴,   u(i) = other + ⌊(2⁶⁴ - 2 other) i / steps⌋
+
+    u runs from `other` to 2⁶⁴ - other, so the law of any answer lies between those of 0 and of
+    `steps`, which are binary randomised response: ε = ln((2⁶⁴ - other) / other), and all guarantees
+    are exactly those of randomised response with two labels.
+
+    >>> bit = Duchi.calibrated(Domain.numeric(0, 10, step=0.1), 1.0)
+    >>> bit.unbiased([0, 1]).round(3).tolist()
+    [-58.198, 158.198]
+    """
+
+    steps: int
+    other: int
+
+    name: ClassVar[str] = "duchi"
+    takes: ClassVar[frozenset[Kind]] = NUMBERS
+
+    def __post_init__(self) -> None:
+        check_steps(self.steps)
+        check_weight("other", self.other, WORDS // 2 - 1)
+
+    @classmethod
+    def calibrated(
+        cls,
+        domain: Domain,
+        epsilon: float,
+        *,
+        unit: Unit = Unit.ANSWER,
+        delta: float = 0.0,
+        answers: int = 1,
+    ) -> Self:
+        """The smallest weight of the wrong end whose exact guarantee is within the target."""
+        steps = grid_of(domain, cls.name).steps
+        law = Keeping.calibrated(2, epsilon, unit=unit, delta=delta, answers=answers)
+        return cls(steps, law.other)
+
+    @property
+    def _law(self) -> Keeping:
+        return Keeping(2, self.other)
+
+    @property
+    def high(self) -> Words:
+        """u(0), …, u(steps): the weights of the high end."""
+        return _high(self.steps, self.other)
+
+    @property
+    def alphabet(self) -> Alphabet:
+        return Alphabet.ENDS
+
+    @property
+    def hides_participation(self) -> bool:
+        return False
+
+    def draw(self, workers: int, randomness: Randomness) -> None:
+        return None
+
+    def perturb(self, cells: Cells, private: Private | None, randomness: Randomness) -> Cells:
+        codes = check_answers(cells, self.steps + 1)
+        return cells.reporting((randomness.words(len(codes)) < self.high[codes]).astype(np.int32))
+
+    def channel(self) -> FiniteChannel:
+        return FiniteChannel(tuple((WORDS - u, u) for u in self.high.tolist()), (0, 1))
+
+    def log_likelihood(self, reports: npt.ArrayLike, answers: npt.ArrayLike) -> FloatArray:
+        report = check_within("report", reports, 0, 1)
+        answer = check_within("answer", answers, 0, self.steps)
+        high = log_probabilities(self.high)
+        low = log_probabilities(np.uint64(0) - self.high)  # 2⁶⁴ - u, modulo 2⁶⁴
+        return np.where(report == 1, high[answer], low[answer])
+
+    def unbiased(self, reports: npt.ArrayLike) -> FloatArray:
+        """Codes whose mean is the answer's code: (report - q) steps / (1 - 2q), q = other / 2⁶⁴."""
+        wrong = self.other / WORDS
+        known = (WORDS - 2 * self.other) / WORDS
+        return (np.asarray(reports, np.float64) - wrong) * (self.steps / known)
+
+    def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
+        return self._law.guarantee(answers, unit, delta)
+
+    def delta(self, epsilon: float, answers: int, unit: Unit) -> float:
+        return self._law.delta(epsilon, answers, unit)
+
+    def claim(self, epsilon: float | None = None) -> Claim:
+        return Claim(
+            self._law.epsilon, 0.0, "Duchi, Jordan & Wainwright 2018",
+            "holds per answer; per worker it is k times that",
+        )  # fmt: skip
+
+    def as_json(self) -> dict[str, Any]:
+        return {"name": self.name, "steps": self.steps, "other": str(self.other)}
+
+    @classmethod
+    def of_json(cls, document: Any) -> Self:
+        fields = mechanism_fields(document, cls.name, {"steps", "other"})
+        return cls(integer(fields, "steps"), word_weight(fields, "other"))
+
+
+@lru_cache(maxsize=8)
+def _high(steps: int, other: int) -> Words:
+    # Products exceed 64 bits, so the table is made of Python integers.
+    table = np.array(
+        [other + (WORDS - 2 * other) * i // steps for i in range(steps + 1)], np.uint64
+    )
+    table.flags.writeable = False
+    return table

@@ -1,0 +1,138 @@
+"""The law behind every kind of randomised response: keep a symbol, or send another."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from sottovoce.mechanisms.laws.drawing import blocks, completed, leading
+from sottovoce.model import WORDS, Codes, FiniteChannel, FloatArray, Guarantee, Unit, Words
+from sottovoce.model.policy import check_target
+from sottovoce.privacy.calibrating import smallest_integer
+from sottovoce.privacy.composing import repeated_delta, repeated_guarantee
+from sottovoce.seams import Randomness
+
+__all__ = ["Keeping"]
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """Of `symbols` symbols keep one with weight 2⁶⁴ - (symbols - 1) other; each other has `other`.
+
+    One word decides: below `keep` the symbol stays, and the rest is cut into symbols - 1 equal
+    runs, one for each cyclic shift.
+
+    >>> coin = Keeping(2, 1 << 62)
+    >>> coin.shifts(np.array([0, 3 << 62], np.uint64)).tolist()
+    [0, 1]
+    """
+
+    symbols: int
+    other: int
+
+    @property
+    def most(self) -> int:
+        """The largest weight of another symbol, at which nothing is revealed."""
+        return WORDS // self.symbols
+
+    @property
+    def keep(self) -> int:
+        """The weight of the symbol itself."""
+        return WORDS - (self.symbols - 1) * self.other
+
+    @property
+    def keep_probability(self) -> float:
+        """How often the symbol itself is sent."""
+        return self.keep / WORDS
+
+    @property
+    def epsilon(self) -> float:
+        """ln(keep / other): what one report betrays at most."""
+        # keep - other is exact in integers, where the difference of two logarithms would cancel.
+        return math.log1p((self.keep - self.other) / self.other)
+
+    @classmethod
+    def calibrated(
+        cls, symbols: int, epsilon: float, *, unit: Unit, delta: float, answers: int
+    ) -> Self:
+        """The smallest weight of other symbols whose exact guarantee is within the target."""
+        check_target(epsilon, delta, answers)
+
+        def holds(other: int) -> bool:
+            law = cls(symbols, other)
+            if delta > 0:
+                return law.delta(epsilon, answers, unit) <= delta
+            return law.guarantee(answers, unit).epsilon <= epsilon
+
+        return cls(symbols, smallest_integer(holds, 1, WORDS // symbols))
+
+    def shifts(self, words: Words) -> npt.NDArray[np.int32]:
+        """How far each word moves a symbol: 0 below `keep`, then one more for each run of `other`.
+
+        Exact, since `keep` and `other` cut the words without remainder.
+        """
+        runs = (words - np.uint64(self.keep)) // np.uint64(self.other)
+        # words - keep wraps where nothing moves, and is then multiplied by 0.
+        moves = words >= np.uint64(self.keep)
+        return (runs.astype(np.int32) + np.int32(1)) * moves
+
+    def sample(self, codes: Codes, randomness: Randomness) -> Codes:
+        """A word a symbol, of which mostly the first bits are drawn, since these decide."""
+        known = _known(self.symbols, self.other)
+        reports = np.empty_like(codes)
+        for block in blocks(len(codes)):
+            first = leading(block.stop - block.start, _bits(self.symbols), randomness)
+            shift = known.take(first, mode="clip")
+            open_ = np.flatnonzero(shift < 0)
+            if open_.size:
+                shift[open_] = self.shifts(completed(first[open_], randomness))
+            shift += codes[block].astype(shift.dtype)
+            shift -= (shift >= self.symbols) * shift.dtype.type(self.symbols)
+            reports[block] = shift
+        return reports
+
+    def channel(self) -> FiniteChannel:
+        """The square of weights: keep on the diagonal, other elsewhere."""
+        return FiniteChannel(
+            tuple(
+                tuple(self.keep if a == r else self.other for r in range(self.symbols))
+                for a in range(self.symbols)
+            ),
+            tuple(range(self.symbols)),
+        )
+
+    def log_likelihood(
+        self, reports: npt.NDArray[np.generic], answers: npt.NDArray[np.generic]
+    ) -> FloatArray:
+        """ln keep or ln other, over 2⁶⁴."""
+        same = math.log(self.keep) - math.log(WORDS)
+        return np.where(reports == answers, same, math.log(self.other) - math.log(WORDS))
+
+    def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
+        """Exact: the loss of a report is ε, 0 or -ε, and reports are independent."""
+        return repeated_guarantee(self.epsilon, self.keep_probability, answers, unit, delta)
+
+    def delta(self, epsilon: float, answers: int, unit: Unit) -> float:
+        """The exact curve."""
+        return repeated_delta(epsilon, self.epsilon, self.keep_probability, answers, unit)
+
+
+def _bits(symbols: int) -> int:
+    """How many leading bits of a word decide nearly always: few places where the shift changes."""
+    return 8 if symbols <= 16 else 16
+
+
+@lru_cache(maxsize=64)
+def _known(symbols: int, other: int) -> npt.NDArray[np.int8] | npt.NDArray[np.int32]:
+    """The shift of all words with the same leading bits; -1 where they differ."""
+    law, rest = Keeping(symbols, other), 64 - _bits(symbols)
+    first = np.arange(1 << _bits(symbols), dtype=np.uint64) << np.uint64(rest)
+    low, high = law.shifts(first), law.shifts(first | np.uint64((1 << rest) - 1))
+    # 8 bits hold symbol + shift before it wraps.
+    known = np.where(low == high, low, np.int32(-1))
+    return known.astype(np.int8) if symbols <= 63 else known

@@ -1,0 +1,137 @@
+"""Randomised response in which not answering is one more answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from sottovoce.mechanisms.checking import (
+    LABELS,
+    check_answers,
+    check_labels,
+    check_weight,
+    integer,
+    label_count,
+    mechanism_fields,
+    word_weight,
+)
+from sottovoce.mechanisms.laws.keeping import Keeping
+from sottovoce.model import (
+    NULL,
+    Alphabet,
+    Cells,
+    Claim,
+    Codes,
+    Domain,
+    FiniteChannel,
+    FloatArray,
+    Guarantee,
+    Kind,
+    Private,
+    Unit,
+)
+from sottovoce.seams import Randomness
+
+__all__ = ["NullRandomizedResponse"]
+
+
+@dataclass(frozen=True, slots=True)
+class NullRandomizedResponse:
+    """Keep an answer, a label or NULL, or send another of the s + 1 symbols (P4 Eq. 8).
+
+        P(report = answer) = keep / 2⁶⁴,   P(report = any other symbol) = other / 2⁶⁴,
+        keep + s · other = 2⁶⁴
+
+    Eq. 8 defines the reports in Γ only; with NULL as one more report of the same weight each row
+    adds up to 1, and ε = ln(keep / other) per answer exactly, between labels and between a label
+    and NULL. Every worker reports on every task; the report with code s is NULL.
+
+    >>> response = NullRandomizedResponse.calibrated(Domain.ordinal(range(5)), 3.0)
+    >>> round(response.keep_probability, 6)
+    0.800682
+    """
+
+    labels: int
+    other: int
+
+    name: ClassVar[str] = "null-randomized-response"
+    takes: ClassVar[frozenset[Kind]] = LABELS
+
+    def __post_init__(self) -> None:
+        check_labels(self.labels)
+        check_weight("other", self.other, self._law.most)
+
+    @classmethod
+    def calibrated(
+        cls,
+        domain: Domain,
+        epsilon: float,
+        *,
+        unit: Unit = Unit.ANSWER,
+        delta: float = 0.0,
+        answers: int = 1,
+    ) -> Self:
+        """The smallest weight of other symbols whose exact guarantee is within the target."""
+        labels = label_count(domain, cls.name)
+        law = Keeping.calibrated(labels + 1, epsilon, unit=unit, delta=delta, answers=answers)
+        return cls(labels, law.other)
+
+    @property
+    def _law(self) -> Keeping:
+        return Keeping(self.labels + 1, self.other)
+
+    @property
+    def keep_probability(self) -> float:
+        """How often the answer itself is sent."""
+        return self._law.keep_probability
+
+    @property
+    def alphabet(self) -> Alphabet:
+        return Alphabet.LABELS_OR_NULL
+
+    @property
+    def hides_participation(self) -> bool:
+        return True
+
+    def draw(self, workers: int, randomness: Randomness) -> None:
+        return None
+
+    def perturb(self, cells: Cells, private: Private | None, randomness: Randomness) -> Cells:
+        codes = check_answers(cells, self.labels, null=True)
+        return cells.reporting(self._law.sample(self._symbols(codes), randomness))
+
+    def channel(self) -> FiniteChannel:
+        law = self._law.channel()
+        return FiniteChannel(law.weights, law.reports, null=True)
+
+    def log_likelihood(self, reports: npt.ArrayLike, answers: npt.ArrayLike) -> FloatArray:
+        return self._law.log_likelihood(np.asarray(reports), self._symbols(np.asarray(answers)))
+
+    def _symbols(self, codes: npt.NDArray[Any]) -> Codes:
+        """NULL is the symbol after the last label."""
+        return np.where(codes == NULL, np.int32(self.labels), codes).astype(np.int32, copy=False)
+
+    def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
+        return self._law.guarantee(answers, unit, delta)
+
+    def delta(self, epsilon: float, answers: int, unit: Unit) -> float:
+        return self._law.delta(epsilon, answers, unit)
+
+    def claim(self, epsilon: float | None = None) -> Claim:
+        return Claim(
+            self._law.epsilon,
+            0.0,
+            "P4 §IV-B, Eq. 8",
+            "holds per answer once NULL is a report too; Eq. 8 leaves it out",
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        return {"name": self.name, "labels": self.labels, "other": str(self.other)}
+
+    @classmethod
+    def of_json(cls, document: Any) -> Self:
+        fields = mechanism_fields(document, cls.name, {"labels", "other"})
+        return cls(integer(fields, "labels"), word_weight(fields, "other"))

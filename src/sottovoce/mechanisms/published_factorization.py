@@ -1,0 +1,207 @@
+"""Matrix factorisation as its paper has it: for reproduction, since it hides no participation."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, NoReturn, Self
+
+import numpy as np
+
+from sottovoce.errors import DataError, UsageError
+from sottovoce.mechanisms.checking import check_answers, check_integer, integer, mechanism_fields
+from sottovoce.mechanisms.laws.dense import as_matrix
+from sottovoce.mechanisms.laws.floating import laplace, normal
+from sottovoce.mechanisms.laws.gridding import NUMBERS, check_steps, grid_of
+from sottovoce.mechanisms.laws.profiles import check_salt, real_profiles
+from sottovoce.model import (
+    NULL,
+    Alphabet,
+    Cells,
+    Claim,
+    Domain,
+    FloatArray,
+    Guarantee,
+    Kind,
+    Private,
+    Unit,
+)
+from sottovoce.model.policy import check_target, decimal
+from sottovoce.seams import Randomness
+
+__all__ = ["PublishedFactorization"]
+
+ROUNDS = 200
+"""Gradient steps; the paper goes on until the gradient is 0."""
+
+MOST_DIMENSIONS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedFactorization:
+    """Report uᵀV, where u minimises a perturbed loss over the tasks answered (P4 Alg. 2, Eq. 9).
+
+        u = argmin Σ_T (aⱼ - uᵀvⱼ)² + 2 uᵀη,   ηₗ ~ Laplace(|Γ| / ε),   |vⱼ|₁ = 1
+        by u ← u - (H u - g) / λmax(H),   H = Σ_T vⱼvⱼᵀ,   g = Σ_T aⱼvⱼ - η,   u ~ N(0, I) at first
+
+    Γ is the set of values, for numbers that of the grid. A worker with fewer answers than
+    dimensions has no minimum, and is refused unless `ridge` is added to H's diagonal.
+
+    P4 Thm. 4 claims ε per answer with NULL an answer like others. But the tasks answered are in H:
+    for one report u the noise of neighbours differs by v (a - uᵀv), which has no bound, so no
+    finite ε holds. Between two values it is v (a - a'), and ε holds with max - min for |Γ|.
+
+    >>> paper = PublishedFactorization.over(Domain.ordinal(range(10)), 1.0)
+    >>> paper.guarantee(20, Unit.ANSWER).epsilon, round(paper.value_epsilon, 9)
+    (inf, 0.9)
+    """
+
+    steps: int
+    low: str
+    step: str
+    dimension: int
+    epsilon: float
+    ridge: float = 0.0
+    salt: str = ""
+
+    name: ClassVar[str] = "matrix-factorization"
+    form: ClassVar[str] = "as-published"
+    takes: ClassVar[frozenset[Kind]] = NUMBERS
+
+    def __post_init__(self) -> None:
+        check_steps(self.steps)
+        check_integer("dimension", self.dimension, 1, MOST_DIMENSIONS)
+        check_target(self.epsilon, 0.0, 1)
+        if not 0 <= self.ridge < math.inf:
+            raise UsageError(f"ridge must be a number from 0 up, not {self.ridge:g}")
+        check_salt(self.salt)
+        _fraction(self.low, "low")
+        if _fraction(self.step, "step") <= 0:
+            raise UsageError("step must be above 0")
+
+    @classmethod
+    def over(
+        cls, domain: Domain, epsilon: float, *, dimension: int = 10, ridge: float = 0.0,
+        salt: str = "",
+    ) -> Self:  # fmt: skip
+        """The paper's parameters for a domain; it gives no dimension."""
+        grid = grid_of(domain, cls.name)
+        return cls(grid.steps, str(grid.low), str(grid.step), dimension, epsilon, ridge, salt)
+
+    @classmethod
+    def calibrated(
+        cls,
+        domain: Domain,
+        epsilon: float,
+        *,
+        unit: Unit = Unit.ANSWER,
+        delta: float = 0.0,
+        answers: int = 1,
+    ) -> NoReturn:
+        """No parameters of it keep a target."""
+        raise UsageError(f"{cls.name} as published keeps no finite epsilon: drop --as-published")
+
+    @property
+    def scale(self) -> float:
+        """|Γ| / ε, in the numbers themselves."""
+        return (self.steps + 1) / self.epsilon
+
+    @property
+    def value_epsilon(self) -> float:
+        """The ε between two values of one answer, who answered what being public."""
+        return self.steps * float(Fraction(self.step)) / self.scale
+
+    @property
+    def alphabet(self) -> Alphabet:
+        return Alphabet.NUMBERS
+
+    @property
+    def hides_participation(self) -> bool:
+        """Every task gets a report, though what it hides has no bound."""
+        return True
+
+    def draw(self, workers: int, randomness: Randomness) -> None:
+        return None
+
+    def perturb(self, cells: Cells, private: Private | None, randomness: Randomness) -> Cells:
+        codes = as_matrix(cells, check_answers(cells, self.steps + 1, null=True), self.name)
+        answered = (codes != NULL).astype(np.float64)
+        few = int(np.sum(answered.sum(axis=1) < self.dimension))
+        if few and self.ridge == 0:
+            raise DataError(
+                f"{few:,} of {len(codes):,} workers answer fewer than {self.dimension} tasks, for "
+                "which P4 Alg. 2 has no minimum: choose a smaller dimension, or a ridge above 0"
+            )
+        low, step = float(Fraction(self.low)), float(Fraction(self.step))
+        profiles = real_profiles(cells.tasks, self.dimension, self.salt)
+        fitted = self._fit(answered, answered * (low + step * codes), profiles, randomness)
+        return cells.reporting(((fitted @ profiles - low) / step).ravel())
+
+    def _fit(
+        self,
+        answered: FloatArray,
+        values: FloatArray,
+        profiles: FloatArray,
+        randomness: Randomness,
+    ) -> FloatArray:
+        """u, a row per worker, after a fixed number of gradient steps."""
+        workers, d = len(values), self.dimension
+        squares = np.einsum("in,jn->nij", profiles, profiles).reshape(-1, d * d)
+        hessian = (answered @ squares).reshape(workers, d, d) + self.ridge * np.eye(d)
+        fitted = normal(randomness.words(workers * d)).reshape(workers, d)
+        noise = self.scale * laplace(randomness.words(workers * d)).reshape(workers, d)
+        pull = values @ profiles.T - noise
+        rate = 1 / np.linalg.eigvalsh(hessian)[:, -1:]
+        for _ in range(ROUNDS):
+            fitted = fitted - rate * (np.einsum("wij,wj->wi", hessian, fitted) - pull)
+        return fitted
+
+    def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
+        """Infinite: between NULL and a value the loss has no bound."""
+        return Guarantee(
+            unit, answers, math.inf, delta, False,
+            (f"between two values of an answer alone epsilon {self.value_epsilon:.4g} holds",),
+            "P4 Alg. 2; the loss between NULL and a value grows with the report",
+        )  # fmt: skip
+
+    def delta(self, epsilon: float, answers: int, unit: Unit) -> float:
+        """1: nothing less is proven for every worker."""
+        return 1.0
+
+    def claim(self, epsilon: float | None = None) -> Claim:
+        return Claim(
+            self.epsilon, 0.0, "P4 Thm. 4",
+            "false between not answering and an answer, where no finite epsilon holds; between "
+            f"two values of an answer epsilon is {self.value_epsilon:.4g}",
+        )  # fmt: skip
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name, "form": self.form, "steps": self.steps, "low": self.low,
+            "step": self.step, "dimension": self.dimension, "epsilon": repr(self.epsilon),
+            "ridge": repr(self.ridge), "salt": self.salt,
+        }  # fmt: skip
+
+    @classmethod
+    def of_json(cls, document: Any) -> Self:
+        fields = mechanism_fields(
+            document, cls.name,
+            {"form", "steps", "low", "step", "dimension", "epsilon", "ridge", "salt"},
+        )  # fmt: skip
+        if fields["form"] != cls.form:
+            raise UsageError(f"the policy's form must be {cls.form}, not {fields['form']!r}")
+        return cls(
+            integer(fields, "steps"), fields["low"], fields["step"], integer(fields, "dimension"),
+            decimal(fields["epsilon"], "epsilon"), decimal(fields["ridge"], "ridge"),
+            fields["salt"],
+        )  # fmt: skip
+
+
+def _fraction(text: Any, field: str) -> Fraction:
+    try:
+        if isinstance(text, str) and len(text) <= 80 and "e" not in text.lower():
+            return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        pass
+    raise UsageError(f"{field} must be a fraction, written as text, not {text!r}")

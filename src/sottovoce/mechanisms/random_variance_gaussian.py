@@ -1,0 +1,236 @@
+"""Gaussian noise of a variance that each worker draws and keeps to itself."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import brentq
+from scipy.special import log_ndtr
+
+from sottovoce.errors import UsageError
+from sottovoce.mechanisms.checking import (
+    check_answers,
+    check_integer,
+    integer,
+    mechanism_fields,
+)
+from sottovoce.mechanisms.laws.floating import exponential, normal
+from sottovoce.mechanisms.laws.gridding import NUMBERS, check_steps, grid_of
+from sottovoce.mechanisms.laws.variance_curve import VarianceCurve
+from sottovoce.model import (
+    WORDS,
+    Alphabet,
+    Cells,
+    Claim,
+    Domain,
+    FloatArray,
+    Guarantee,
+    Kind,
+    Private,
+    Unit,
+)
+from sottovoce.model.policy import check_target
+from sottovoce.privacy.random_variance import delta_published, rate_published
+from sottovoce.seams import Randomness
+
+__all__ = ["RandomVarianceGaussian"]
+
+FURTHEST = 1 << 30
+"""Reports are clipped to codes from -2³⁰ to 2³⁰."""
+
+ASSUMPTIONS = (
+    "one variance per worker and campaign, never revealed",
+    "logarithm and normal quantile are right to 2e-15 of their size",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RandomVarianceGaussian:
+    """Add N(0, V) to every answer of a worker, with V ~ Exp(λ) drawn once and kept (P3 Alg. 2).
+
+        λ = rate / 2⁶⁴ per squared range;   report = answer + round(√V · N(0, 1)) on the grid
+
+    Answers lie on the grid, so rounding to it is post-processing. The guarantee is that of
+    `privacy.random_variance` with D = 1 per answer and √k per worker. There is no pure ε for two
+    answers or more, at any rate: many reports near the answers show that V is near 0.
+
+    Here floating point decides what is sent, and `VarianceCurve` makes δ pay for it: δ = 0 is
+    promised for no ε, not even for one answer, whose noise is Laplace.
+
+    >>> law = RandomVarianceGaussian.calibrated(Domain.numeric(0, 10, 1), 1.0, delta=0.1, answers=9)
+    >>> print(law.guarantee(9, Unit.ANSWER, 0.1))
+    epsilon 1, delta 0.1 per answer
+    """
+
+    steps: int
+    rate: int
+
+    name: ClassVar[str] = "random-variance-gaussian"
+    takes: ClassVar[frozenset[Kind]] = NUMBERS
+
+    def __post_init__(self) -> None:
+        check_steps(self.steps)
+        check_integer("rate", self.rate, 1, WORDS**2)
+
+    @classmethod
+    def calibrated(
+        cls,
+        domain: Domain,
+        epsilon: float,
+        *,
+        unit: Unit = Unit.ANSWER,
+        delta: float = 0.0,
+        answers: int = 1,
+    ) -> Self:
+        """The largest rate, up to its last digits, whose guarantee is within the target."""
+        check_target(epsilon, delta, answers)
+        _check_delta(delta)
+        steps = grid_of(domain, cls.name).steps
+
+        def excess(log_rate: float) -> float:
+            law = cls(steps, max(1, int(math.exp(log_rate) * WORDS)))
+            return law._curve(answers, unit).spent(epsilon) - delta
+
+        low, high = -math.log(WORDS), math.log(WORDS) - 1
+        # A smaller rate is more noise but also more steps of it, whose floating-point error counts:
+        # start where that is worth it.
+        start = next((at for at in np.arange(high, low, -1.0) if excess(at) <= 0), None)
+        if start is None:
+            raise UsageError(
+                f"delta {delta:g} at epsilon {epsilon:g} is beyond the precision of "
+                f"{cls.name}: allow a larger delta, or choose a coarser step"
+            )
+        log_rate = float(brentq(excess, start, min(start + 1.0, high), xtol=1e-13))
+        return cls._within(steps, int(math.exp(log_rate) * WORDS), epsilon, unit, delta, answers)
+
+    @classmethod
+    def _within(
+        cls, steps: int, rate: int, epsilon: float, unit: Unit, delta: float, answers: int
+    ) -> Self:
+        """Less rate by ever more of its last digits, until the guarantee is within the target."""
+        for digits in range(40, 16, -4):
+            law = cls(steps, max(1, rate - (rate >> digits)))
+            held = law.guarantee(answers, unit, delta).epsilon
+            if held <= epsilon:
+                if held >= epsilon - 1e-6:
+                    return law
+                break
+        raise UsageError(
+            f"epsilon {epsilon:g} is beyond the precision of {cls.name} at delta {delta:g}: "
+            "ask for a smaller epsilon"
+        )
+
+    @classmethod
+    def as_published(cls, domain: Domain, epsilon: float, *, delta: float) -> Self:
+        """The rate of P3 Thm. 4.8: λ = 2 ε ln(1/(1 - δ)) per squared range."""
+        check_target(epsilon, delta, 1)
+        _check_delta(delta)
+        rate = int(rate_published(epsilon, delta, 1.0) * WORDS)
+        return cls(grid_of(domain, cls.name).steps, max(1, rate))
+
+    @property
+    def alphabet(self) -> Alphabet:
+        return Alphabet.POINTS
+
+    @property
+    def hides_participation(self) -> bool:
+        return False
+
+    @property
+    def scale(self) -> float:
+        """The mean size of the noise, in steps; one report alone is Laplace of this scale."""
+        return self.steps / math.sqrt(2 * self._rate)
+
+    @property
+    def _rate(self) -> float:
+        return self.rate / WORDS
+
+    def draw(self, workers: int, randomness: Randomness) -> Private:
+        """Each worker's variance, in squared steps."""
+        return Private(exponential(randomness.words(workers)) * (self.steps**2 / self._rate))
+
+    def perturb(self, cells: Cells, private: Private | None, randomness: Randomness) -> Cells:
+        codes = check_answers(cells, self.steps + 1)
+        if private is None or len(private) != len(cells.workers):
+            raise UsageError(f"{self.name} needs the variance that each worker has drawn")
+        deviation = np.sqrt(private.values.astype(np.float64))[cells.worker]
+        noise = np.rint(deviation * normal(randomness.words(len(cells))))
+        return cells.reporting(np.clip(codes + noise, -FURTHEST, FURTHEST).astype(np.int32))
+
+    def log_likelihood(self, reports: npt.ArrayLike, answers: npt.ArrayLike) -> FloatArray:
+        """ln P(report | answer) of one report alone, whose noise is a rounded Laplace."""
+        noise, clipped = _noise(reports, answers)
+        inverse = 1 / self.scale
+        sinh = math.log(-math.expm1(-inverse)) + inverse / 2 - math.log(2)
+        inside = np.where(noise == 0, math.log(-math.expm1(-inverse / 2)), sinh - noise * inverse)
+        return np.where(clipped, -math.log(2) - (noise - 0.5) * inverse, inside)
+
+    def log_likelihood_given(
+        self, reports: npt.ArrayLike, answers: npt.ArrayLike, variances: npt.ArrayLike
+    ) -> FloatArray:
+        """ln P(report | answer, V), V in squared steps. Given V, reports are independent."""
+        noise, clipped = _noise(reports, answers)
+        deviation = np.sqrt(np.asarray(variances, np.float64))
+        # By symmetry a cell lies in the lower tail, where the logarithm of Φ is accurate.
+        upper = log_ndtr((0.5 - noise) / deviation)
+        lower = np.where(clipped, -np.inf, log_ndtr((-0.5 - noise) / deviation))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            inside = upper + np.log1p(-np.exp(lower - upper))
+        return np.where(np.isneginf(upper), -np.inf, inside)
+
+    def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
+        """A proven upper bound: rounding to the grid may hide more."""
+        if not 0 <= delta < 1:
+            raise UsageError(f"delta must be at least 0 and below 1, not {delta:g}")
+        curve = self._curve(answers, unit)
+        epsilon = curve.epsilon(delta) if delta > 0 else math.inf
+        return Guarantee(unit, answers, epsilon, delta, False, ASSUMPTIONS, "P3 Alg. 2")
+
+    def delta(self, epsilon: float, answers: int, unit: Unit) -> float:
+        return self._curve(answers, unit).delta(epsilon)
+
+    def _curve(self, answers: int, unit: Unit) -> VarianceCurve:
+        return VarianceCurve(self.steps, self._rate, answers, unit)
+
+    def claim(self, epsilon: float | None = None) -> Claim | None:
+        """P3 gives a curve: nothing without an epsilon."""
+        if epsilon is None:
+            return None
+        return Claim(
+            epsilon,
+            delta_published(epsilon, self._rate, 1.0),
+            "P3 Thm. 4.8",
+            "holds per answer for any number of answers, although its proof (Eq. 13) is wrong; "
+            "false per worker",
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        return {"name": self.name, "steps": self.steps, "rate": str(self.rate)}
+
+    @classmethod
+    def of_json(cls, document: Any) -> Self:
+        fields = mechanism_fields(document, cls.name, {"steps", "rate"})
+        text = fields["rate"]
+        if not (isinstance(text, str) and text.isascii() and text.isdigit() and len(text) <= 39):
+            raise UsageError(f"the policy's rate must be a string of digits, not {text!r}")
+        return cls(integer(fields, "steps"), int(text))
+
+
+def _check_delta(delta: float) -> None:
+    if delta == 0:
+        raise UsageError(
+            "random-variance-gaussian needs delta > 0: no finite epsilon holds at delta 0, "
+            "where laplace keeps one"
+        )
+
+
+def _noise(
+    reports: npt.ArrayLike, answers: npt.ArrayLike
+) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+    """How far reports are from answers, and which are at the ends, where they are clipped."""
+    sent = np.asarray(reports, np.float64)
+    return np.abs(sent - np.asarray(answers, np.float64)), np.abs(sent) >= FURTHEST

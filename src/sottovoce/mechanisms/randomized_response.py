@@ -1,0 +1,126 @@
+"""One-layer randomised response: keep a label, or send another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from sottovoce.mechanisms.checking import (
+    LABELS,
+    check_answers,
+    check_labels,
+    check_weight,
+    integer,
+    label_count,
+    mechanism_fields,
+    word_weight,
+)
+from sottovoce.mechanisms.laws.keeping import Keeping
+from sottovoce.model import (
+    Alphabet,
+    Cells,
+    Claim,
+    Domain,
+    FiniteChannel,
+    FloatArray,
+    Guarantee,
+    Kind,
+    Private,
+    Unit,
+)
+from sottovoce.seams import Randomness
+
+__all__ = ["RandomizedResponse"]
+
+
+@dataclass(frozen=True, slots=True)
+class RandomizedResponse:
+    """Keep a label, or replace it by one of the others, each as likely (P1 Def. 5.1).
+
+        P(report = answer) = keep / 2⁶⁴,   P(report = any other label) = other / 2⁶⁴,
+        keep + (s - 1) other = 2⁶⁴
+
+    The guarantee is that of these integers: ε = ln(keep / other) per answer (P1 Thm. 6.2), and
+    k ε per worker, since each answer has its own noise.
+
+    >>> coin = RandomizedResponse.calibrated(Domain.categorical("ab"), 1.0986122886681098)
+    >>> round(coin.keep_probability, 9)
+    0.75
+    """
+
+    labels: int
+    other: int
+
+    name: ClassVar[str] = "randomized-response"
+    takes: ClassVar[frozenset[Kind]] = LABELS
+
+    def __post_init__(self) -> None:
+        check_labels(self.labels)
+        check_weight("other", self.other, self._law.most)
+
+    @classmethod
+    def calibrated(
+        cls,
+        domain: Domain,
+        epsilon: float,
+        *,
+        unit: Unit = Unit.ANSWER,
+        delta: float = 0.0,
+        answers: int = 1,
+    ) -> Self:
+        """The smallest weight of other labels whose exact guarantee is within the target."""
+        labels = label_count(domain, cls.name)
+        law = Keeping.calibrated(labels, epsilon, unit=unit, delta=delta, answers=answers)
+        return cls(labels, law.other)
+
+    @property
+    def _law(self) -> Keeping:
+        return Keeping(self.labels, self.other)
+
+    @property
+    def keep_probability(self) -> float:
+        """How often the answer itself is sent."""
+        return self._law.keep_probability
+
+    @property
+    def alphabet(self) -> Alphabet:
+        return Alphabet.LABELS
+
+    @property
+    def hides_participation(self) -> bool:
+        return False
+
+    def draw(self, workers: int, randomness: Randomness) -> None:
+        return None
+
+    def perturb(self, cells: Cells, private: Private | None, randomness: Randomness) -> Cells:
+        codes = check_answers(cells, self.labels)
+        return cells.reporting(self._law.sample(codes, randomness))
+
+    def channel(self) -> FiniteChannel:
+        return self._law.channel()
+
+    def log_likelihood(self, reports: npt.ArrayLike, answers: npt.ArrayLike) -> FloatArray:
+        return self._law.log_likelihood(np.asarray(reports), np.asarray(answers))
+
+    def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
+        return self._law.guarantee(answers, unit, delta)
+
+    def delta(self, epsilon: float, answers: int, unit: Unit) -> float:
+        return self._law.delta(epsilon, answers, unit)
+
+    def claim(self, epsilon: float | None = None) -> Claim:
+        return Claim(
+            self._law.epsilon, 0.0, "P1 Thm. 6.2", "holds per answer; per worker it is k times that"
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        return {"name": self.name, "labels": self.labels, "other": str(self.other)}
+
+    @classmethod
+    def of_json(cls, document: Any) -> Self:
+        fields = mechanism_fields(document, cls.name, {"labels", "other"})
+        return cls(integer(fields, "labels"), word_weight(fields, "other"))

@@ -1,0 +1,198 @@
+"""Sampling: a worker sends a few of its answers, each with more of the budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from sottovoce.errors import UsageError
+from sottovoce.mechanisms.checking import LABELS, check_integer, integer, mechanism_fields
+from sottovoce.mechanisms.randomized_response import RandomizedResponse
+from sottovoce.mechanisms.subset_selection import SubsetSelection
+from sottovoce.model import Alphabet, Cells, Codes, Domain, Guarantee, Kind, Private, Unit
+from sottovoce.model.policy import check_target
+from sottovoce.seams import Mechanism, Randomness
+
+__all__ = ["BEST_EPSILON", "MOST_ANSWERS", "Sampled", "best_sample", "sampled_rows"]
+
+BEST_EPSILON = 2.18
+"""What one sampled answer should spend: q tanh²(E / 2q) is largest where E / q is about this."""
+
+MOST_ANSWERS = 1 << 31
+
+BLIND = "the answers sent are chosen without looking at them"
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """Send q of a worker's k cells, each set of q as likely, through another mechanism.
+
+    Let T be the cells that are sent, which an observer sees. T does not depend on the answers, so
+    P(T, reports | a) = P(T) P(reports | answers a on T), and for every ε
+
+        Σ_S (P(S | a) - exp(ε) P(S | a'))₊ = Σ_T P(T) δ_T(ε)
+
+    with δ_T that of the inner mechanism on the min(k, q) cells of T. Per worker all cells of T may
+    differ: δ is the inner δ for min(k, q) answers. Per answer δ_T is 0 unless the changed cell is
+    in T, which has probability min(k, q) / k: δ is so much times the inner δ. Both are equalities,
+    so what is exact stays exact; the pure ε is the inner one in both units.
+
+    >>> sampled = Sampled.calibrated_worker(
+    ...     RandomizedResponse, Domain.categorical("ab"), 4.0, answers=60
+    ... )
+    >>> sampled.answers, round(sampled.guarantee(60, Unit.WORKER).epsilon, 6)
+    (2, 4.0)
+    """
+
+    mechanism: Mechanism
+    answers: int
+
+    name: ClassVar[str] = "sampled"
+    takes: ClassVar[frozenset[Kind]] = LABELS | {Kind.NUMERIC}
+
+    def __post_init__(self) -> None:
+        check_integer("answers", self.answers, 1, MOST_ANSWERS)
+        if isinstance(self.mechanism, Sampled):
+            raise UsageError("a sample of a sample is a sample: sample once")
+        if self.mechanism.alphabet is Alphabet.NUMBERS:
+            raise UsageError(
+                f"{self.mechanism.name} needs all answers of a worker at once: it cannot be sampled"
+            )
+
+    @classmethod
+    def calibrated(
+        cls,
+        domain: Domain,
+        epsilon: float,
+        *,
+        unit: Unit = Unit.ANSWER,
+        delta: float = 0.0,
+        answers: int = 1,
+        of: type[Mechanism] | None = None,
+        sample: int | None = None,
+        **parameters: Any,
+    ) -> Self:
+        """The inner mechanism with the whole budget on the cells that are sent.
+
+        `of` is randomised response for labels and subset selection for numbers unless given. Per
+        answer nothing is gained by sending fewer, so all are sent unless `sample` is given.
+        """
+        check_target(epsilon, delta, answers)
+        if sample is None:
+            sample = best_sample(epsilon, answers) if unit is Unit.WORKER else answers
+        check_integer("sample", sample, 1, answers)
+        kind = of or (SubsetSelection if domain.is_numeric else RandomizedResponse)
+        inner = delta if unit is Unit.WORKER else _before(delta, answers, sample)
+        mechanism = kind.calibrated(
+            domain, epsilon, unit=unit, delta=inner, answers=sample, **parameters
+        )
+        return cls(mechanism, sample)
+
+    @classmethod
+    def calibrated_worker(
+        cls,
+        of: type[Mechanism],
+        domain: Domain,
+        epsilon: float,
+        delta: float = 0.0,
+        answers: int = 1,
+        sample: int | None = None,
+        **parameters: Any,
+    ) -> Self:
+        """The mechanism `of` on a sample, for (epsilon, delta) per worker with so many answers."""
+        return cls.calibrated(
+            domain, epsilon, unit=Unit.WORKER, delta=delta, answers=answers,
+            of=of, sample=sample, **parameters,
+        )  # fmt: skip
+
+    @property
+    def alphabet(self) -> Alphabet:
+        return self.mechanism.alphabet
+
+    @property
+    def hides_participation(self) -> bool:
+        return self.mechanism.hides_participation
+
+    def draw(self, workers: int, randomness: Randomness) -> Private | None:
+        return self.mechanism.draw(workers, randomness)
+
+    def perturb(self, cells: Cells, private: Private | None, randomness: Randomness) -> Cells:
+        """Reports on the sampled cells only, in the order they had."""
+        rows = sampled_rows(cells.worker, self.answers, randomness)
+        sent = replace(
+            cells, worker=cells.worker[rows], task=cells.task[rows], code=cells.code[rows]
+        )
+        return self.mechanism.perturb(sent, private, randomness)
+
+    def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
+        if answers < 1:
+            raise UsageError(f"answers must be at least 1, not {answers}")
+        if not 0 <= delta < 1:
+            raise UsageError(f"delta must be at least 0 and below 1, not {delta:g}")
+        sent = min(answers, self.answers)
+        inner = delta if unit is Unit.WORKER else _before(delta, answers, sent)
+        held = self.mechanism.guarantee(sent, unit, inner)
+        return replace(held, answers=answers, delta=delta, assumptions=(*held.assumptions, BLIND))
+
+    def delta(self, epsilon: float, answers: int, unit: Unit) -> float:
+        sent = min(answers, self.answers)
+        inner = self.mechanism.delta(epsilon, sent, unit)
+        return inner if unit is Unit.WORKER else inner * sent / answers
+
+    def claim(self, epsilon: float | None = None) -> None:
+        return None
+
+    def as_json(self) -> dict[str, Any]:
+        return {"name": self.name, "answers": self.answers, "of": self.mechanism.as_json()}
+
+    @classmethod
+    def of_json(cls, document: Any) -> Self:
+        # The registry lists this class too, and so imports this file.
+        from sottovoce.mechanisms.registry import mechanism_from
+
+        fields = mechanism_fields(document, cls.name, {"answers", "of"})
+        return cls(mechanism_from(fields["of"]), integer(fields, "answers"))
+
+
+def best_sample(epsilon: float, answers: int) -> int:
+    """How many of a worker's answers to send: about E / 2.18, at least one.
+
+    A binary report with E / q tells of its answer in proportion to tanh²(E / 2q), so q of them tell
+    q tanh²(E / 2q), which is largest where x = E / 2q solves sinh(2x) = 4x: E / q = 2.177.
+
+    >>> best_sample(1.0, 60), best_sample(8.0, 60), best_sample(500.0, 60)
+    (1, 4, 60)
+    """
+    return max(1, min(answers, round(epsilon / BEST_EPSILON)))
+
+
+def sampled_rows(worker: Codes, size: int, randomness: Randomness) -> npt.NDArray[np.intp]:
+    """`size` rows of each worker, each set of them as likely; all rows where there are fewer.
+
+    The rows with the smallest of random keys. Workers with equal keys draw all of theirs again:
+    given that none are equal, every order of a worker's rows is as likely.
+    """
+    keys = randomness.words(len(worker))
+    while True:
+        order = np.lexsort((keys, worker))
+        by_worker, by_key = worker[order], keys[order]
+        same = by_worker[1:] == by_worker[:-1]
+        tied = same & (by_key[1:] == by_key[:-1])
+        if not tied.any():
+            break
+        again = np.isin(worker, by_worker[1:][tied])
+        keys[again] = randomness.words(int(np.count_nonzero(again)))
+    starts = np.flatnonzero(np.concatenate(([True], ~same)))[: len(worker)]
+    place = np.arange(len(worker)) - np.repeat(starts, np.diff([*starts, len(worker)]))
+    return np.sort(order[place < size])
+
+
+def _before(delta: float, answers: int, sent: int) -> float:
+    """The inner δ that a sample of `sent` of `answers` turns into delta per answer.
+
+    From sent / answers on, any mechanism keeps delta at ε = 0; the inner δ must stay below 1.
+    """
+    return min(delta * answers / sent, 1 - 2.0**-53)

@@ -1,0 +1,186 @@
+"""Between tables and codes: answers into a mechanism, reports out of it and back again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sottovoce.errors import DataError, UsageError
+from sottovoce.model import (
+    NULL,
+    Alphabet,
+    Cells,
+    Codes,
+    Domain,
+    Grid,
+    Kind,
+    Label,
+    Names,
+    ReportCodes,
+    Reports,
+    label_text,
+)
+
+__all__ = [
+    "NULL_TEXT",
+    "answer_cells",
+    "answer_codes",
+    "report_cells",
+    "report_domain",
+    "report_table",
+    "written_reports",
+]
+
+NULL_TEXT = "NULL"
+"""How a report says that nothing is reported."""
+
+_SIDES = ("below", "not below")
+_ENDS = ("low", "high")
+
+
+def answer_codes(values: Sequence[Label | None], domain: Domain) -> Codes:
+    """Answers as codes of labels or of points of the grid; None is NULL. Errors quote no answer."""
+    codes = np.full(len(values), NULL, np.int32)
+    given = np.array([value is not None for value in values], bool)
+    if domain.is_numeric:
+        codes[given] = Grid.over(domain).codes(_numbers(values))
+        return codes
+    places = _places(domain)
+    for row, value in enumerate(values):
+        if value is not None:
+            code = places.get(label_text(value))
+            if code is None:
+                raise DataError(f"answer {row + 1:,} is none of the labels of {domain}")
+            codes[row] = code
+    return codes
+
+
+def _places(domain: Domain) -> dict[str, int]:
+    return {label_text(label): code for code, label in enumerate(domain.labels)}
+
+
+def _numbers(values: Sequence[Label | None]) -> list[float]:
+    try:
+        return [float(value) for value in values if value is not None]
+    except ValueError:
+        raise DataError("an answer is not a number, and the policy asks for numbers") from None
+
+
+def answer_cells(answers: Reports, domain: Domain) -> Cells:
+    """A table of raw answers as cells under a policy's domain."""
+    if domain.is_numeric:
+        codes = Grid.over(domain).codes(answers.as_numbers().value)
+    elif answers.domain.is_numeric:
+        raise UsageError(f"the answers are numbers, and the policy asks for {domain}")
+    else:
+        places = _places(domain)
+        known = np.array([places.get(label_text(label), NULL) for label in answers.domain.labels])
+        codes = known[answers.value].astype(np.int32)
+        if (codes == NULL).any():
+            row = int(np.flatnonzero(codes == NULL)[0]) + 1
+            raise DataError(f"answer {row:,} is none of the labels of {domain}", row=row)
+    return Cells(answers.worker, answers.task, codes, answers.workers, answers.tasks)
+
+
+def report_domain(alphabet: Alphabet, domain: Domain) -> Domain | Kind:
+    """What a table of reports holds, for whoever reads it."""
+    match alphabet:
+        case Alphabet.LABELS:
+            return domain
+        case Alphabet.LABELS_OR_NULL:
+            return Domain(domain.kind, (*domain.labels, NULL_TEXT))
+        case Alphabet.SUBSETS:
+            return Kind.CATEGORICAL
+        case Alphabet.SIDES:
+            return Domain.categorical(_SIDES)
+        case Alphabet.SIDES_OR_NULL:
+            return Domain.categorical((*_SIDES, NULL_TEXT))
+        case Alphabet.ENDS:
+            return Domain.categorical(_ENDS)
+        case _:
+            return Domain.numeric()
+
+
+def written_reports(codes: ReportCodes, alphabet: Alphabet, domain: Domain) -> list[Any]:
+    """Reports as they are written: labels, numbers, or the codes of a subset as `0 3 7`."""
+    if alphabet is Alphabet.SUBSETS:
+        return [" ".join(str(i) for i in _members(int(mask))) for mask in codes]
+    if alphabet in (Alphabet.POINTS, Alphabet.NUMBERS):
+        numbers: list[Any] = Grid.over(domain).values(codes).tolist()
+        return numbers
+    written = report_domain(alphabet, domain)
+    assert isinstance(written, Domain)  # noqa: S101 - the only kind without labels is above
+    return [written.labels[code] for code in codes.tolist()]
+
+
+def report_table(reports: Cells, alphabet: Alphabet, domain: Domain, *, simulated: bool) -> Reports:
+    """Reports as a table."""
+    written = report_domain(alphabet, domain)
+    value: npt.NDArray[Any] = reports.code
+    if alphabet is Alphabet.SUBSETS:
+        masks, places = np.unique(reports.code.astype(np.uint64), return_inverse=True)
+        value = places.astype(np.int32)
+        written = Domain.categorical(written_reports(masks, alphabet, domain))
+    elif alphabet in (Alphabet.POINTS, Alphabet.NUMBERS):
+        value = Grid.over(domain).values(reports.code)
+    assert isinstance(written, Domain)  # noqa: S101 - subsets have just been given labels
+    return Reports(
+        reports.worker,
+        reports.task,
+        value,
+        reports.workers,
+        reports.tasks,
+        written,
+        simulated=simulated,
+    )
+
+
+def report_cells(reports: Reports, alphabet: Alphabet, domain: Domain) -> Cells:
+    """The codes of a table of reports that was read under `report_domain`."""
+    code: ReportCodes
+    if alphabet is Alphabet.SUBSETS:
+        code = np.array([_mask(str(a)) for a in reports.domain.labels], np.uint64)[reports.value]
+    elif alphabet is Alphabet.NUMBERS:
+        grid = Grid.over(domain)
+        code = np.asarray((reports.value - float(grid.low)) / float(grid.step), np.float64)
+    elif alphabet is Alphabet.POINTS:
+        code = _points(reports.value, Grid.over(domain))
+    else:
+        code = reports.value.astype(np.int32)
+    return Cells(reports.worker, reports.task, code, reports.workers, reports.tasks)
+
+
+def _points(values: npt.NDArray[Any], grid: Grid) -> Codes:
+    places = (values - float(grid.low)) / float(grid.step)
+    codes = np.rint(places)
+    off = ~(np.abs(places - codes) <= 1e-6 + 1e-12 * np.abs(codes))
+    off |= np.abs(codes) > np.iinfo(np.int32).max
+    if off.any():
+        row = int(np.flatnonzero(off)[0]) + 1
+        raise DataError(
+            f"report {row:,} is not on the policy's grid of steps of {float(grid.step):g}: "
+            "it was not made under this policy",
+            row=row,
+        )
+    return codes.astype(np.int32)
+
+
+def _members(mask: int) -> list[int]:
+    return [i for i in range(64) if mask >> i & 1]
+
+
+def _mask(text: str) -> int:
+    members = text.split(" ")
+    if not all(member.isascii() and member.isdigit() and int(member) < 64 for member in members):
+        raise DataError("a report is no subset: write the numbers of its labels, as 0 3 7")
+    return sum(1 << int(member) for member in set(members))
+
+
+def names_of(values: Sequence[str]) -> Names:
+    """Names as a vocabulary."""
+    names = np.empty(len(values), dtype=object)
+    names[:] = values
+    return names

@@ -1,0 +1,167 @@
+"""From what a requester asks for to a policy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any, get_args, get_type_hints
+
+from sottovoce.errors import UsageError
+from sottovoce.mechanisms.policies import policy_of
+from sottovoce.mechanisms.registry import mechanism_class
+from sottovoce.mechanisms.sampling import Sampled
+from sottovoce.model import Calibration, Domain, Policy, Promise, Unit
+from sottovoce.seams import Mechanism
+
+__all__ = ["ALWAYS_HIDING", "Target", "make_policy"]
+
+SAME = frozenset({"randomized-response", "null-randomized-response"})
+"""Mechanisms whose calibration in the paper is sound as it is."""
+
+WHOLE = frozenset({"matrix-factorization"})
+"""Mechanisms that need all answers of a worker at once, and so cannot be sampled."""
+
+ALWAYS_HIDING = frozenset({"null-randomized-response", "matrix-factorization"})
+"""Mechanisms under which every worker reports on every task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a requester asks for: a guarantee, and how workers take part.
+
+    `hide_participation` makes not answering private too. `sample` is how many answers a worker
+    sends when the unit is the worker: a number, or None for the best by rule; `answers` of them
+    sends all.
+    """
+
+    epsilon: float
+    unit: Unit = Unit.ANSWER
+    delta: float = 0.0
+    answers: int = 1
+    hide_participation: bool = False
+    sample: int | None = None
+
+    @property
+    def promise(self) -> Promise:
+        """The same as a policy states it."""
+        return Promise(self.unit, self.epsilon, self.delta, self.answers)
+
+
+def make_policy(
+    domain: Domain,
+    name: str,
+    target: Target,
+    *,
+    calibration: Calibration = Calibration.SOUND,
+    **parameters: Any,
+) -> Policy:
+    """The policy of a mechanism calibrated to a target; parameters go to its calibration.
+
+    >>> policy = make_policy(Domain.categorical(["no", "yes"]), "randomized-response", Target(1.0))
+    >>> policy.name, policy.promise.answers
+    ('randomized-response', 1)
+    """
+    promise = target.promise
+    kind = mechanism_class(name)
+    if domain.kind not in kind.takes:
+        takes = " or ".join(sorted(kind.takes))
+        raise UsageError(f"{name} takes {takes} answers, not {domain.kind} ones")
+    if calibration is Calibration.AS_PUBLISHED and name not in SAME:
+        return policy_of(_as_published(kind, domain, target, parameters), domain, None)
+    if target.hide_participation:
+        parameters = {**_hiding(name), **parameters}
+    _check_parameters(name, kind.calibrated, parameters)
+    mechanism: Mechanism
+    if _samples(name, target):
+        mechanism = Sampled.calibrated_worker(
+            kind, domain, target.epsilon, delta=target.delta, answers=target.answers,
+            sample=target.sample, **parameters,
+        )  # fmt: skip
+    else:
+        mechanism = kind.calibrated(
+            domain, target.epsilon, unit=target.unit, delta=target.delta, answers=target.answers,
+            **parameters,
+        )  # fmt: skip
+    _check_hiding(name, target, mechanism)
+    return policy_of(mechanism, domain, promise)
+
+
+def _as_published(
+    kind: type[Mechanism], domain: Domain, target: Target, parameters: dict[str, Any]
+) -> Mechanism:
+    published: Any = getattr(kind, "as_published", None)
+    if target.unit is Unit.WORKER:
+        raise UsageError("the papers calibrate per answer: --as-published needs --unit answer")
+    if published is None:
+        raise UsageError(f"{kind.name} has no calibration of a paper: drop --as-published")
+    _check_parameters(kind.name, published, parameters)
+    if kind.name == "random-variance-gaussian":
+        parameters = {**parameters, "delta": target.delta}
+    if target.hide_participation and kind.name == "two-layer":
+        parameters = {"null": True, **parameters}
+    mechanism: Mechanism = published(domain, target.epsilon, **parameters)
+    if target.hide_participation and not mechanism.hides_participation:
+        raise UsageError(f"{kind.name} as published does not hide who answered what")
+    return mechanism
+
+
+def _samples(name: str, target: Target) -> bool:
+    """Whether a worker sends a few of its answers only."""
+    if target.unit is Unit.ANSWER:
+        if target.sample is not None:
+            raise UsageError("a sample of the answers is for --unit worker: drop --sample")
+        return False
+    if name in WHOLE:
+        if target.sample not in (None, target.answers):
+            raise UsageError(f"{name} needs all answers of a worker: drop --sample")
+        return False
+    return target.sample != target.answers
+
+
+def _check_parameters(name: str, calibration: Any, parameters: Mapping[str, Any]) -> None:
+    """Refuse parameters that a calibration does not take."""
+    hints = get_type_hints(calibration)
+    taken = {
+        field: hints[field]
+        for field, each in signature(calibration).parameters.items()
+        if each.kind is each.KEYWORD_ONLY and field not in ("unit", "delta", "answers")
+    }
+    for field, value in parameters.items():
+        if field not in taken:
+            those = ", ".join(taken) or "none"
+            raise UsageError(f"{name} has no parameter {field!r} to set; there are: {those}")
+        kinds = get_args(taken[field]) or (taken[field],)
+        if not (type(value) in kinds or (float in kinds and type(value) is int)):
+            wanted = " or ".join(kind.__name__ for kind in kinds if kind is not type(None))
+            raise UsageError(f"{name}'s {field} must be {wanted}, not {value!r}")
+
+
+def _check_hiding(name: str, target: Target, mechanism: Mechanism) -> None:
+    """Refuse parameters that hide participation, or reveal it, against what was asked for.
+
+    How many cells a worker reports on, and so what a worker betrays, depends on it.
+    """
+    if target.hide_participation and not mechanism.hides_participation:
+        raise UsageError(f"these parameters of {name} do not hide who answered what")
+    if mechanism.hides_participation and not (target.hide_participation or name in ALWAYS_HIDING):
+        raise UsageError(
+            f"these parameters of {name} hide who answered what: say --hide-participation "
+            "(hide_participation=True)"
+        )
+
+
+def _hiding(name: str) -> dict[str, Any]:
+    """What makes a mechanism's calibration hide participation."""
+    ways: dict[str, dict[str, Any]] = {
+        "two-layer": {"null": True},
+        "subset-selection": {"null": True},
+        "threshold": {"null": True},
+        "laplace": {"null": "centre"},
+        **{hiding: {} for hiding in ALWAYS_HIDING},
+    }
+    if name not in ways:
+        raise UsageError(
+            f"{name} cannot hide who answered what; these can: {', '.join(sorted(ways))}"
+        )
+    return ways[name]

@@ -1,0 +1,246 @@
+"""Threshold questions: whether a number is below a public threshold, or not below it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from sottovoce.errors import UsageError
+from sottovoce.mechanisms.checking import (
+    check_answers,
+    check_weight,
+    integer,
+    mechanism_fields,
+    word_weight,
+)
+from sottovoce.mechanisms.laws.gridding import NUMBERS, check_steps, check_within, grid_of
+from sottovoce.mechanisms.laws.keeping import Keeping
+from sottovoce.mechanisms.laws.thresholds import Windows, posterior_windows, thresholds_of
+from sottovoce.model import (
+    NULL,
+    WORDS,
+    Alphabet,
+    Cells,
+    Claim,
+    Codes,
+    Domain,
+    FiniteChannel,
+    FloatArray,
+    Guarantee,
+    Kind,
+    Private,
+    Unit,
+)
+from sottovoce.seams import Randomness
+
+__all__ = ["Threshold", "next_windows"]
+
+NULL_SYMBOL = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """Randomised response to "is it below h?", with a public threshold h for every cell.
+
+        side = 0 if answer < h, else 1;   P(report = side) = 1 - (symbols - 1) other / 2⁶⁴,
+        P(report = any other symbol) = other / 2⁶⁴
+
+    h is 1, …, steps, derived from names and `salt` as in `thresholds_of`. With `null` not answering
+    is private: it is a third symbol, or with `coin` a fair coin's side under two symbols, whose law
+    is a mixture of theirs. h depends on no answer and leaves answers on both sides, so the
+    guarantee is exactly that of randomised response, and k ε per worker.
+
+    **Adaptive**: `moved` gives the mechanism for the next batch of workers with thresholds in
+    windows. ε per answer is kept: each cell is reported once, through this channel at ε, at a
+    threshold that depends on earlier reports of *other* workers only. Given those, the cell's
+    report is ε-private; all that comes later is a function of reports.
+
+    >>> question = Threshold.calibrated(Domain.numeric(0, 10, step=0.1), 1.0)
+    >>> question.alphabet.value, round(question.guarantee(4, Unit.WORKER).epsilon, 6)
+    ('sides', 4.0)
+    """
+
+    steps: int
+    other: int
+    null: bool = False
+    coin: bool = False
+    salt: str = ""
+    windows: Windows = field(default_factory=Windows)
+
+    name: ClassVar[str] = "threshold"
+    takes: ClassVar[frozenset[Kind]] = NUMBERS
+
+    def __post_init__(self) -> None:
+        check_steps(self.steps)
+        for name, value in (("null", self.null), ("coin", self.coin)):
+            if not isinstance(value, bool):
+                raise UsageError(f"{name} must be true or false, not {value!r}")
+        if self.coin and not self.null:
+            raise UsageError("coin says how NULL is reported: it needs null")
+        if not isinstance(self.salt, str):
+            raise UsageError(f"salt must be a text, not {self.salt!r}")
+        check_weight("other", self.other, WORDS // self.symbols - 1)
+        Windows.of(self.windows.as_json(), self.steps)
+
+    @classmethod
+    def calibrated(
+        cls,
+        domain: Domain,
+        epsilon: float,
+        *,
+        unit: Unit = Unit.ANSWER,
+        delta: float = 0.0,
+        answers: int = 1,
+        null: bool = False,
+        coin: bool = False,
+        salt: str = "",
+    ) -> Self:
+        """The smallest weight of a wrong symbol whose exact guarantee is within the target."""
+        steps = grid_of(domain, cls.name).steps
+        symbols = 3 if null and not coin else 2
+        law = Keeping.calibrated(symbols, epsilon, unit=unit, delta=delta, answers=answers)
+        return cls(steps, law.other, null, coin, salt)
+
+    def moved(self, windows: Mapping[str, tuple[int, int]] | Windows) -> Self:
+        """The mechanism for the next batch of workers, who must not have reported these tasks."""
+        if not isinstance(windows, Windows):
+            windows = Windows.of(windows, self.steps)
+        return replace(self, windows=windows)
+
+    @property
+    def symbols(self) -> int:
+        """Two sides, and NULL where it is a symbol."""
+        return 3 if self.null and not self.coin else 2
+
+    @property
+    def _law(self) -> Keeping:
+        return Keeping(self.symbols, self.other)
+
+    @property
+    def alphabet(self) -> Alphabet:
+        return Alphabet.SIDES if self.symbols == 2 else Alphabet.SIDES_OR_NULL
+
+    @property
+    def hides_participation(self) -> bool:
+        return self.null
+
+    def draw(self, workers: int, randomness: Randomness) -> None:
+        return None
+
+    def thresholds(self, cells: Cells) -> Codes:
+        """The public threshold of each row, of answers or of reports."""
+        return thresholds_of(cells, self.salt, self.windows, self.steps)
+
+    def perturb(self, cells: Cells, private: Private | None, randomness: Randomness) -> Cells:
+        codes = check_answers(cells, self.steps + 1, null=self.null)
+        sides = (codes >= self.thresholds(cells)).astype(np.int32)
+        missing = np.flatnonzero(codes == NULL)
+        if self.coin:
+            sides[missing] = (randomness.words(len(missing)) & np.uint64(1)).astype(np.int32)
+        else:
+            sides[missing] = NULL_SYMBOL
+        return cells.reporting(self._law.sample(sides, randomness))
+
+    def channel(self) -> FiniteChannel:
+        """The law of the symbol given the side of the answer: 0 below, 1 not below, then NULL."""
+        law = replace(self._law.channel(), null=self.null)
+        if self.coin:
+            return replace(law, weights=(*law.weights, (WORDS // 2, WORDS // 2)))
+        return law
+
+    def log_likelihood(self, reports: npt.ArrayLike, answers: npt.ArrayLike) -> FloatArray:
+        """ln P(report | side), where answers are sides: 0 below, 1 not below, or NULL."""
+        report = check_within("report", reports, 0, self.symbols - 1)
+        side = check_within("side", answers, NULL if self.null else 0, 1)
+        if self.coin:
+            return np.where(side == NULL, -math.log(2), self._law.log_likelihood(report, side))
+        return self._law.log_likelihood(report, np.where(side == NULL, NULL_SYMBOL, side))
+
+    def log_likelihood_at(
+        self, reports: npt.ArrayLike, answers: npt.ArrayLike, thresholds: npt.ArrayLike
+    ) -> FloatArray:
+        """ln P(report | answer) at public thresholds; the three are broadcast."""
+        answer = check_within("answer", answers, NULL if self.null else 0, self.steps)
+        above = (answer >= np.asarray(thresholds)).astype(np.int64)
+        return self.log_likelihood(reports, np.where(answer == NULL, NULL, above))
+
+    def unbiased(self, reports: npt.ArrayLike, thresholds: npt.ArrayLike) -> FloatArray:
+        """Codes whose mean over thresholds and noise is the answer's code; NULL's is steps / 2.
+
+        A uniform threshold is at most i with chance i / steps, so with b the report freed of its
+        noise and m the middle point, E[m + steps (b - [h ≤ m])] = m + i - m. Where NULL is a
+        symbol, a NULL report is NaN, and the others are right for cells that were answered; those
+        that were not pull towards the middle.
+        """
+        if self.windows:
+            raise UsageError("a plain mean needs thresholds over the whole range, not windows")
+        report = check_within("report", reports, 0, self.symbols - 1)
+        wrong = self.other / (self._law.keep + self.other)
+        freed = (np.where(report == NULL_SYMBOL, np.nan, report) - wrong) / (1 - 2 * wrong)
+        middle = self.steps // 2
+        centred = freed - (np.asarray(thresholds) <= middle).astype(np.float64)
+        return np.asarray(middle + self.steps * centred, np.float64)
+
+    def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
+        return self._law.guarantee(answers, unit, delta)
+
+    def delta(self, epsilon: float, answers: int, unit: Unit) -> float:
+        return self._law.delta(epsilon, answers, unit)
+
+    def claim(self, epsilon: float | None = None) -> Claim | None:
+        return None
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "name": self.name, "steps": self.steps, "other": str(self.other), "null": self.null,
+            "coin": self.coin, "salt": self.salt, "windows": self.windows.as_json(),
+        }  # fmt: skip
+
+    @classmethod
+    def of_json(cls, document: Any) -> Self:
+        known = {"steps", "other", "null", "coin", "salt", "windows"}
+        fields = mechanism_fields(document, cls.name, known)
+        steps = integer(fields, "steps")
+        check_steps(steps)
+        return cls(
+            steps, word_weight(fields, "other"), fields["null"], fields["coin"], fields["salt"],
+            Windows.of(fields["windows"], steps),
+        )  # fmt: skip
+
+
+def next_windows(
+    mechanism: Threshold,
+    reports: Cells,
+    thresholds: Codes | None = None,
+    *,
+    mass: float = 0.9,
+    margin: int | None = None,
+) -> Windows:
+    """For every task, where to ask next, from the reports so far.
+
+    `thresholds` are those the reports were made under, batch by batch; by default the mechanism's.
+    The posterior takes all workers of a task to have one answer, so it is narrower than theirs:
+    `margin`, by default a twentieth of the range, widens the window on both sides. Windows depend
+    on reports alone, so they may be published.
+
+    >>> cells = Cells(*(np.zeros(3, np.int32),) * 2, np.ones(3, np.int32), *[np.array(["a"])] * 2)
+    >>> likely_low = Threshold(9, WORDS // 100)
+    >>> next_windows(likely_low, cells, np.array([5, 6, 7], np.int32), margin=1).entries
+    (('a', 7, 9),)
+    """
+    if not 0 < mass < 1:
+        raise UsageError(f"mass must be above 0 and below 1, not {mass:g}")
+    margin = max(mechanism.steps // 20, 1) if margin is None else margin
+    if margin < 1:
+        raise UsageError(f"margin must be at least 1, not {margin}")
+    codes = reports.code
+    gains = mechanism.log_likelihood(codes, np.int32(1)) - mechanism.log_likelihood(
+        codes, np.int32(0)
+    )
+    used = mechanism.thresholds(reports) if thresholds is None else thresholds
+    return posterior_windows(reports, used, gains, mechanism.steps, mass, margin)

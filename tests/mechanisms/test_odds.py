@@ -1,0 +1,102 @@
+"""Odds in words."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from sottovoce.cli.screen import hundred
+from sottovoce.mechanisms.odds import frankly, odds_of
+from sottovoce.mechanisms.policies import mechanism_of
+from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.model import Domain, Unit
+
+LABELS = Domain.categorical("abc")
+NUMBERS = Domain.numeric(0, 10, 0.1)
+
+
+def sentence(name: str, domain: Domain, target: Target) -> str:
+    odds = odds_of(mechanism_of(make_policy(domain, name, target)))
+    assert odds is not None
+    assert f" {odds.of_100} " in odds.sentence
+    return odds.sentence
+
+
+@pytest.mark.parametrize(
+    ("name", "domain", "target", "words"),
+    [
+        (
+            "randomized-response",
+            Domain.categorical("ab"),
+            Target(math.log(3)),
+            "Of 100 workers with the same answer 75 send it and 25 send another label.",
+        ),
+        (
+            "randomized-response",
+            LABELS,
+            Target(1.0),
+            "Of 100 workers with the same answer 58 send it and 42 send another label, each other "
+            "one by about 21.",
+        ),
+        (
+            "null-randomized-response",
+            LABELS,
+            Target(1.0),
+            "Of 100 workers with the same answer 48 send it and 52 send another label or nothing, "
+            "each other one by about 17.",
+        ),
+        (
+            "subset-selection",
+            LABELS,
+            Target(1.0),
+            "Of 100 workers with the same answer 58 send a set of 1 that has it and 42 a set that "
+            "has it not.",
+        ),
+        (
+            "threshold",
+            NUMBERS,
+            Target(1.0),
+            "Of 100 workers 73 say truly on which side of a threshold their answer is, and 27 do "
+            "not.",
+        ),
+        (
+            "randomized-response",
+            LABELS,
+            Target(2.0, Unit.WORKER, 0.0, 50),
+            "Of 100 workers with the same answer 79 send it and 21 send another label, each other "
+            "one by about 11. A worker sends 1 of its answers, chosen at random.",
+        ),
+    ],
+)
+def test_odds_read_as_a_sentence(name: str, domain: Domain, target: Target, words: str) -> None:
+    assert sentence(name, domain, target) == words
+
+
+@pytest.mark.parametrize("name", ["laplace", "piecewise", "random-variance-gaussian"])
+def test_numbers_are_near_or_far(name: str) -> None:
+    said = sentence(name, NUMBERS, Target(3.0, delta=1e-5))
+    assert said.endswith("send a number within a tenth of the range of it.")
+
+
+def test_duchi_says_which_end() -> None:
+    assert "which end of the range" in sentence("duchi", NUMBERS, Target(1.0))
+
+
+def test_no_report_stands_for_one_answer_where_answers_are_factorised() -> None:
+    assert odds_of(mechanism_of(make_policy(NUMBERS, "matrix-factorization", Target(1.0)))) is None
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "word"), [(3.99, None), (4.0, "hides little"), (math.inf, "hides nothing")]
+)
+def test_a_large_epsilon_is_called_what_it_is(epsilon: float, word: str | None) -> None:
+    said = frankly(epsilon)
+    assert said is None if word is None else said is not None and word in said
+
+
+@pytest.mark.parametrize("filled", [0, 1, 58, 100])
+def test_a_hundred_people_stand_in_ten_rows_of_ten(filled: int) -> None:
+    rows = [row.split(" ") for row in hundred(filled).split("\n")]
+    assert [len(row) for row in rows] == [10] * 10
+    assert [person for row in rows for person in row] == ["●"] * filled + ["○"] * (100 - filled)

@@ -1,0 +1,224 @@
+"""Policies that keep what they promise, and those that are refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sottovoce.errors import UsageError
+from sottovoce.mechanisms.policies import mechanism_of
+from sottovoce.mechanisms.registry import MECHANISMS
+from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.model import WORDS, Calibration, Domain, Policy, Unit
+
+LABELS = Domain.categorical("abc")
+ORDER = Domain.ordinal(range(1, 6))
+NUMBERS = Domain.numeric(0, 10, 0.5)
+DELTA = {"random-variance-gaussian": 1e-5}
+PAIRS = [
+    (name, domain)
+    for name, kind in MECHANISMS.items()
+    for domain in (LABELS, ORDER, NUMBERS)
+    if domain.kind in kind.takes
+]
+
+
+def target_of(name: str, unit: Unit, **others: Any) -> Target:
+    return Target(2.0, unit, DELTA.get(name, 0.0), 3, **others)
+
+
+@pytest.mark.parametrize("unit", Unit)
+@pytest.mark.parametrize(("name", "domain"), PAIRS, ids=str)
+def test_every_mechanism_makes_a_policy_that_keeps_its_promise_after_the_round_trip(
+    name: str, domain: Domain, unit: Unit
+) -> None:
+    policy = make_policy(domain, name, target_of(name, unit))
+    again = Policy.parse(policy.text())
+    assert again == policy
+    held = mechanism_of(again).guarantee(3, unit, DELTA.get(name, 0.0))
+    assert held.within(2.0, DELTA.get(name, 0.0))
+
+
+@pytest.mark.parametrize(("name", "domain"), PAIRS, ids=str)
+def test_every_policy_as_published_promises_nothing_and_comes_back(
+    name: str, domain: Domain
+) -> None:
+    target = target_of(name, Unit.ANSWER)
+    sound = {"randomized-response", "null-randomized-response"}
+    published = hasattr(MECHANISMS[name], "as_published")
+    if name not in sound and not published:
+        with pytest.raises(UsageError, match="no calibration of a paper"):
+            make_policy(domain, name, target, calibration=Calibration.AS_PUBLISHED)
+        return
+    policy = make_policy(domain, name, target, calibration=Calibration.AS_PUBLISHED)
+    again = Policy.parse(policy.text())
+    assert mechanism_of(again).as_json() == policy.mechanism
+    assert (again.promise is None) is (name not in sound)
+
+
+def test_a_sample_is_drawn_per_worker_only() -> None:
+    sampled = make_policy(LABELS, "randomized-response", Target(2.0, Unit.WORKER, 0.0, 50))
+    whole = make_policy(LABELS, "randomized-response", Target(2.0, Unit.WORKER, 0.0, 50, sample=50))
+    assert (sampled.name, whole.name) == ("sampled", "randomized-response")
+    with pytest.raises(UsageError, match="drop --sample"):
+        make_policy(LABELS, "randomized-response", Target(2.0, Unit.ANSWER, 0.0, 50, sample=2))
+
+
+def test_a_mechanism_that_needs_all_answers_is_not_sampled() -> None:
+    target = Target(2.0, Unit.WORKER, 0.0, 50)
+    assert make_policy(NUMBERS, "matrix-factorization", target).name == "matrix-factorization"
+    with pytest.raises(UsageError, match="needs all answers"):
+        make_policy(NUMBERS, "matrix-factorization", Target(2.0, Unit.WORKER, 0.0, 50, sample=2))
+
+
+@pytest.mark.parametrize(("name", "domain"), PAIRS, ids=str)
+def test_whoever_asks_to_hide_participation_gets_it_or_is_refused(
+    name: str, domain: Domain
+) -> None:
+    try:
+        policy = make_policy(domain, name, target_of(name, Unit.ANSWER, hide_participation=True))
+    except UsageError as refusal:
+        said = str(refusal)
+    else:
+        assert mechanism_of(policy).hides_participation
+        return
+    assert "cannot hide who answered what" in said
+
+
+def test_a_parameter_cannot_undo_hiding() -> None:
+    with pytest.raises(UsageError, match="do not hide who answered what"):
+        make_policy(NUMBERS, "laplace", Target(1.0, hide_participation=True), null="absent")
+
+
+@pytest.mark.parametrize(
+    ("name", "domain", "parameters", "message"),
+    [
+        ("laplace", NUMBERS, {"size": 1}, "no parameter 'size' to set; there are: null"),
+        ("piecewise", NUMBERS, {"size": 1}, "there are: none"),
+        ("laplace", NUMBERS, {"unit": "worker"}, "no parameter 'unit'"),
+        ("laplace", NUMBERS, {"null": "maybe"}, "null must be absent"),
+        ("subset-selection", NUMBERS, {"bins": "x"}, "bins must be int, not 'x'"),
+        ("subset-selection", NUMBERS, {"bins": 1}, "bins must be an integer from 2"),
+        ("subset-selection", LABELS, {"null": "true"}, "null must be bool"),
+        ("matrix-factorization", NUMBERS, {"dimension": 0}, "dimension must be an integer from 1"),
+    ],
+)
+def test_parameters_that_make_no_sense_are_refused_by_their_field(
+    name: str, domain: Domain, parameters: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        make_policy(domain, name, Target(1.0), **parameters)
+
+
+@pytest.mark.parametrize(
+    ("name", "domain", "message"),
+    [
+        ("randomised-response", LABELS, "no mechanism 'randomised-response'; there are: "),
+        ("sampled", LABELS, "no mechanism 'sampled'"),
+        ("laplace", LABELS, "takes numeric or ordinal answers, not categorical ones"),
+        ("two-layer", NUMBERS, "takes categorical or ordinal answers, not numeric ones"),
+        ("randomized-response", Domain.categorical("a"), "labels must be an integer from 2"),
+        ("null-randomized-response", Domain.categorical(["NULL", "b"]), "another name"),
+        ("laplace", Domain.numeric(0), "public range"),
+    ],
+)
+def test_a_mechanism_and_a_domain_that_do_not_fit_are_refused(
+    name: str, domain: Domain, message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        make_policy(domain, name, Target(1.0))
+
+
+def test_errors_about_a_guessed_domain_quote_none_of_its_labels() -> None:
+    with pytest.raises(UsageError) as refusal:
+        make_policy(Domain.categorical(["CANARY", "b"]), "laplace", Target(1.0))
+    assert "CANARY" not in str(refusal.value)
+
+
+def weights_in(document: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Where the integers of a mechanism stand."""
+    if isinstance(document, dict):
+        return [at for key, value in document.items() for at in weights_in(value, (*path, key))]
+    if isinstance(document, list):
+        return [at for i, value in enumerate(document) for at in weights_in(value, (*path, i))]
+    is_number = isinstance(document, int) and not isinstance(document, bool)
+    return [path] if is_number or (isinstance(document, str) and document.isdigit()) else []
+
+
+POLICIES = [
+    make_policy(domain, name, target_of(name, unit)) for name, domain in PAIRS for unit in Unit
+]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(POLICIES), st.data())
+def test_tampered_integers_never_break_the_promise(policy: Policy, data: st.DataObject) -> None:
+    document = json.loads(policy.text())
+    path = data.draw(st.sampled_from(weights_in(document["mechanism"])))
+    place = document["mechanism"]
+    for step in path[:-1]:
+        place = place[step]
+    old = int(place[path[-1]])
+    far = st.integers(1, max(2, 2 * old))
+    new = data.draw(st.integers(max(0, old - 3), old + 3) | far | st.just(WORDS - 1))
+    place[path[-1]] = str(new) if isinstance(place[path[-1]], str) else new
+    try:
+        mechanism = mechanism_of(Policy.of_json(document))
+    except UsageError:
+        return
+    promise = policy.promise
+    assert promise is not None
+    held = mechanism.guarantee(promise.answers, promise.unit, promise.delta)
+    assert held.within(promise.epsilon, promise.delta)
+
+
+def test_less_noise_than_promised_is_refused() -> None:
+    document = make_policy(LABELS, "randomized-response", Target(1.0)).as_json()
+    document["mechanism"]["other"] = str(int(document["mechanism"]["other"]) - 10**13)
+    with pytest.raises(UsageError, match="it cannot be trusted"):
+        mechanism_of(Policy.of_json(document))
+
+
+@pytest.mark.parametrize(("name", "domain"), PAIRS, ids=str)
+def test_a_mechanism_made_for_another_domain_is_refused(name: str, domain: Domain) -> None:
+    document = make_policy(domain, name, target_of(name, Unit.ANSWER)).as_json()
+    if domain.is_numeric:
+        document["domain"]["step"] = "0.1"
+    else:
+        document["domain"]["labels"].append(6)
+    with pytest.raises(UsageError, match="is made for"):
+        mechanism_of(Policy.of_json(document))
+
+
+def test_a_label_named_null_is_refused_where_null_is_a_report() -> None:
+    document = make_policy(LABELS, "null-randomized-response", Target(1.0)).as_json()
+    document["domain"]["labels"][0] = "NULL"
+    with pytest.raises(UsageError, match="another name"):
+        mechanism_of(Policy.of_json(document))
+
+
+def test_a_sample_of_samples_is_refused_however_deep() -> None:
+    document = make_policy(LABELS, "randomized-response", Target(1.0)).as_json()
+    for _ in range(400):
+        document["mechanism"] = {"name": "sampled", "answers": 1, "of": document["mechanism"]}
+    with pytest.raises(UsageError, match="sample once"):
+        mechanism_of(Policy.parse(json.dumps(document)))
+
+
+@pytest.mark.parametrize("change", [{"labels": True}, {"labels": None}, {"other": 3}, {"new": 1}])
+def test_a_mechanism_with_wrong_fields_is_refused(change: dict[str, Any]) -> None:
+    document = make_policy(LABELS, "randomized-response", Target(1.0)).as_json()
+    document["mechanism"] |= change
+    with pytest.raises(UsageError):
+        mechanism_of(Policy.of_json(document))
+
+
+def test_a_sound_policy_must_promise_something() -> None:
+    document = make_policy(LABELS, "randomized-response", Target(1.0)).as_json()
+    document["promise"] = None
+    with pytest.raises(UsageError, match="must promise something"):
+        mechanism_of(Policy.of_json(document))
