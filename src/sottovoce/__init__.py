@@ -16,20 +16,44 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as _numpy  # noqa: F401 - the one library every part needs
 
+from sottovoce.version import __version__ as __version__
+
 if TYPE_CHECKING:
-    from sottovoce.api import (
-        Comparison,
-        compare,
-        gold,
-        infer,
-        inspect,
+    from sottovoce.api.files import (
         pack,
-        read,
-        score,
         write,
     )
-    from sottovoce.engines import LocalEngine
-    from sottovoce.errors import DataError, NotInstalled, OutputExists, SottovoceError, UsageError
+    from sottovoce.api.inferring import (
+        Comparison,
+        compare,
+        infer,
+        inspect,
+        score,
+    )
+    from sottovoce.api.perturbing import (
+        perturb,
+        read_under,
+    )
+    from sottovoce.api.sources import (
+        gold,
+        read,
+    )
+    from sottovoce.datasets import (
+        SeededRandomness,
+    )
+    from sottovoce.engines import (
+        LocalEngine,
+    )
+    from sottovoce.errors import (
+        AlreadyReported,
+        BudgetExceeded,
+        DataError,
+        LedgerDamaged,
+        NotInstalled,
+        OutputExists,
+        SottovoceError,
+        UsageError,
+    )
     from sottovoce.inference import (
         CATD,
         CRH,
@@ -48,26 +72,87 @@ if TYPE_CHECKING:
         importance,
         important,
     )
-    from sottovoce.inference.inspecting import Inspection
-    from sottovoce.model import Domain, Gold, Kind, Reading, Reports, Result, Score
-
-__version__ = "0.1.0"
+    from sottovoce.inference.inspecting import (
+        Inspection,
+    )
+    from sottovoce.mechanisms import (
+        Duchi,
+        Laplace,
+        MatrixFactorization,
+        NullRandomizedResponse,
+        Piecewise,
+        RandomizedResponse,
+        RandomVarianceGaussian,
+        Sampled,
+        SubsetSelection,
+        Threshold,
+        TwoLayer,
+    )
+    from sottovoce.mechanisms.policies import mechanism_of
+    from sottovoce.mechanisms.registry import (
+        MECHANISMS,
+    )
+    from sottovoce.mechanisms.targets import Target, make_policy
+    from sottovoce.model import (
+        Calibration,
+        Domain,
+        Gold,
+        Guarantee,
+        Kind,
+        Policy,
+        Promise,
+        Reading,
+        Reports,
+        Result,
+        Score,
+        Unit,
+    )
+    from sottovoce.privacy.audit import (
+        Audit,
+        audit,
+        audit_samples,
+    )
+    from sottovoce.stores import (
+        read_policy,
+        write_policy,
+    )
+    from sottovoce.worker import (
+        Answer,
+        Budget,
+        Ledger,
+        Submission,
+        SystemRandomness,
+        preview,
+        respond,
+    )
 
 _HOMES = {
-    "sottovoce.api": (
-        "Comparison",
-        "compare",
-        "gold",
-        "infer",
-        "inspect",
+    "sottovoce.api.files": (
         "pack",
-        "read",
-        "score",
         "write",
     ),
+    "sottovoce.api.inferring": (
+        "Comparison",
+        "compare",
+        "infer",
+        "inspect",
+        "score",
+    ),
+    "sottovoce.api.perturbing": (
+        "perturb",
+        "read_under",
+    ),
+    "sottovoce.api.sources": (
+        "gold",
+        "read",
+    ),
+    "sottovoce.datasets": ("SeededRandomness",),
     "sottovoce.engines": ("LocalEngine",),
     "sottovoce.errors": (
+        "AlreadyReported",
+        "BudgetExceeded",
         "DataError",
+        "LedgerDamaged",
         "NotInstalled",
         "OutputExists",
         "SottovoceError",
@@ -92,7 +177,54 @@ _HOMES = {
         "important",
     ),
     "sottovoce.inference.inspecting": ("Inspection",),
-    "sottovoce.model": ("Domain", "Gold", "Kind", "Reading", "Reports", "Result", "Score"),
+    "sottovoce.mechanisms": (
+        "Duchi",
+        "Laplace",
+        "MatrixFactorization",
+        "NullRandomizedResponse",
+        "Piecewise",
+        "RandomVarianceGaussian",
+        "RandomizedResponse",
+        "Sampled",
+        "SubsetSelection",
+        "Threshold",
+        "TwoLayer",
+    ),
+    "sottovoce.mechanisms.policies": ("mechanism_of",),
+    "sottovoce.mechanisms.registry": ("MECHANISMS",),
+    "sottovoce.mechanisms.targets": ("Target", "make_policy"),
+    "sottovoce.model": (
+        "Calibration",
+        "Domain",
+        "Gold",
+        "Guarantee",
+        "Kind",
+        "Policy",
+        "Promise",
+        "Reading",
+        "Reports",
+        "Result",
+        "Score",
+        "Unit",
+    ),
+    "sottovoce.privacy.audit": (
+        "Audit",
+        "audit",
+        "audit_samples",
+    ),
+    "sottovoce.stores": (
+        "read_policy",
+        "write_policy",
+    ),
+    "sottovoce.worker": (
+        "Answer",
+        "Budget",
+        "Ledger",
+        "Submission",
+        "SystemRandomness",
+        "preview",
+        "respond",
+    ),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -100,42 +232,80 @@ __all__ = [
     "CATD",
     "CRH",
     "GTM",
+    "MECHANISMS",
     "METHODS",
     "TD",
+    "AlreadyReported",
+    "Answer",
+    "Audit",
+    "Budget",
+    "BudgetExceeded",
+    "Calibration",
     "Comparison",
     "Constant",
     "DataError",
     "DawidSkene",
     "Domain",
+    "Duchi",
     "Gold",
+    "Guarantee",
     "Inspection",
     "InverseDeviation",
     "Kind",
+    "Laplace",
     "LatentLabel",
+    "Ledger",
+    "LedgerDamaged",
     "LocalEngine",
     "MajorityVote",
+    "MatrixFactorization",
     "Mean",
     "Median",
     "NotInstalled",
+    "NullRandomizedResponse",
     "OneCoin",
     "OutputExists",
+    "Piecewise",
+    "Policy",
+    "Promise",
+    "RandomVarianceGaussian",
+    "RandomizedResponse",
     "Reading",
     "Reports",
     "Result",
+    "Sampled",
     "Score",
+    "SeededRandomness",
     "SottovoceError",
+    "Submission",
+    "SubsetSelection",
+    "SystemRandomness",
+    "Target",
+    "Threshold",
+    "TwoLayer",
+    "Unit",
     "UsageError",
     "WeightedMedian",
+    "audit",
+    "audit_samples",
     "compare",
     "gold",
     "importance",
     "important",
     "infer",
     "inspect",
+    "make_policy",
+    "mechanism_of",
     "pack",
+    "perturb",
+    "preview",
     "read",
+    "read_policy",
+    "read_under",
+    "respond",
     "score",
     "write",
+    "write_policy",
 ]
 
 

@@ -8,9 +8,19 @@ from typing import Annotated
 
 import typer
 
-from sottovoce import __version__
-from sottovoce.cli import comparing, datasets, demo, inferring, inspecting, packing
+from sottovoce.cli import (
+    auditing,
+    comparing,
+    datasets,
+    demo,
+    guaranteeing,
+    inferring,
+    inspecting,
+    packing,
+    perturbing,
+)
 from sottovoce.errors import DataError, SottovoceError
+from sottovoce.version import __version__
 
 __all__ = ["app", "main"]
 
@@ -27,6 +37,9 @@ app = typer.Typer(
 app.command("infer")(inferring.infer)
 app.command("compare")(comparing.compare)
 app.command("inspect")(inspecting.inspect)
+app.command("perturb")(perturbing.perturb)
+app.command("guarantee")(guaranteeing.guarantee)
+app.command("audit")(auditing.audit)
 app.command("pack")(packing.pack)
 app.command("demo")(demo.demo)
 app.add_typer(datasets.app, name="datasets")

@@ -27,7 +27,7 @@ from sottovoce.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sottovoce.api import Comparison
+    from sottovoce.api.inferring import Comparison
 
 __all__ = ["compare", "print_comparison"]
 
@@ -64,6 +64,7 @@ def compare(
         gold_columns=pairs(gold_columns, "--gold-columns"),
     )
     screen.notes_of(table.reading)
+    screen.note_of_simulation(table.simulated)
     if json:
         screen.print_json(
             {

@@ -25,6 +25,7 @@ from sottovoce.cli.options import (
     Repeats,
     RepeatsOption,
     pairs,
+    parameters,
     reading,
 )
 from sottovoce.errors import UsageError
@@ -80,6 +81,9 @@ def infer(
         Ties, typer.Option(help="Which of several equally likely labels is chosen.")
     ] = Ties.first,
     seed: Annotated[int | None, typer.Option(help="Seed for random ties.")] = None,
+    policy: Annotated[
+        Path | None, typer.Option(help="The policy under which ANSWERS, then reports, were made.")
+    ] = None,
     columns: ColumnsOption = None,
     gold_columns: GoldColumnsOption = None,
     domain: DomainOption = None,
@@ -100,20 +104,28 @@ def infer(
     files = {"truths": output, "workers": workers, "posterior": posterior, "confusions": confusions}
     wanted = {table: path for table, path in files.items() if path is not None}
     _check_outputs(list(wanted.values()), force=force)
+    options = reading(columns, domain, repeats, bad_rows, format)
+    kept = sottovoce.read_policy(policy) if policy is not None else None
     with screen.reading(answers):
-        table = sottovoce.read(answers, **reading(columns, domain, repeats, bad_rows, format))
+        table = (
+            sottovoce.read(answers, **options)
+            if kept is None
+            else sottovoce.read_under(answers, kept, **options)
+        )
     with screen.passes("inferring", visible=len(table) >= LONG) as progress:
         result = sottovoce.infer(
             table,
             method,
-            parameters=_parameters(setting),
+            parameters=parameters(setting),
             ties=ties.value,
             seed=seed,
             progress=progress,
+            policy=kept,
         )
     score = _score(result, gold, gold_columns)
     write_tables({path: result.table(name) for name, path in wanted.items()}, force=force)
-    screen.notes_of(table.reading)
+    screen.notes_of(result.provenance.reading)
+    screen.note_of_simulation(result.provenance.simulated)
     if json:
         screen.print_json(_summary(result, len(table), score))
         return
@@ -136,19 +148,6 @@ def _check_outputs(paths: list[Path], *, force: bool) -> None:
         check_path(path, force=force)
 
 
-def _parameters(text: str | None) -> dict[str, Any]:
-    """`--set` with whole numbers and numbers as such."""
-    given: dict[str, Any] = {}
-    for name, value in (pairs(text, "--set") or {}).items():
-        for kind in (int, float, str):
-            try:
-                given[name] = kind(value)
-                break
-            except ValueError:
-                continue
-    return given
-
-
 def _score(result: Result, gold: str | None, columns: str | None) -> Score | None:
     if gold is None:
         return None
@@ -158,14 +157,20 @@ def _score(result: Result, gold: str | None, columns: str | None) -> Score | Non
 
 
 def _summary(result: Result, answers: int, score: Score | None) -> dict[str, Any]:
+    made = result.provenance
     return {
-        "method": result.provenance.method,
+        "method": made.method,
         "tasks": len(result.tasks),
         "workers": len(result.workers),
         "answers": answers,
         "rounds": result.rounds,
         "converged": result.converged,
         "score": score.as_dict() if score is not None else None,
+        **(
+            {"policy_hash": made.policy_hash, "simulated": made.simulated}
+            if made.policy_hash
+            else {}
+        ),
     }
 
 

@@ -12,18 +12,29 @@ from sottovoce.errors import UsageError
 
 __all__ = [
     "AnswersArgument",
+    "AsPublishedOption",
     "BadRows",
     "BadRowsOption",
     "ColumnsOption",
+    "DeltaOption",
     "DomainOption",
+    "EpsilonOption",
     "ForceOption",
     "FormatOption",
     "GoldColumnsOption",
+    "HideOption",
     "JsonOption",
+    "MechanismOption",
     "Repeats",
     "RepeatsOption",
+    "SampleOption",
+    "SettingOption",
+    "Unit",
+    "UnitOption",
     "pairs",
+    "parameters",
     "reading",
+    "refuse_beside_policy",
 ]
 
 
@@ -41,6 +52,13 @@ class BadRows(StrEnum):
 
     error = "error"
     drop = "drop"
+
+
+class Unit(StrEnum):
+    """What a guarantee protects: one answer, or all answers of a worker."""
+
+    answer = "answer"
+    worker = "worker"
 
 
 AnswersArgument = Annotated[
@@ -63,7 +81,8 @@ DomainOption = Annotated[
     str | None,
     typer.Option(
         help="What answers are: categorical, ordinal or numeric, optionally with labels or range, "
-        "as ordinal:low,mid,high or numeric:0..10. Inferred if not given."
+        "as ordinal:low,mid,high or numeric:0..10 (numeric:0..10/0.5 with a step). "
+        "Inferred if not given."
     ),
 ]
 RepeatsOption = Annotated[
@@ -76,6 +95,39 @@ FormatOption = Annotated[
     str | None, typer.Option(help="csv, tsv, jsonl or parquet, if the name does not tell.")
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
+MechanismOption = Annotated[
+    str | None,
+    typer.Option(
+        help="randomized-response, two-layer, random-variance-gaussian, laplace, "
+        "null-randomized-response, matrix-factorization, piecewise, duchi, subset-selection or "
+        "threshold."
+    ),
+]
+EpsilonOption = Annotated[
+    float | None, typer.Option(help="How much reports may betray: smaller is more private.")
+]
+DeltaOption = Annotated[
+    float, typer.Option(help="The chance with which they may betray more; 0 is best.")
+]
+UnitOption = Annotated[
+    Unit, typer.Option(help="What epsilon is for: one answer, or all answers of a worker.")
+]
+AsPublishedOption = Annotated[
+    bool, typer.Option("--as-published", help="Calibrate as the paper does, which may keep less.")
+]
+HideOption = Annotated[
+    bool, typer.Option("--hide-participation", help="Hide also who answered which task.")
+]
+SampleOption = Annotated[
+    str | None,
+    typer.Option(
+        help="When the unit is the worker: how many of its answers a worker sends; auto, all or a "
+        "number."
+    ),
+]
+SettingOption = Annotated[
+    str | None, typer.Option("--set", help="The mechanism's parameters, as dimension=20.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -90,6 +142,29 @@ def pairs(text: str | None, option: str) -> dict[str, str] | None:
             raise UsageError(f"{option} takes NAME=VALUE,NAME=VALUE, not {piece!r}")
         found[name.strip()] = value.strip()
     return found
+
+
+def refuse_beside_policy(given: Mapping[str, object]) -> None:
+    """Refuse options that say again, or otherwise, what a policy has decided."""
+    named = [option for option, value in given.items() if value]
+    if named:
+        raise UsageError(f"the policy already decides: drop {', '.join(named)}")
+
+
+def parameters(text: str | None) -> dict[str, Any]:
+    """`--set` with whole numbers, numbers, true and false as such."""
+    given: dict[str, Any] = {}
+    for name, value in (pairs(text, "--set") or {}).items():
+        if value in ("true", "false"):
+            given[name] = value == "true"
+            continue
+        for kind in (int, float, str):
+            try:
+                given[name] = kind(value)
+                break
+            except ValueError:
+                continue
+    return given
 
 
 def reading(

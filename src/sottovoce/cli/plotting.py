@@ -12,7 +12,7 @@ from sottovoce.errors import NotInstalled
 from sottovoce.stores.writing import check_target, new_file
 
 if TYPE_CHECKING:
-    from sottovoce.api import Comparison
+    from sottovoce.api.inferring import Comparison
     from sottovoce.model import FloatArray
 
 __all__ = ["check_plot", "demo_plot"]

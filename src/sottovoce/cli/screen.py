@@ -17,13 +17,16 @@ if TYPE_CHECKING:
     from sottovoce.model import Reading, Score
 
 __all__ = [
+    "hundred",
     "interval_words",
     "note",
+    "note_of_simulation",
     "notes_of",
     "passes",
     "print_json",
     "print_table",
     "reading",
+    "say",
     "score_words",
 ]
 
@@ -37,10 +40,30 @@ def note(text: str) -> None:
     typer.echo(text, err=True)
 
 
+def say(text: str) -> None:
+    """One line on standard output."""
+    typer.echo(text)
+
+
+def hundred(filled: int) -> str:
+    """100 people in ten rows of ten, the first so many filled.
+
+    The same is always said in words beside it.
+    """
+    people = "●" * filled + "○" * (100 - filled)
+    return "\n".join(" ".join(people[row : row + 10]) for row in range(0, 100, 10))
+
+
 def notes_of(reading: Reading | None) -> None:
     """What reading did to rows, if it did anything."""
     for sentence in reading.sentences() if reading else []:
         note(f"note: {sentence}")
+
+
+def note_of_simulation(simulated: bool) -> None:
+    """A note that protects whoever reads results of reports that protect nobody."""
+    if simulated:
+        note("note: SIMULATED reports, whose noise came from a seed")
 
 
 def print_json(content: Mapping[str, Any]) -> None:

@@ -13,6 +13,7 @@ integers as integer arrays. Cells are taken as they are, outer spaces included.
 from sottovoce.stores.domains import parse_domain
 from sottovoce.stores.golds import read_gold
 from sottovoce.stores.packing import pack
+from sottovoce.stores.policies import policy_text, read_policy, write_policy
 from sottovoce.stores.reading import BadRows, read_reports
 from sottovoce.stores.saving import check_path, write_columns, write_tables
 from sottovoce.stores.sources import Source
@@ -23,8 +24,11 @@ __all__ = [
     "check_path",
     "pack",
     "parse_domain",
+    "policy_text",
     "read_gold",
+    "read_policy",
     "read_reports",
     "write_columns",
+    "write_policy",
     "write_tables",
 ]

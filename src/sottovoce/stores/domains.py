@@ -14,7 +14,9 @@ def parse_domain(text: str) -> Domain | Kind:
     """A domain as the command line writes it.
 
     >>> parse_domain("numeric:0..10")
-    Domain(kind=<Kind.NUMERIC: 'numeric'>, labels=(), low=0.0, high=10.0)
+    Domain(kind=<Kind.NUMERIC: 'numeric'>, labels=(), low=0.0, high=10.0, step=None)
+    >>> parse_domain("numeric:0..10/0.5").step
+    0.5
     >>> parse_domain("ordinal:G,P,R,X").labels
     ('G', 'P', 'R', 'X')
     >>> parse_domain("categorical")
@@ -39,11 +41,15 @@ def parse_domain(text: str) -> Domain | Kind:
 
 
 def _parse_range(text: str, rest: str) -> Domain:
-    low, dots, high = rest.partition("..")
+    span, slash, step = rest.partition("/")
+    low, dots, high = span.partition("..")
     try:
-        numbers = float(low), float(high)
+        numbers = [float(low), float(high), *([float(step)] if slash else [])]
     except ValueError:
-        numbers = (math.nan, math.nan)
+        numbers = [math.nan]
     if not dots or any(map(math.isnan, numbers)):
-        raise UsageError(f"the domain {text!r} has no range: write numeric:0..10")
+        raise UsageError(
+            f"the domain {text!r} has no range: write numeric:0..10, or numeric:0..10/0.5 with a "
+            "step"
+        )
     return Domain.numeric(*numbers)

@@ -77,7 +77,7 @@ def raise_first(table: Table, faults: Mapping[str, Faults | None], domain: Domai
     kind = Fault(int(fault[position])) if fault is not None else Fault.EMPTY
     (cell,) = table.one(f"SELECT {role} FROM {table.relation} LIMIT 1 OFFSET {position}")
     raise DataError(
-        _message(kind, role, cell, domain),
+        _message(kind, role, cell, domain, private=table.private),
         file=table.name,
         row=table.row_of(position),
         column=table.columns[role],
@@ -88,23 +88,24 @@ def _in_line(value: object) -> str:
     return " ".join(str(value).split())
 
 
-def _message(kind: Fault, role: str, cell: object, domain: Domain | None) -> str:
+def _message(kind: Fault, role: str, cell: object, domain: Domain | None, *, private: bool) -> str:
+    found = "this cell" if private else shown(cell)
     way = "mend it, or leave such rows out with --bad-rows drop"
     match kind:
         case Fault.EMPTY:
             return f"there is no {role}: {way}"
         case Fault.LONG:
             return (
-                f"{shown(cell)} has {len(str(cell)):,} characters where at most "
+                f"{found} has {len(str(cell)):,} characters where at most "
                 f"{LONGEST:,} are taken: is a quote missing?"
             )
         case Fault.UNKNOWN:
-            return f"{shown(cell)} is not one of the labels of {_in_line(domain)}: {way}"
+            return f"{found} is not one of the labels of {_in_line(domain)}: {way}"
         case Fault.TEXT:
-            return f"{shown(cell)} is not a number: {way}"
+            return f"{found} is not a number: {way}"
         case Fault.INFINITE:
-            return f"{shown(cell)} is not an answer, which is a finite number: {way}"
+            return f"{found} is not an answer, which is a finite number: {way}"
         case Fault.OUTSIDE:
             low, high = (domain.low, domain.high) if domain else (0, 0)
             low, high = max(low, -LARGEST), min(high, LARGEST)
-            return f"{shown(cell)} is outside the range {low:g}..{high:g}: {way}"
+            return f"{found} is outside the range {low:g}..{high:g}: {way}"

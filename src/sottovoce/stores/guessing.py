@@ -74,9 +74,10 @@ def _refuse_mixture(table: Table, role: str, counts: _Profile, cells: Cells) -> 
     )["odd"]
     position = int(np.argmax(odd))
     (cell,) = table.one(f"SELECT {role} FROM {table.relation} LIMIT 1 OFFSET {position}")
+    here = "here the rarer" if table.private else f"here {shown(cell)}"
     raise DataError(
         f"mixes numbers and text (numbers in {counts.numbers:,} rows, text in {counts.texts:,}; "
-        f"here {shown(cell)}): say --domain categorical if they are labels, or mend the cells",
+        f"{here}): say --domain categorical if they are labels, or mend the cells",
         file=table.name,
         row=table.row_of(position),
         column=table.columns[role],

@@ -8,20 +8,41 @@ from typing import NamedTuple
 
 from sottovoce.errors import DataError, UsageError
 
-__all__ = ["GOLD", "REPORTS", "Roles", "chosen_columns"]
+__all__ = ["ANSWERS", "GOLD", "MADE", "REPORTS", "Roles", "chosen_columns", "is_stamp"]
 
 
 class Roles(NamedTuple):
-    """Each role with the column names that mean it, and the option that maps other names."""
+    """Each role with the column names that mean it, and the option that maps other names.
+
+    Where the table is `private`, no message quotes a cell of it, nor a header that may be a cell.
+    """
 
     names: Mapping[str, tuple[str, ...]]
     option: str
+    private: bool = False
 
+
+SIMULATED = "simulated_report"
+"""The column of reports whose noise came from a seed: the stamp that keeps them apart."""
 
 REPORTS = Roles(
-    {"worker": ("worker",), "task": ("task",), "answer": ("answer", "label", "report", "value")},
+    {
+        "worker": ("worker",),
+        "task": ("task",),
+        "answer": ("answer", "label", "report", "value", SIMULATED),
+    },
     "--columns",
 )
+MADE = Roles(
+    {"worker": ("worker",), "task": ("task",), "answer": ("report", SIMULATED)}, "--columns"
+)
+"""Reports made under a policy; a table of answers is none."""
+ANSWERS = Roles(
+    {"worker": ("worker",), "task": ("task",), "answer": ("answer", "label", "value")},
+    "--columns",
+    private=True,
+)
+"""Answers that are about to be perturbed; a table of reports is none."""
 GOLD = Roles(
     {"task": ("task",), "truth": ("truth", "true_label", "label", "answer", "value", "gold")},
     "--gold-columns",
@@ -36,14 +57,19 @@ def chosen_columns(
     Names match exactly, else without regard to case and outer spaces.
     """
     _check_mapping(roles, columns)
-    _check_distinct(names, file)
+    _check_distinct(names, roles, file)
     mapped = columns or {}
     return {
-        role: _mapped(names, role, mapped[role], file)
+        role: _mapped(names, role, mapped[role], roles, file)
         if role in mapped
         else _found(names, role, usual, roles, file)
         for role, usual in roles.names.items()
     }
+
+
+def is_stamp(name: str) -> bool:
+    """Whether a column of this name holds simulated reports."""
+    return name.strip().casefold() == SIMULATED
 
 
 def _check_mapping(roles: Roles, columns: Mapping[str, str] | None) -> None:
@@ -53,19 +79,23 @@ def _check_mapping(roles: Roles, columns: Mapping[str, str] | None) -> None:
         raise UsageError(f"{roles.option} maps {known}; there is no {unknown[0]!r}")
 
 
-def _check_distinct(names: Sequence[str], file: str) -> None:
+def _check_distinct(names: Sequence[str], roles: Roles, file: str) -> None:
     seen: set[str] = set()
     for name in names:
         if name and name in seen:
             raise DataError(
-                "the header names this column more than once: rename one", file=file, column=name
+                "the header names this column more than once: rename one",
+                file=file,
+                column=None if roles.private else name,
             )
         seen.add(name)
 
 
-def _mapped(names: Sequence[str], role: str, wanted: str, file: str) -> int:
+def _mapped(names: Sequence[str], role: str, wanted: str, roles: Roles, file: str) -> int:
     if wanted in names:
         return list(names).index(wanted)
+    if roles.private:
+        raise DataError(f"there is no column {wanted!r} for {role}", file=file)
     near = get_close_matches(wanted, names, 1, 0.5)
     hint = f"did you mean {near[0]!r}?" if near else f"there are {_listed(names)}"
     raise DataError(f"there is no column {wanted!r} for {role}: {hint}", file=file)
@@ -81,6 +111,12 @@ def _found(names: Sequence[str], role: str, usual: tuple[str, ...], roles: Roles
         one = _in_line(names[found[0]])
         raise DataError(
             f"{several} could each be the {role}: choose with {roles.option} {role}={one}",
+            file=file,
+        )
+    if roles.private:
+        raise DataError(
+            f"there is no column {' or '.join(usual)}: is there a header, and are these answers? "
+            f"{roles.option} {role}=… names another",
             file=file,
         )
     near = next(iter(_near(names, usual)), None)

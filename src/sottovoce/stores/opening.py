@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO, TypeGuard
 
 import duckdb
@@ -28,7 +28,8 @@ class Table:
 
     `relation` has one column per role; `columns` are the names these have in the source, `types`
     DuckDB's types. `row_of` turns the position of a row into the number a person would look for:
-    the line of a text file, else counted from 1. `dropped` counts rows already left out.
+    the line of a text file, else counted from 1. `dropped` counts rows already left out. No message
+    quotes a cell of a `private` table.
     """
 
     connection: duckdb.DuckDBPyConnection
@@ -38,6 +39,7 @@ class Table:
     types: Mapping[str, str]
     row_of: Callable[[int], int]
     dropped: Mapping[str, int] = field(default_factory=dict)
+    private: bool = False
 
     def fetch(self, query: str) -> dict[str, Any]:
         """The columns of a query over `relation`, as arrays; masked where there are NULLs."""
@@ -63,12 +65,15 @@ def opened(
     is_file = isinstance(source, LocalFile)
     name, kind = (source.name, source.format) if is_file else ("the frame", "a table")
     try:
-        if is_file:
-            yield _file(connection, source, roles, columns, drop)
-        else:
-            yield _frame(connection, source, roles, columns)
+        table = (
+            _file(connection, source, roles, columns, drop)
+            if is_file
+            else _frame(connection, source, roles, columns)
+        )
+        yield replace(table, private=roles.private)
     except duckdb.Error as error:
-        raise DataError(f"cannot be read as {kind}: {first_line(error)}", file=name) from None
+        reason = "" if roles.private else f": {first_line(error)}"
+        raise DataError(f"cannot be read as {kind}{reason}", file=name) from None
     finally:
         connection.close()
 

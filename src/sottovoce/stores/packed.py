@@ -47,6 +47,8 @@ def write_packed(reports: Reports, path: os.PathLike[str]) -> None:
         "labels": list(domain.labels),
         "low": domain.low if math.isfinite(domain.low) else None,
         "high": domain.high if math.isfinite(domain.high) else None,
+        "step": domain.step,
+        "simulated": reports.simulated,
         "rows": len(reports),
         "workers": len(reports.workers),
         "tasks": len(reports.tasks),
@@ -109,8 +111,13 @@ def read_packed(
     columns: Mapping[str, str] | None,
     wanted: Domain | Kind | None,
     repeats: Repeats,
+    *,
+    private: bool = False,
 ) -> Reports:
-    """The table of a packed file, under another domain if one is wanted."""
+    """The table of a packed file, under another domain if one is wanted.
+
+    No error quotes an answer of a `private` table.
+    """
     if columns:
         raise UsageError(f"{file.name} is packed: its columns are known and cannot be mapped")
     connection = connect()
@@ -122,7 +129,7 @@ def read_packed(
         ) from None
     finally:
         connection.close()
-    reports = _under(reports, wanted, file.name)
+    reports = _under(reports, wanted, file.name, private=private)
     if manifest.get("distinct"):
         return reports
     return settled(reports, repeats, lambda position: position + 1)
@@ -144,6 +151,7 @@ def _loaded(
         tuple(manifest["labels"]),
         -math.inf if low is None else low,
         math.inf if high is None else high,
+        manifest.get("step"),
     )
     rows = len(codes["worker"])
     return Reports(
@@ -154,6 +162,7 @@ def _loaded(
         names["task"],
         domain,
         Reading(file.name, rows, repeats=repeats),
+        bool(manifest.get("simulated")),
     )
 
 
@@ -200,21 +209,25 @@ def _narrow(labels: int) -> type[np.signedinteger[Any]]:
     return np.int8 if labels <= 128 else np.int16 if labels <= 32768 else np.int32
 
 
-def _under(reports: Reports, wanted: Domain | Kind | None, name: str) -> Reports:
+def _under(reports: Reports, wanted: Domain | Kind | None, name: str, *, private: bool) -> Reports:
     """The same table under the domain that is wanted, where that is a matter of names."""
     own = reports.domain
     kind = wanted.kind if isinstance(wanted, Domain) else wanted
     if wanted is None or wanted in (own, own.kind):
         return reports
     if own.is_numeric is not (kind is Kind.NUMERIC):
-        raise UsageError(f"{name} is packed as {own}: pack it again with --domain {kind}")
+        packed = own.kind if private else own
+        raise UsageError(f"{name} is packed as {packed}: pack it again with --domain {kind}")
     if not isinstance(wanted, Domain):
         return replace(reports, domain=Domain(Kind(kind or own.kind), own.labels))
     if own.is_numeric:
+        if private and not ((reports.value >= wanted.low) & (reports.value <= wanted.high)).all():
+            raise DataError(f"an answer is outside the range of {wanted}", file=name)
         return replace(reports, domain=wanted)  # raises when a number is out of range
     places = {str(label): code for code, label in enumerate(wanted.labels)}
     missing = [label for label in own.labels if str(label) not in places]
     if missing:
-        raise DataError(f"{missing[0]!r} is not one of the labels of {wanted}", file=name)
+        what = "an answer" if private else repr(missing[0])
+        raise DataError(f"{what} is not one of the labels of {wanted}", file=name)
     codes = np.array([places[str(label)] for label in own.labels], np.int32)
     return replace(reports, value=codes[reports.value.astype(np.int32)], domain=wanted)

@@ -15,7 +15,7 @@ from sottovoce.stores.answers import Answers, answers_of
 from sottovoce.stores.appearing import in_order
 from sottovoce.stores.coding import Coded, fault_of, names_of
 from sottovoce.stores.faults import counted, raise_first
-from sottovoce.stores.naming import REPORTS
+from sottovoce.stores.naming import ANSWERS, MADE, REPORTS, is_stamp
 from sottovoce.stores.opening import Table, is_path, opened
 from sottovoce.stores.packed import manifest_of, read_packed
 from sottovoce.stores.settling import settled
@@ -37,8 +37,13 @@ def read_reports(
     repeats: Repeats = "first",
     bad_rows: BadRows = "error",
     format: str | None = None,
+    private: bool = False,
+    reported: bool = False,
 ) -> Reports:
     """The table in `source`, coded and checked; `Reports.reading` says what happened to its rows.
+
+    A `private` table holds answers that must not be seen: no error quotes a cell of it, and a
+    table of reports is refused. A `reported` one holds reports, and a table of answers is refused.
 
     >>> table = read_reports({"worker": ["w1", "w2"], "task": ["t1", "t1"], "label": ["no", "yes"]})
     >>> table.workers.tolist(), table.domain.labels
@@ -46,14 +51,15 @@ def read_reports(
     """
     _check_options(repeats, bad_rows)
     drop = bad_rows == "drop"
+    roles = ANSWERS if private else MADE if reported else REPORTS
     if not is_path(source):
-        with opened(source, REPORTS, columns, drop=drop) as table:
+        with opened(source, roles, columns, drop=drop) as table:
             return _read(table, domain, repeats, bad_rows)
     with local_file(source, format) as file:
         manifest = manifest_of(file)
         if manifest is not None:
-            return read_packed(file, manifest, columns, domain, repeats)
-        with opened(file, REPORTS, columns, drop=drop) as table:
+            return read_packed(file, manifest, columns, domain, repeats, private=private)
+        with opened(file, roles, columns, drop=drop) as table:
             return _read(table, domain, repeats, bad_rows)
 
 
@@ -86,7 +92,8 @@ def _read(
     rows = len(answers.values) + sum(table.dropped.values())
     reading = Reading(table.name, rows, repeats=repeats, dropped=dropped)
     place = (lambda i: table.row_of(int(kept[i]))) if kept is not None else table.row_of
-    return settled(replace(reports, reading=reading), repeats, place)
+    simulated = is_stamp(table.columns["answer"])
+    return settled(replace(reports, reading=reading, simulated=simulated), repeats, place)
 
 
 def _sound(worker: Coded, task: Coded, answers: Answers, kept: Kept, name: str) -> Reports:

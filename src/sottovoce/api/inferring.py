@@ -1,30 +1,25 @@
-"""Paths, frames and tables in, results out."""
+"""Truths from tables, and how good they are."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from sottovoce import __version__, datasets
+from sottovoce.api.sources import gold, read
 from sottovoce.engines import LocalEngine, WatchedEngine
-from sottovoce.errors import DataError, UsageError
+from sottovoce.errors import UsageError
 from sottovoce.inference import METHODS, default_method, method_named, suits
 from sottovoce.inference import score as score_against
 from sottovoce.inference.inspecting import Inspection, inspect_answers
 from sottovoce.inference.outcome import choose
-from sottovoce.model import Domain, Gold, Kind, Reports, Result, Score
-from sottovoce.model.result import TableName
+from sottovoce.model import Domain, Kind, Policy, Reports, Result, Score
 from sottovoce.seams import Aggregator, Engine
-from sottovoce.stores import check_path, read_gold, read_reports, write_columns
-from sottovoce.stores import pack as store_packed
+from sottovoce.version import __version__
 
-__all__ = ["Comparison", "compare", "gold", "infer", "inspect", "pack", "read", "score", "write"]
-
-_DATASET = "dataset:"
+__all__ = ["Comparison", "compare", "infer", "inspect", "score"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,33 +31,6 @@ class Comparison:
     score: Score
 
 
-def read(source: Any, **options: Any) -> Reports:
-    """A table of answers from a path, `-` (standard input), a frame or a mapping of columns.
-
-    `dataset:NAME` is a dataset of the cache. Options are those of `sottovoce.stores.read_reports`:
-    `columns`, `domain`, `repeats`, `bad_rows`, `format`.
-    """
-    if isinstance(source, Reports):
-        if options:
-            raise UsageError("a table already read takes no reading options")
-        return source
-    if name := _dataset_name(source):
-        return _dataset(name, options)
-    return read_reports(source, **options)
-
-
-def gold(source: Any, domain: Domain, *, columns: Mapping[str, str] | None = None) -> Gold:
-    """A table of known truths, or those of `dataset:NAME`; truths are read as the domain's."""
-    if isinstance(source, Gold):
-        return source
-    if name := _dataset_name(source):
-        known = datasets.load(name)[1]
-        if known is None:
-            raise DataError(f"dataset {name!r} has no gold")
-        return known
-    return read_gold(source, domain=domain, columns=columns)
-
-
 def infer(
     source: Any,
     method: str | Aggregator = "auto",
@@ -72,6 +40,7 @@ def infer(
     seed: int | None = None,
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
+    policy: Policy | None = None,
     **reading: Any,
 ) -> Result:
     """The truth of every task, with confidence and each worker's weight.
@@ -79,7 +48,8 @@ def infer(
     `method` is a name (`sottovoce.METHODS`) or an aggregator; "auto" is Dawid-Skene for labels and
     CRH for numbers. `parameters` go to a method given by name. Ties between labels go to the first
     label, or with `ties="random"` and a seed to any. `progress` is called with the number of passes
-    made. Other keywords say how to read `source` (see `read`).
+    made. With a `policy`, the table holds reports made under it. Other keywords say how to read
+    `source` (see `read`).
 
     >>> answers = {"worker": ["ann", "bob", "cy"] * 2, "task": ["q1"] * 3 + ["q2"] * 3,
     ...            "answer": ["yes", "yes", "no", "no", "no", "no"]}
@@ -87,13 +57,19 @@ def infer(
     >>> dict(zip(result.tasks, result.values))
     {'q1': 'yes', 'q2': 'no'}
     """
-    reports = read(source, **reading)
+    reports = read(source, **reading) if policy is None else _made_under(policy, source, reading)
     aggregator = _aggregator(method, reports.domain, parameters)
     engine: Engine = LocalEngine(_suited(reports, aggregator), threads=threads)
     if progress is not None:
         engine = WatchedEngine(engine, progress)
     result = aggregator.fit(engine)
-    provenance = replace(result.provenance, version=__version__, reading=reports.reading)
+    provenance = replace(
+        result.provenance,
+        version=__version__,
+        reading=reports.reading,
+        policy_hash=policy.hash if policy else None,
+        simulated=reports.simulated,
+    )
     return replace(_broken_ties(result, ties, seed), provenance=provenance)
 
 
@@ -135,46 +111,11 @@ def inspect(source: Any, **reading: Any) -> Inspection:
     return replace(inspect_answers(LocalEngine(reports)), reading=reports.reading)
 
 
-def write(
-    result: Result,
-    path: str | os.PathLike[str],
-    table: TableName = "truths",
-    *,
-    force: bool = False,
-) -> None:
-    """One of a result's tables as CSV, TSV, JSONL or Parquet, by the path's ending.
+def _made_under(policy: Policy, source: Any, reading: Mapping[str, Any]) -> Reports:
+    # Here, so that inference without a policy loads no mechanism.
+    from sottovoce.api.perturbing import read_plain
 
-    The file appears whole or not at all, and replaces another only with `force`.
-    """
-    write_columns(result.table(table), path, force=force)
-
-
-def pack(
-    source: Any, path: str | os.PathLike[str], *, force: bool = False, **reading: Any
-) -> Reports:
-    """Write a coded Parquet copy of a table, which reads several times faster; returns the table.
-
-    The copy holds the same answers: protect it like the original. Other keywords say how to read
-    `source` (see `read`).
-    """
-    check_path(path, force=force)
-    return store_packed(read(source, **reading), path, force=force)
-
-
-def _dataset_name(source: Any) -> str | None:
-    if isinstance(source, str) and source.startswith(_DATASET):
-        return source.removeprefix(_DATASET)
-    return None
-
-
-def _dataset(name: str, options: Mapping[str, Any]) -> Reports:
-    allowed = {key: value for key, value in options.items() if key == "repeats"}
-    refused = sorted(key for key, value in options.items() if key not in allowed and value)
-    if refused:
-        option = f"--{refused[0].replace('_', '-')}"
-        raise UsageError(f"a dataset of the cache says itself how to be read: drop {option}")
-    # Repeats only occur in the rows as they were collected.
-    return datasets.load(name, raw=bool(allowed), **allowed)[0]
+    return read_plain(source, policy, **reading)
 
 
 def _aggregator(

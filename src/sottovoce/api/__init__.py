@@ -1,0 +1,1 @@
+"""Paths, frames and tables in, results out."""

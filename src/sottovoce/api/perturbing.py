@@ -1,0 +1,101 @@
+"""Answers in, reports out, and reports read again under their policy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from sottovoce.api.sources import dataset_name, read
+from sottovoce.errors import UsageError
+from sottovoce.mechanisms.plain import plain
+from sottovoce.mechanisms.policies import mechanism_of
+from sottovoce.mechanisms.tables import answer_cells, report_domain, report_table
+from sottovoce.model import Domain, Policy, Reports
+from sottovoce.seams import Mechanism, Randomness
+
+__all__ = ["perturb", "read_plain", "read_under"]
+
+
+def perturb(source: Any, policy: Policy, randomness: Randomness, **reading: Any) -> Reports:
+    """Reports in place of answers, as the policy has them made.
+
+    `randomness` is `sottovoce.worker.SystemRandomness()` for reports that leave a device. A
+    `sottovoce.datasets.SeededRandomness(seed)` is for simulations, and its reports are stamped.
+    Where the policy hides participation, every worker reports on every task of the table.
+
+    >>> from sottovoce import Target, make_policy
+    >>> from sottovoce.datasets import SeededRandomness
+    >>> policy = make_policy(Domain.categorical(["no", "yes"]), "randomized-response", Target(1.0))
+    >>> answers = {"worker": ["ann", "bob"], "task": ["q1", "q1"], "answer": ["yes", "no"]}
+    >>> perturb(answers, policy, SeededRandomness(7)).simulated
+    True
+    """
+    mechanism = mechanism_of(policy)
+    if not callable(getattr(randomness, "words", None)):
+        raise UsageError(
+            "say where noise comes from: SystemRandomness() for reports that leave a device, "
+            "SeededRandomness(seed) for simulations"
+        )
+    answers = read(source, **_under(policy.domain, source, reading))
+    _check_once(answers)
+    cells = answer_cells(answers, policy.domain)
+    if mechanism.hides_participation:
+        cells = cells.dense()
+    _check_promised(int(cells.answered.max()), policy, mechanism)
+    private = mechanism.draw(len(cells.workers), randomness)
+    reports = mechanism.perturb(cells, private, randomness)
+    # Noise does not make simulated answers real.
+    simulated = randomness.simulated or answers.simulated
+    return report_table(reports, mechanism.alphabet, policy.domain, simulated=simulated)
+
+
+def read_under(source: Any, policy: Policy, **reading: Any) -> Reports:
+    """A table of reports made under a policy; what such a report cannot be is refused."""
+    if isinstance(source, Reports):
+        return source
+    expected = report_domain(mechanism_of(policy).alphabet, policy.domain)
+    if reading.get("domain") is not None:
+        raise UsageError("the policy says what reports are: drop --domain")
+    return read(source, **{**reading, "domain": expected, "reported": True})
+
+
+def read_plain(source: Any, policy: Policy, **reading: Any) -> Reports:
+    """A table of reports as methods take it that know nothing of the noise."""
+    reports = read_under(source, policy, **reading)
+    return plain(reports, mechanism_of(policy), policy.domain)
+
+
+def _under(domain: Domain, source: Any, reading: Mapping[str, Any]) -> dict[str, Any]:
+    """Reading options by which answers outside the policy's domain are refused with their row."""
+    if reading.get("domain") is not None:
+        raise UsageError("the policy says what answers are: drop --domain")
+    if isinstance(source, Reports) or dataset_name(source):
+        return dict(reading)
+    return {**reading, "domain": domain, "private": True}
+
+
+def _check_promised(most: int, policy: Policy, mechanism: Mechanism) -> None:
+    promise = policy.promise
+    if promise is None or most <= promise.answers:
+        return
+    held = mechanism.guarantee(most, promise.unit, promise.delta)
+    if not held.within(promise.epsilon, promise.delta):
+        raise UsageError(
+            f"a worker has {most:,} answers and the policy keeps its promise for up to "
+            f"{promise.answers:,}: make a policy for more answers"
+        )
+
+
+def _check_once(answers: Reports) -> None:
+    """Refuse a task that a worker answers twice: two reports on it betray twice as much."""
+    reading = answers.reading
+    if reading is not None and (reading.repeats != "keep" or not reading.repeated):
+        return
+    pairs = answers.worker.astype(np.int64) * len(answers.tasks) + answers.task
+    if len(np.unique(pairs)) != len(pairs):
+        raise UsageError(
+            "a worker answers a task twice, and two reports on it would betray twice as much: "
+            "choose which counts with --repeats first or last"
+        )
