@@ -1,0 +1,10 @@
+"""What runs on the worker's device: answers, the ledger, and reports that may leave."""
+
+from sottovoce.worker.answer import Answer
+from sottovoce.worker.budget import Budget
+from sottovoce.worker.ledger import Ledger
+from sottovoce.worker.randomness import SystemRandomness
+from sottovoce.worker.responding import preview, respond
+from sottovoce.worker.submission import Submission
+
+__all__ = ["Answer", "Budget", "Ledger", "Submission", "SystemRandomness", "preview", "respond"]

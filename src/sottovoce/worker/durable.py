@@ -1,0 +1,143 @@
+"""Lines in a file that are there when they have been acknowledged, whatever happens."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+from sottovoce.errors import LedgerDamaged, LedgerUnwritable
+from sottovoce.worker.locking import exclusive
+
+__all__ = ["Lines", "locked"]
+
+_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+SLOT = 128
+"""Bytes for one head; a disk writes them at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """An open file of lines, held against other processes, and its head beside it.
+
+    The head, in `<path>.head`, is the number and the digest of the last acknowledged line. Without
+    it, a file that lost its last lines would look like one that never had them, and their spending
+    could be done again.
+    """
+
+    path: str
+    file: int
+
+    def read(self) -> tuple[list[bytes], int]:
+        """The whole lines, and the bytes after them: a write that was never acknowledged."""
+        with _saying(self.path):
+            os.lseek(self.file, 0, os.SEEK_SET)
+            content = b"".join(iter(lambda: os.read(self.file, 1 << 20), b""))
+        *lines, rest = content.split(b"\n")
+        return lines, len(rest)
+
+    def check_head(self, digests: tuple[str, ...]) -> None:
+        """Refuse a file that has lost acknowledged lines, or has others instead."""
+        head = self._head()
+        if head is None:
+            return
+        number, digest = head
+        if number >= len(digests):
+            fault = f"lines up to {number + 1:,} were written, and they are gone"
+            raise LedgerDamaged(self.path, line=len(digests) + 1, fault=fault)
+        if digests[number] != digest:
+            fault = "another line was written here"
+            raise LedgerDamaged(self.path, line=number + 1, fault=fault)
+
+    def cut(self, count: int) -> None:
+        """Take the last bytes off."""
+        with _saying(self.path):
+            os.ftruncate(self.file, os.fstat(self.file).st_size - count)
+            os.fsync(self.file)
+
+    def append(self, line: bytes, number: int, digest: str) -> None:
+        """Write a line, durable when this returns; taken back, wherever it can be, on an error."""
+        with _saying(self.path):
+            size = os.lseek(self.file, 0, os.SEEK_END)
+            try:
+                if os.write(self.file, line) != len(line):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                os.fsync(self.file)
+            except OSError:
+                # What cannot be taken back stays spent without a report: the safe side.
+                with suppress(OSError):
+                    os.ftruncate(self.file, size)
+                    os.fsync(self.file)
+                raise
+            self._set_head(number, digest)
+
+    def _head(self) -> tuple[int, str] | None:
+        """The newer of two slots, so that a crash while one is written leaves the other."""
+        try:
+            with open(f"{self.path}.head", "rb") as file:
+                content = file.read()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise LedgerUnwritable(self.path, reason=str(error.strerror)) from None
+        slots = [_parsed(content[start : start + SLOT]) for start in (0, SLOT)]
+        return max((slot for slot in slots if slot is not None), default=None)
+
+    def _set_head(self, number: int, digest: str) -> None:
+        is_new = not os.path.exists(f"{self.path}.head")
+        file = os.open(f"{self.path}.head", _FLAGS, 0o600)
+        try:
+            os.lseek(file, number % 2 * SLOT, os.SEEK_SET)
+            os.write(file, _slot(number, digest))
+            os.fsync(file)
+        finally:
+            os.close(file)
+        if is_new:
+            _sync_folder(self.path)
+
+
+@contextmanager
+def locked(path: str, timeout: float) -> Iterator[Lines]:
+    """The lines at a path, made if there are none, held until the block ends."""
+    with _saying(path):
+        file = os.open(path, _FLAGS | os.O_APPEND, 0o600)
+    try:
+        with exclusive(file, path, timeout):
+            yield Lines(path, file)
+    finally:
+        os.close(file)
+
+
+@contextmanager
+def _saying(path: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise LedgerUnwritable(path, reason=error.strerror or type(error).__name__) from None
+
+
+def _slot(number: int, digest: str) -> bytes:
+    text = f"{number} {digest}"
+    check = hashlib.sha256(text.encode("ascii")).hexdigest()[:16]
+    return f"{text} {check}".ljust(SLOT - 1).encode("ascii") + b"\n"
+
+
+def _parsed(slot: bytes) -> tuple[int, str] | None:
+    parts = slot.decode("ascii", "replace").split()
+    if len(parts) != 3 or not parts[0].isdecimal():
+        return None
+    number, digest = int(parts[0]), parts[1]
+    return (number, digest) if _slot(number, digest) == slot else None
+
+
+def _sync_folder(path: str) -> None:
+    """Make the names of new files durable, where a system lets a folder be opened."""
+    with suppress(PermissionError):
+        folder = os.open(os.path.dirname(os.path.abspath(path)), os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
