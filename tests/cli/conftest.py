@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from sottovoce.cli import main
+
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -27,6 +29,26 @@ def run(tmp_path: Path) -> Run:
         )
 
     return run
+
+
+@pytest.fixture
+def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """The same in this process, which is faster: for commands that need no terminal and no pipe."""
+
+    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path / "cache"))
+        monkeypatch.setenv("NO_COLOR", "1")
+        monkeypatch.setattr(sys, "argv", ["sottovoce", *arguments])
+        code = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        printed = capfd.readouterr()
+        return subprocess.CompletedProcess(arguments, code, printed.out, printed.err)
+
+    return call
 
 
 @pytest.fixture

@@ -1,0 +1,167 @@
+"""`sottovoce audit`."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sottovoce.cli import screen
+from sottovoce.cli.options import JsonOption, Unit
+from sottovoce.errors import UsageError
+
+if TYPE_CHECKING:
+    from sottovoce.privacy.audit import Audit
+
+__all__ = ["audit"]
+
+EXCEEDED = 1
+"""The exit code for a guarantee that does not hold."""
+
+
+def audit(
+    policy: Annotated[
+        Path | None,
+        typer.Argument(metavar="[POLICY]", help="A policy's file.", show_default=False),
+    ] = None,
+    samples_of: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(
+            metavar="FIRST SECOND",
+            help="Recorded samples of two neighbouring inputs instead of a policy: two CSV files, "
+            "one submission per row, independent and in the order drawn.",
+        ),
+    ] = None,
+    against: Annotated[
+        float | None, typer.Option(help="The epsilon that recorded samples are held against.")
+    ] = None,
+    answers: Annotated[
+        int | None, typer.Option(help="How many answers a worker gives; the policy's if not given.")
+    ] = None,
+    samples: Annotated[int, typer.Option(help="How many samples of each input to draw.")] = 200_000,
+    confidence: Annotated[
+        float, typer.Option(help="How sure the lower bound is to be.")
+    ] = 0.999999,
+    delta: Annotated[
+        float | None,
+        typer.Option(help="The delta at which epsilon is bounded; the policy's if not given."),
+    ] = None,
+    unit: Annotated[
+        Unit | None,
+        typer.Option(help="What epsilon is for: answer or worker; the policy's if not given."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Try to prove that the mechanism of POLICY betrays more than it states.
+
+    Looks at nothing but reports, drawn with the randomness of the system, and prints what they
+    prove: a lower bound on epsilon, beside the guarantee and the paper's claim. Ends with 1 if the
+    bound exceeds the guarantee: the mechanism is broken.
+    """
+    if (policy is None) == (samples_of is None):
+        raise UsageError("say what to audit: a policy, or --samples-of FIRST SECOND")
+    if samples_of is not None:
+        if unit is not None or answers is not None:
+            raise UsageError("recorded samples say nothing of units and answers: drop both options")
+        content = _recorded(samples_of, against, delta or 0.0, confidence)
+    elif policy is not None:
+        if against is not None:
+            raise UsageError("--against is for --samples-of: a policy states its own guarantee")
+        content = _policy(policy, answers, samples, confidence, delta, unit)
+    if json:
+        screen.print_json(content)
+    else:
+        _print(content)
+    if content["exceeded"]:
+        raise typer.Exit(EXCEEDED)
+
+
+def _policy(
+    path: Path,
+    answers: int | None,
+    samples: int,
+    confidence: float,
+    delta: float | None,
+    unit: Unit | None,
+) -> dict[str, Any]:
+    from sottovoce.mechanisms.auditing import audit_mechanism
+    from sottovoce.mechanisms.policies import mechanism_of
+    from sottovoce.model import Promise
+    from sottovoce.model import Unit as PrivacyUnit
+    from sottovoce.stores import read_policy
+    from sottovoce.worker.randomness import SystemRandomness
+
+    policy = read_policy(path)
+    mechanism = mechanism_of(policy)
+    promise = policy.promise or Promise(PrivacyUnit.ANSWER, 1.0, 0.0, 1)
+    protected = PrivacyUnit(unit.value) if unit is not None else promise.unit
+    count = answers if answers is not None else promise.answers
+    delta = delta if delta is not None else promise.delta
+    stated = mechanism.guarantee(count, protected, delta)
+    claim = mechanism.claim(policy.promise.epsilon if policy.promise else None)
+    with screen.passes("auditing", visible=True):
+        found = audit_mechanism(
+            mechanism, policy.domain, SystemRandomness(), answers=count, unit=protected,
+            samples=samples, delta=delta, confidence=confidence,
+        )  # fmt: skip
+    claimed = claim.epsilon if claim is not None else None
+    return _content(found, stated.epsilon, policy.name, str(protected), count, claimed)
+
+
+def _recorded(
+    paths: tuple[Path, Path], against: float | None, delta: float, confidence: float
+) -> dict[str, Any]:
+    from sottovoce.privacy.audit import audit_samples
+    from sottovoce.stores.samples import read_samples
+
+    if against is not None and not against >= 0:
+        raise UsageError(f"--against must be at least 0, not {against:g}")
+    first, second = read_samples(*paths)
+    found = audit_samples(first, second, delta=delta, confidence=confidence)
+    return _content(found, against)
+
+
+def _content(
+    found: Audit,
+    stated: float | None,
+    mechanism: str | None = None,
+    unit: str | None = None,
+    answers: int | None = None,
+    claimed: float | None = None,
+) -> dict[str, Any]:
+    """What the command prints, as one object; an epsilon that is not finite is null."""
+    return {
+        "mechanism": mechanism,
+        "unit": unit,
+        "answers": answers,
+        "samples": found.samples,
+        "confidence": found.confidence,
+        "delta": found.delta,
+        "lower_bound": found.epsilon,
+        "stated": stated if stated is not None and math.isfinite(stated) else None,
+        "claimed": claimed if claimed is not None and math.isfinite(claimed) else None,
+        "event": found.event,
+        "exceeded": stated is not None and found.exceeds(stated),
+    }
+
+
+def _print(content: dict[str, Any]) -> None:
+    bound, stated, claimed = content["lower_bound"], content["stated"], content["claimed"]
+    drawn = f"{content['samples']:,} samples of each input"
+    at = f" at delta {content['delta']:g}" if content["delta"] else ""
+    rows = [["at least", f"{bound:.4f}", f"{drawn}, confidence {content['confidence']:.10g}"]]
+    if content["mechanism"] is not None:
+        answers = f"{content['answers']:,} answer{'s' if content['answers'] != 1 else ''}"
+        who = f"{content['mechanism']}, {answers}, per {content['unit']}"
+        rows.append(["stated", f"{stated:.4f}" if stated is not None else "none", who])
+    elif stated is not None:
+        rows.append(["stated", f"{stated:.4f}", "--against"])
+    if claimed is not None:
+        verdict = "the reports refute it" if bound > claimed else "not refuted by these reports"
+        rows.append(["claimed", f"{claimed:.4f}", f"by the paper: {verdict}"])
+    screen.print_table(["", f"epsilon{at}", ""], rows)
+    screen.note(f"event: {content['event']}")
+    if content["exceeded"]:
+        screen.note("the guarantee does not hold: the mechanism betrays more than it states")

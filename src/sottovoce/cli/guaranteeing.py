@@ -1,0 +1,236 @@
+"""`sottovoce guarantee`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sottovoce.cli import screen
+from sottovoce.cli.asking import domain_from, policy_from
+from sottovoce.cli.options import (
+    AsPublishedOption,
+    DeltaOption,
+    DomainOption,
+    EpsilonOption,
+    ForceOption,
+    HideOption,
+    JsonOption,
+    MechanismOption,
+    SampleOption,
+    SettingOption,
+    Unit,
+    UnitOption,
+    parameters,
+    refuse_beside_policy,
+)
+from sottovoce.errors import UsageError
+
+if TYPE_CHECKING:
+    from sottovoce.model import Claim, Policy
+    from sottovoce.model import Unit as PrivacyUnit
+    from sottovoce.seams import Mechanism
+
+__all__ = ["guarantee", "guarantee_words"]
+
+SHOWN_EPSILONS = (0.5, 1.0, 2.0, 4.0)
+"""Where the curve of delta is shown, besides at the epsilon that was asked for or claimed."""
+
+SMALLEST = 1e-12
+"""A delta below this is not worth a row."""
+
+
+def guarantee(
+    policy: Annotated[
+        Path | None,
+        typer.Argument(metavar="[POLICY]", help="A policy's file.", show_default=False),
+    ] = None,
+    mechanism: MechanismOption = None,
+    epsilon: EpsilonOption = None,
+    labels: Annotated[int | None, typer.Option(help="How many labels there are.")] = None,
+    domain: DomainOption = None,
+    answers: Annotated[
+        int | None, typer.Option(help="How many answers a worker gives; the policy's if not given.")
+    ] = None,
+    unit: UnitOption = Unit.answer,
+    delta: DeltaOption = 0.0,
+    as_published: AsPublishedOption = False,
+    hide_participation: HideOption = False,
+    sample: SampleOption = None,
+    setting: SettingOption = None,
+    write_policy: Annotated[
+        Path | None, typer.Option(help="Write the policy that was asked for here.")
+    ] = None,
+    json: JsonOption = False,
+    force: ForceOption = False,
+) -> None:
+    """Say what all reports of a worker betray under POLICY, or under a mechanism and a target.
+
+    Per answer and per worker, pure and with a delta, beside what the paper claims.
+    """
+    import sottovoce
+
+    if policy is not None:
+        refuse_beside_policy(
+            {
+                "--mechanism": mechanism, "--epsilon": epsilon, "--labels": labels,
+                "--domain": domain, "--unit": unit is not Unit.answer,
+                "--as-published": as_published, "--hide-participation": hide_participation,
+                "--sample": sample, "--set": setting,
+            }
+        )  # fmt: skip
+        kept = sottovoce.read_policy(policy)
+    else:
+        kept = policy_from(
+            domain_from(labels, domain), mechanism, epsilon, answers=answers or 1, unit=unit.value,
+            delta=delta, sample=sample, as_published=as_published, hide=hide_participation,
+            settings=parameters(setting),
+        )  # fmt: skip
+    if answers is not None and answers < 1:
+        raise UsageError(f"--answers must be at least 1, not {answers}")
+    count = answers or (kept.promise.answers if kept.promise else 1)
+    if write_policy is not None:
+        if policy is not None:
+            raise UsageError("there is a policy already: drop --write-policy")
+        sottovoce.write_policy(kept, write_policy, force=force)
+    content = summary(kept, count, delta=delta, nominal=epsilon)
+    if json:
+        screen.print_json(content)
+        return
+    _print(kept, content)
+
+
+def summary(policy: Policy, answers: int, *, delta: float, nominal: float | None) -> dict[str, Any]:
+    """What the command prints, as one object."""
+    import sottovoce
+    from sottovoce.model import Unit as PrivacyUnit
+
+    mechanism = sottovoce.mechanism_of(policy)
+    named: Mapping[str, Any] = policy.mechanism.get("of", policy.mechanism)
+    promise = policy.promise
+    asked = nominal if nominal is not None else promise.epsilon if promise else None
+    claim = mechanism.claim(asked)
+    if asked is None and claim is not None:
+        asked = claim.epsilon
+    delta = delta or (promise.delta if promise else 0.0)
+    return {
+        "mechanism": named["name"],
+        "parameters": {key: value for key, value in named.items() if key != "name"},
+        "sampled": policy.mechanism["answers"] if named is not policy.mechanism else None,
+        "calibration": str(policy.calibration),
+        "policy_hash": policy.hash,
+        "answers": answers,
+        "per_answer": _unit(mechanism, answers, PrivacyUnit.ANSWER, delta, asked),
+        "per_worker": _unit(mechanism, answers, PrivacyUnit.WORKER, delta, asked),
+        "claimed": _claimed(claim),
+    }
+
+
+def _unit(
+    mechanism: Mechanism, answers: int, unit: PrivacyUnit, delta: float, asked: float | None
+) -> dict[str, Any]:
+    held = mechanism.guarantee(answers, unit)
+    epsilons = sorted({*SHOWN_EPSILONS, *([asked] if asked is not None else [])})
+    content: dict[str, Any] = {
+        "epsilon": _finite(held.epsilon),
+        "exact": held.exact,
+        "delta_at": {
+            f"{epsilon:.12g}": mechanism.delta(epsilon, answers, unit)
+            for epsilon in epsilons
+            if epsilon < held.epsilon or epsilon == asked
+        },
+        "assumptions": list(held.assumptions),
+        "source": held.source,
+    }
+    if delta:
+        at = mechanism.guarantee(answers, unit, delta)
+        content["at_delta"] = {"delta": delta, "epsilon": _finite(at.epsilon), "exact": at.exact}
+    return content
+
+
+def _claimed(claim: Claim | None) -> dict[str, Any] | None:
+    if claim is None:
+        return None
+    return {
+        "epsilon": _finite(claim.epsilon),
+        "delta": claim.delta,
+        "source": claim.source,
+        "verdict": claim.verdict,
+    }
+
+
+def guarantee_words(policy: Policy) -> list[str]:
+    """What a policy promises or keeps, in sentences."""
+    import sottovoce
+    from sottovoce.mechanisms.odds import frankly, odds_of
+    from sottovoce.model import Unit as PrivacyUnit
+
+    mechanism, promise = sottovoce.mechanism_of(policy), policy.promise
+    answers = promise.answers if promise else 1
+    delta = promise.delta if promise else 0.0
+    held = [mechanism.guarantee(answers, unit, delta) for unit in PrivacyUnit]
+    lines = [
+        f"guarantee for up to {answers:,} answer{'s'[: answers > 1]} of a worker: "
+        f"{held[0]}, {held[1]}"
+        if promise
+        else "as published: see `sottovoce guarantee` for what it keeps"
+    ]
+    odds, warning = odds_of(mechanism), frankly(held[0].epsilon)
+    return [*lines, *([odds.sentence] if odds else []), *([warning] if warning else [])]
+
+
+def _print(policy: Policy, content: dict[str, Any]) -> None:
+    import sottovoce
+    from sottovoce.mechanisms.odds import frankly, odds_of
+
+    answers = content["answers"]
+    rows = []
+    for title, key in (("per answer", "per_answer"), ("per worker", "per_worker")):
+        part = content[key]
+        rows.append([title, _number(part["epsilon"]), "0", "exact" if part["exact"] else "bound"])
+        rows += [
+            [title, epsilon, f"{least:.4g}", ""]
+            for epsilon, least in part["delta_at"].items()
+            if least >= SMALLEST
+        ]
+        if "at_delta" in part:
+            at = part["at_delta"]
+            kind = "exact" if at["exact"] else "bound"
+            rows.append([title, _number(at["epsilon"]), f"{at['delta']:g}", kind])
+    claim = content["claimed"]
+    if claim:
+        rows.append(
+            [claim["source"], _number(claim["epsilon"]), f"{claim['delta']:.4g}", "claimed"]
+        )
+    many = f"{answers:,} answers a worker, observed together" if answers > 1 else "one answer"
+    sent = f", of which {content['sampled']:,} are sent" if content["sampled"] else ""
+    screen.say(f"{content['mechanism']}, {many}{sent}")
+    screen.print_table(["unit", "epsilon", "delta", ""], rows)
+    if claim:
+        screen.say(f"The paper's claim: {claim['verdict']}.")
+    mechanism = sottovoce.mechanism_of(policy)
+    odds = odds_of(mechanism)
+    if odds is not None:
+        screen.say(odds.sentence)
+        screen.say(screen.hundred(odds.of_100))
+    part = content["per_answer"]
+    warning = frankly(_infinite(part.get("at_delta", part)["epsilon"]))
+    if warning:
+        screen.say(warning)
+    for assumption in content["per_answer"]["assumptions"]:
+        screen.say(f"Assumes: {assumption}.")
+
+
+def _finite(epsilon: float) -> float | None:
+    return epsilon if math.isfinite(epsilon) else None
+
+
+def _infinite(epsilon: float | None) -> float:
+    return math.inf if epsilon is None else epsilon
+
+
+def _number(epsilon: float | None) -> str:
+    return "none" if epsilon is None else f"{epsilon:.5g}"

@@ -1,0 +1,193 @@
+"""`sottovoce perturb`."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sottovoce.cli import screen
+from sottovoce.cli.options import (
+    AnswersArgument,
+    AsPublishedOption,
+    BadRows,
+    BadRowsOption,
+    ColumnsOption,
+    DeltaOption,
+    DomainOption,
+    EpsilonOption,
+    ForceOption,
+    FormatOption,
+    HideOption,
+    MechanismOption,
+    Repeats,
+    RepeatsOption,
+    SampleOption,
+    SettingOption,
+    Unit,
+    UnitOption,
+    parameters,
+    reading,
+    refuse_beside_policy,
+)
+from sottovoce.errors import UsageError
+
+if TYPE_CHECKING:
+    from sottovoce.model import Policy, Reports
+    from sottovoce.seams import Randomness
+
+__all__ = ["perturb"]
+
+
+def perturb(
+    answers: AnswersArgument,
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", help="Write reports here: .csv, .tsv, .jsonl or .parquet."),
+    ],
+    mechanism: MechanismOption = None,
+    epsilon: EpsilonOption = None,
+    unit: UnitOption = Unit.answer,
+    delta: DeltaOption = 0.0,
+    policy: Annotated[
+        Path | None, typer.Option(help="Perturb under this policy instead of making one.")
+    ] = None,
+    write_policy: Annotated[
+        Path | None, typer.Option(help="Write the policy here, for whoever reads the reports.")
+    ] = None,
+    as_published: AsPublishedOption = False,
+    hide_participation: HideOption = False,
+    sample: SampleOption = None,
+    setting: SettingOption = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            help="Simulate: noise from this seed, which protects nobody. The reports are stamped "
+            "in a column simulated_report."
+        ),
+    ] = None,
+    columns: ColumnsOption = None,
+    domain: DomainOption = None,
+    repeats: RepeatsOption = Repeats.first,
+    bad_rows: BadRowsOption = BadRows.error,
+    format: FormatOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Turn ANSWERS, a table of worker, task and answer, into reports that hide them.
+
+    Noise comes from the operating system's cryptographic generator unless a seed is given.
+    """
+    import sottovoce
+    from sottovoce.stores import check_path, policy_text, write_tables
+    from sottovoce.stores.writing import check_target, new_file
+
+    if policy is None and write_policy is None:
+        raise UsageError("say where to write the policy: --write-policy POLICY.json")
+    check_path(output, force=force)
+    if write_policy is not None:
+        check_target(write_policy, force=force)
+        if write_policy.resolve() == output.resolve():
+            raise UsageError("the reports and the policy need two files")
+    # Answers are seen by nobody, also when they are wrong.
+    options = {**reading(columns, domain, repeats, bad_rows, format), "private": True}
+    if policy is not None:
+        refuse_beside_policy(
+            {
+                "--mechanism": mechanism, "--epsilon": epsilon, "--unit": unit is not Unit.answer,
+                "--delta": delta, "--write-policy": write_policy, "--as-published": as_published,
+                "--hide-participation": hide_participation, "--sample": sample, "--set": setting,
+                "--domain": domain,
+            }
+        )  # fmt: skip
+        kept = sottovoce.read_policy(policy)
+        with screen.reading(answers):
+            table = sottovoce.read(answers, **{**options, "domain": kept.domain})
+    else:
+        with screen.reading(answers):
+            table = sottovoce.read(answers, **options)
+        kept = _made(
+            table, mechanism, epsilon, unit=unit.value, delta=delta, sample=sample,
+            as_published=as_published, hide=hide_participation, settings=parameters(setting),
+        )  # fmt: skip
+    reports = sottovoce.perturb(table, kept, _randomness(seed))
+    # Not those that --domain lists.
+    labels = table.domain.size if policy is None and ":" not in (domain or "") else 0
+    with ExitStack() as stack:
+        if write_policy is not None:
+            file = stack.enter_context(new_file(write_policy, force=force))
+            file.write_text(policy_text(kept), encoding="utf-8")
+        # Inside, so that neither file appears without the other.
+        write_tables({output: _columns(reports)}, force=force)
+    screen.notes_of(table.reading)
+    if labels:
+        screen.note(
+            f"note: the {labels:,} labels were taken from the answers and are public now, with the "
+            "policy; --domain states them instead"
+        )
+    _say(reports, kept, output, write_policy, seed)
+
+
+def _made(
+    table: Reports,
+    mechanism: str | None,
+    epsilon: float | None,
+    *,
+    unit: str,
+    delta: float,
+    sample: str | None,
+    as_published: bool,
+    hide: bool,
+    settings: dict[str, Any],
+) -> Policy:
+    import numpy as np
+
+    from sottovoce.cli.asking import policy_from
+    from sottovoce.mechanisms.targets import ALWAYS_HIDING
+
+    whole = hide or mechanism in ALWAYS_HIDING
+    most = len(table.tasks) if whole else int(np.bincount(table.worker).max())
+    return policy_from(
+        table.domain, mechanism, epsilon, answers=most, unit=unit, delta=delta, sample=sample,
+        as_published=as_published, hide=hide, settings=settings,
+    )  # fmt: skip
+
+
+def _randomness(seed: int | None) -> Randomness:
+    if seed is None:
+        from sottovoce.worker import SystemRandomness
+
+        return SystemRandomness()
+    from sottovoce.datasets import SeededRandomness
+
+    return SeededRandomness(seed)
+
+
+def _columns(reports: Reports) -> dict[str, Any]:
+    import numpy as np
+
+    values: Any = reports.value
+    if not reports.domain.is_numeric:
+        labels = np.empty(reports.domain.size, dtype=object)
+        labels[:] = [str(label) for label in reports.domain.labels]
+        values = labels[reports.value]
+    return {
+        "worker": reports.workers[reports.worker],
+        "task": reports.tasks[reports.task],
+        "simulated_report" if reports.simulated else "report": values,
+    }
+
+
+def _say(
+    reports: Reports, policy: Policy, output: Path, written: Path | None, seed: int | None
+) -> None:
+    from sottovoce.cli.guaranteeing import guarantee_words
+
+    screen.note(f"wrote {output}: {len(reports):,} reports")
+    if written is not None:
+        screen.note(f"wrote {written}: policy {policy.hash[:16]}…")
+    for sentence in guarantee_words(policy):
+        screen.note(sentence)
+    if seed is not None:
+        screen.note(f"SIMULATED with seed {seed}: these reports protect nobody")

@@ -1,0 +1,133 @@
+"""`sottovoce guarantee`, as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sottovoce.mechanisms.registry import MECHANISMS
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def seen(call: Run, *options: str) -> Any:
+    done = call("guarantee", *options, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)
+
+
+def rr(*options: str) -> tuple[str, ...]:
+    return ("--mechanism", "randomized-response", "--epsilon", "1", *options)
+
+
+def test_json_is_one_object_with_the_promised_names(call: Run) -> None:
+    content = seen(call, *rr("--labels", "4", "--answers", "20"))
+    assert {"mechanism", "parameters", "answers", "per_answer", "per_worker", "claimed"} <= set(
+        content
+    )
+    assert (content["mechanism"], content["answers"]) == ("randomized-response", 20)
+    assert content["parameters"]["labels"] == 4
+    assert content["per_answer"]["epsilon"] == pytest.approx(1.0, abs=1e-6)
+    assert content["per_worker"]["epsilon"] == pytest.approx(20.0, abs=1e-4)
+    assert {"epsilon", "delta"} <= set(content["claimed"])
+    half = content["per_answer"]["delta_at"]["0.5"]
+    keep = math.e / (math.e + 3)
+    assert half == pytest.approx(keep - math.exp(0.5) * (1 - keep) / 3, abs=1e-6)
+
+
+def test_the_papers_claim_stands_beside_what_is_true(call: Run) -> None:
+    content = seen(
+        call, "--mechanism", "two-layer", "--epsilon", "1", "--labels", "2", "--answers", "100",
+        "--as-published",
+    )  # fmt: skip
+    assert content["claimed"]["epsilon"] == pytest.approx(1.0, abs=1e-6)
+    assert content["per_answer"]["epsilon"] == pytest.approx(math.log(100), abs=1e-3)
+    assert content["per_worker"]["epsilon"] > 60
+
+
+def test_where_no_epsilon_holds_it_is_null(call: Run) -> None:
+    content = seen(
+        call, "--mechanism", "random-variance-gaussian", "--epsilon", "1", "--delta", "1e-5",
+        "--domain", "numeric:0..10/1", "--answers", "2",
+    )  # fmt: skip
+    assert content["per_answer"]["epsilon"] is None
+    assert content["per_answer"]["at_delta"]["epsilon"] <= 1.0
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_every_mechanism_is_told_in_words(name: str, call: Run) -> None:
+    delta = ("--delta", "1e-5") if name == "random-variance-gaussian" else ()
+    done = call(
+        "guarantee", "--mechanism", name, "--epsilon", "2", "--labels", "3", "--answers", "2",
+        *delta,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "per answer" in done.stdout
+    assert "per worker" in done.stdout
+    people = [line for line in done.stdout.splitlines() if line.strip() and set(line) <= set("●○ ")]
+    assert [len(line.split(" ")) for line in people] == (
+        [] if name == "matrix-factorization" else [10] * 10
+    )
+
+
+def test_a_policy_is_told_like_its_options(call: Run, answers: Path) -> None:
+    call(
+        "perturb", answers.name, *rr("--domain", "categorical:no,yes"), "-o", "r.csv",
+        "--write-policy", "p.json",
+    )  # fmt: skip
+    told = seen(call, "p.json")
+    asked = seen(call, *rr("--domain", "categorical:no,yes", "--answers", "12"))
+    assert told == asked
+    assert told["answers"] == 12
+
+
+def test_a_policy_decides_alone(call: Run, answers: Path) -> None:
+    call("perturb", answers.name, *rr(), "-o", "r.csv", "--write-policy", "p.json")
+    done = call("guarantee", "p.json", "--epsilon", "2", "--labels", "2", "--unit", "worker")
+    assert done.returncode == 2
+    assert done.stderr == (
+        "sottovoce: the policy already decides: drop --epsilon, --labels, --unit\n"
+    )
+
+
+def test_a_large_epsilon_is_called_what_it_is(call: Run) -> None:
+    done = call("guarantee", *rr("--labels", "2")[:3], "8", "--labels", "2")
+    assert "This hides little" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "say --labels S"),
+        (("--labels", "2"), "say --mechanism and --epsilon"),
+        (rr(), "say --labels S"),
+        (rr("--labels", "1"), "--labels must be from 2 to"),
+        (rr("--labels", "2", "--domain", "categorical:a,b"), "say --labels S"),
+        (rr("--domain", "categorical"), "needs its labels"),
+        (rr("--domain", "numeric:0..1"), "not numeric ones"),
+        (rr("--labels", "2", "--answers", "0"), "--answers must be at least 1, not 0"),
+        (rr("--labels", "2", "--answers", "-1"), "answers must be from 1"),
+        (rr("--labels", "2", "--answers", "99999999999"), "answers must be from 1"),
+        (rr("--labels", "2", "--delta", "nan"), "delta must be"),
+        (rr("--labels", "2", "--set", "size=1"), "no parameter 'size'"),
+        ((*rr()[:3], "nan", "--labels", "2"), "epsilon must be a number above 0"),
+    ],
+)
+def test_bad_parameters_are_one_line(options: tuple[str, ...], message: str, call: Run) -> None:
+    done = call("guarantee", *options)
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+    assert message in done.stderr
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[" * 99_999, '{"format": 1, "format": 2}'])
+def test_a_file_that_is_no_policy_is_one_line(content: str, call: Run, tmp_path: Path) -> None:
+    (tmp_path / "p.json").write_text(content)
+    done = call("guarantee", "p.json")
+    assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
+    assert done.stderr.startswith("sottovoce: p.json: ")
