@@ -34,8 +34,9 @@ format: $(VENV)/test.stamp ## put the code into shape
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(VENV)/test.stamp ## write the command line's reference anew
+docs: $(VENV)/test.stamp ## write the command line's reference and the tables of guarantees anew
 	$(BIN)/python tests/docs/cli_reference.py > docs/cli.md
+	$(BIN)/python tests/docs/promises.py
 
 clean: ## remove the environment and everything made
 	rm -rf $(VENV) demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -136,6 +136,23 @@ def starting(*, quick: bool) -> list[list[str]]:
     ]
 
 
+def perturbing(*, quick: bool) -> list[list[str]]:
+    answers = 10**6 if quick else 10**7
+    rows = [["answers", "K", "ours, secure", "a word of os.urandom", "ours, seeded", "NumPy",
+             "secure / NumPy", "multi-freq-ldpy", "ratio", "pure-ldp", "ratio"]]  # fmt: skip
+    for labels in (2, 4, 10):
+        _tell(f"perturbing, {answers:,} answers, K={labels}")
+        seen = child("perturbing.py", str(answers), str(labels))
+        ours = seen["secure"]
+        rows.append([
+            _power(answers), str(labels), f"{ours:.0f} ns", f"{seen['urandom']:.0f} ns",
+            f"{seen['seeded']:.0f} ns", f"{seen['numpy']:.0f} ns", f"{ours / seen['numpy']:.1f}",
+            f"{seen['multi_freq_ldpy']:,.0f} ns", f"{seen['multi_freq_ldpy'] / ours:,.0f}x",
+            f"{seen['pure_ldp']:,.0f} ns", f"{seen['pure_ldp'] / ours:,.0f}x",
+        ])  # fmt: skip
+    return rows
+
+
 def _reading(tool: str, file: Path) -> float:
     return min(float(child("reading.py", tool, str(file))["seconds"]) for _ in range(2))
 
@@ -195,6 +212,12 @@ hundred thousand workers that answer at random, nearly every answer waits for me
 _READING = """\
 String ids, one worker for every 1,000 rows, ten rows a task, in random order unless said otherwise.
 Below 1, ours is cheaper."""
+_PERTURBING = """\
+Randomised response at epsilon 1, CPU per answer. Peers take one answer at a time, as a worker's
+device would, and are measured on 20,000 after compiling. NumPy is a seeded generator in floating
+point, which must not be used for reports. os.urandom is the cost of a whole 64-bit word from the
+operating system: ours draws a word's leading 8 or 16 bits, and the others only where these do not
+decide."""
 _STARTING = """\
 In fresh processes. Tables below 10^5 answers never compile anything."""
 
@@ -203,6 +226,7 @@ SECTIONS = {
     "memory": ("Peak memory of Dawid-Skene", _MEMORY, memory),
     "growth": ("Growth", _GROWTH, growth),
     "reading": ("Reading and inferring from files", _READING, reading),
+    "perturbing": ("Perturbing labels", _PERTURBING, perturbing),
     "starting": ("Starting", _STARTING, starting),
 }
 

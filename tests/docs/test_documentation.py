@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import runpy
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,17 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")]
 PAGES += sorted(DOCS.rglob("*.md"))
+
+MECHANISM_PARTS = [
+    "Equation",
+    "When to use it",
+    "Guarantee",
+    "Calibration",
+    "In a policy",
+    "Example",
+    "What the paper says",
+    "Source",
+]
 
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
@@ -84,6 +96,18 @@ def test_every_method_is_in_the_readme(method: str) -> None:
     assert f"`{method}`" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("mechanism", [*sottovoce.MECHANISMS, "sampling"])
+def test_every_mechanism_has_a_page_with_all_its_parts(mechanism: str) -> None:
+    assert headings(DOCS / "mechanisms" / f"{mechanism}.md") == [mechanism, *MECHANISM_PARTS]
+
+
+@pytest.mark.parametrize("mechanism", [*sottovoce.MECHANISMS, "sampling"])
+def test_every_mechanism_can_be_chosen(mechanism: str) -> None:
+    text = (DOCS / "mechanisms" / "index.md").read_text(encoding="utf-8")
+    parts = text.split("## Which one", 1)[1].split("## Side by side", 1)
+    assert all(f"[{mechanism}]({mechanism}.md)" in part for part in parts)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_every_link_leads_somewhere(page: Path) -> None:
     prose = _FENCE.sub("", page.read_text(encoding="utf-8"))
@@ -129,6 +153,20 @@ def test_the_layout_names_what_is_in_the_package() -> None:
         if not path.name.startswith((".", "__pycache__"))
     }
     assert named == there
+
+
+def test_the_layers_are_those_that_are_checked() -> None:
+    """Of the layers in the settings, those in brackets may not exist yet."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contract = settings["tool"]["importlinter"]["contracts"][0]
+    there = {path.stem for path in (ROOT / "src" / "sottovoce").iterdir()}
+    checked = [
+        [name for name in re.findall(r"\w+", layer) if name in there]
+        for layer in contract["layers"]
+    ]
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    drawn = text.split("## Layers", 1)[1].split("```text\n", 1)[1].split("```", 1)[0]
+    assert [re.findall(r"\w+", line) for line in drawn.splitlines()] == [*filter(None, checked)]
 
 
 def test_decisions_are_numbered_without_gaps() -> None:
