@@ -86,8 +86,9 @@ def test_the_leading_bits_decide_as_the_whole_word_would(labels: int, bits: int)
     whole = Keeping(labels, mechanism.other).shifts(np.array(words, np.uint64))
     seen = []
     for word in words:
-        # The first draw holds the leading bits in its lowest ones, the second the rest.
-        drawn = [word >> (64 - bits), (word << bits) % WORDS]
+        # A draw of leading bits has them in its lowest ones; the last draw has the rest.
+        parts = [word >> 48] if bits == 16 else [word >> 56, word >> 48 & 255]
+        drawn = [*parts, (word << 16) % WORDS]
         seen.append(int(mechanism.perturb(cells_of([0]), None, Given(drawn)).code[0]))
     assert seen == whole.tolist()
 

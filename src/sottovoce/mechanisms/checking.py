@@ -61,7 +61,8 @@ def check_answers(cells: Cells, symbols: int, *, null: bool = False) -> Codes:
     if codes.dtype != np.int32:
         raise DataError(f"answers must be 4-byte codes, not {codes.dtype}")
     lowest = NULL if null else 0
-    if codes.size and not (lowest <= codes.min() and codes.max() < symbols):
+    # As unsigned numbers negative codes are the largest: one pass finds both kinds of fault.
+    if codes.size and (codes - lowest if null else codes).view(np.uint32).max() >= symbols - lowest:
         row = int(np.flatnonzero((codes < lowest) | (codes >= symbols))[0]) + 1
         raise DataError(
             f"answer {row:,} is not in the domain of the policy, which has {symbols:,} values"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -36,20 +37,19 @@ def below(bound: int, count: int, randomness: Randomness) -> Words:
     return words % np.uint64(bound)
 
 
+@overload
+def leading(count: int, bits: Literal[8], randomness: Randomness) -> npt.NDArray[np.uint8]: ...
+@overload
+def leading(count: int, bits: Literal[16], randomness: Randomness) -> npt.NDArray[np.uint16]: ...
 def leading(
-    count: int, bits: int, randomness: Randomness
+    count: int, bits: Literal[8, 16], randomness: Randomness
 ) -> npt.NDArray[np.uint8] | npt.NDArray[np.uint16]:
     """The first 8 or 16 bits of so many words; `completed` draws the rest of those that need it."""
     words = randomness.words(-(-count * bits // 64))
-    if bits == 8:
-        return words.view(np.uint8)[:count]
-    return words.view(np.uint16)[:count]
+    return words.view(np.uint8)[:count] if bits == 8 else words.view(np.uint16)[:count]
 
 
-def completed(
-    first: npt.NDArray[np.uint8] | npt.NDArray[np.uint16], randomness: Randomness
-) -> Words:
-    """Whole words that begin with the given bits; the others are fresh."""
-    bits = np.uint64(8 * first.itemsize)
-    rest: Words = randomness.words(len(first)) >> bits
-    return rest | first.astype(np.uint64) << (np.uint64(64) - bits)
+def completed(first: npt.NDArray[np.uint16], randomness: Randomness) -> Words:
+    """Whole words that begin with the given 16 bits; the others are fresh."""
+    rest: Words = randomness.words(len(first)) >> np.uint64(16)
+    return rest | first.astype(np.uint64) << np.uint64(48)

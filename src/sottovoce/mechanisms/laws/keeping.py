@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Self
+from typing import Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,13 @@ from sottovoce.privacy.composing import repeated_delta, repeated_guarantee
 from sottovoce.seams import Randomness
 
 __all__ = ["Keeping"]
+
+Shifts: TypeAlias = npt.NDArray[np.int8] | npt.NDArray[np.int32]
+
+MOST_FOR_8_BITS = 16
+"""Up to so many symbols the first 8 bits decide nearly always: the shift changes in few places."""
+MOST_COMPARED = 4
+"""Up to so many symbols comparing is faster than looking up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +90,51 @@ class Keeping:
 
     def sample(self, codes: Codes, randomness: Randomness) -> Codes:
         """A word a symbol, of which mostly the first bits are drawn, since these decide."""
-        known = _known(self.symbols, self.other)
         reports = np.empty_like(codes)
         for block in blocks(len(codes)):
-            first = leading(block.stop - block.start, _bits(self.symbols), randomness)
-            shift = known.take(first, mode="clip")
-            open_ = np.flatnonzero(shift < 0)
-            if open_.size:
-                shift[open_] = self.shifts(completed(first[open_], randomness))
-            shift += codes[block].astype(shift.dtype)
-            shift -= (shift >= self.symbols) * shift.dtype.type(self.symbols)
-            reports[block] = shift
+            moved = self._drawn_shifts(block.stop - block.start, randomness)
+            moved += codes[block].astype(moved.dtype)
+            wraps = (moved >= self.symbols).astype(moved.dtype)
+            wraps *= moved.dtype.type(self.symbols)
+            moved -= wraps
+            reports[block] = moved
         return reports
+
+    def _drawn_shifts(self, count: int, randomness: Randomness) -> Shifts:
+        """`shifts` of fresh words: of 8 bits, or 16, or all, where fewer leave it open."""
+        if self.symbols > MOST_FOR_8_BITS:
+            return self._shifts_of_16(leading(count, 16, randomness), randomness)
+        first = leading(count, 8, randomness)
+        shift: Shifts
+        if self.symbols <= MOST_COMPARED:
+            shift, undecided = self._compared(first)
+        else:
+            shift = _known(self.symbols, self.other, 8).take(first, mode="clip")
+            undecided = shift < 0
+        rows = np.flatnonzero(undecided)
+        if rows.size:
+            longer = first[rows].astype(np.uint16) << np.uint16(8)
+            longer |= leading(rows.size, 8, randomness)
+            shift[rows] = self._shifts_of_16(longer, randomness)
+        return shift
+
+    def _compared(
+        self, first: npt.NDArray[np.uint8]
+    ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
+        """The shifts by 8 bits, and which they leave open, in operations on whole vectors."""
+        shift, undecided = np.zeros(len(first), np.int8), np.zeros(len(first), bool)
+        for run in range(self.symbols - 1):
+            edge = np.uint8((self.keep + run * self.other) >> 56)
+            shift += (first > edge).view(np.int8)
+            undecided |= first == edge
+        return shift, undecided
+
+    def _shifts_of_16(self, first: npt.NDArray[np.uint16], randomness: Randomness) -> Shifts:
+        shift = _known(self.symbols, self.other, 16).take(first)
+        rows = np.flatnonzero(shift < 0)
+        if rows.size:
+            shift[rows] = self.shifts(completed(first[rows], randomness))
+        return shift
 
     def channel(self) -> FiniteChannel:
         """The square of weights: keep on the diagonal, other elsewhere."""
@@ -122,17 +162,12 @@ class Keeping:
         return repeated_delta(epsilon, self.epsilon, self.keep_probability, answers, unit)
 
 
-def _bits(symbols: int) -> int:
-    """How many leading bits of a word decide nearly always: few places where the shift changes."""
-    return 8 if symbols <= 16 else 16
-
-
 @lru_cache(maxsize=64)
-def _known(symbols: int, other: int) -> npt.NDArray[np.int8] | npt.NDArray[np.int32]:
-    """The shift of all words with the same leading bits; -1 where they differ."""
-    law, rest = Keeping(symbols, other), 64 - _bits(symbols)
-    first = np.arange(1 << _bits(symbols), dtype=np.uint64) << np.uint64(rest)
-    low, high = law.shifts(first), law.shifts(first | np.uint64((1 << rest) - 1))
-    # 8 bits hold symbol + shift before it wraps.
+def _known(symbols: int, other: int, bits: int) -> Shifts:
+    """The shift of all words with the same first bits; -1 where they differ."""
+    law, rest = Keeping(symbols, other), np.uint64(64 - bits)
+    first = np.arange(1 << bits, dtype=np.uint64) << rest
+    low, high = law.shifts(first), law.shifts(first | (np.uint64(1) << rest) - np.uint64(1))
     known = np.where(low == high, low, np.int32(-1))
+    # 8 bits hold symbol + shift before it wraps.
     return known.astype(np.int8) if symbols <= 63 else known
