@@ -58,6 +58,8 @@ class Duchi:
 
     name: ClassVar[str] = "duchi"
     takes: ClassVar[frozenset[Kind]] = NUMBERS
+    alphabet: ClassVar[Alphabet] = Alphabet.ENDS
+    hides_participation: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_steps(self.steps)
@@ -86,14 +88,6 @@ class Duchi:
     def high(self) -> Words:
         """u(0), …, u(steps): the weights of the high end."""
         return _high(self.steps, self.other)
-
-    @property
-    def alphabet(self) -> Alphabet:
-        return Alphabet.ENDS
-
-    @property
-    def hides_participation(self) -> bool:
-        return False
 
     def draw(self, workers: int, randomness: Randomness) -> None:
         return None

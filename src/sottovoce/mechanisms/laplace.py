@@ -80,6 +80,7 @@ class Laplace:
 
     name: ClassVar[str] = "laplace"
     takes: ClassVar[frozenset[Kind]] = NUMBERS
+    alphabet: ClassVar[Alphabet] = Alphabet.POINTS
 
     def __post_init__(self) -> None:
         check_steps(self.steps)
@@ -148,10 +149,6 @@ class Laplace:
     def beyond(self) -> int:
         """How many points a report may lie beyond either end of the range."""
         return self.law.beyond
-
-    @property
-    def alphabet(self) -> Alphabet:
-        return Alphabet.POINTS
 
     @property
     def hides_participation(self) -> bool:

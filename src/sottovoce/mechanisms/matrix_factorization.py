@@ -87,6 +87,8 @@ class MatrixFactorization:
 
     name: ClassVar[str] = "matrix-factorization"
     takes: ClassVar[frozenset[Kind]] = NUMBERS
+    alphabet: ClassVar[Alphabet] = Alphabet.NUMBERS
+    hides_participation: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_steps(self.steps)
@@ -154,14 +156,6 @@ class MatrixFactorization:
     def cell_epsilon(self) -> float:
         """r m: the ε of one answer."""
         return self.resolution * step_epsilon(self._noise, self.steps)
-
-    @property
-    def alphabet(self) -> Alphabet:
-        return Alphabet.NUMBERS
-
-    @property
-    def hides_participation(self) -> bool:
-        return True
 
     def draw(self, workers: int, randomness: Randomness) -> None:
         return None

@@ -59,6 +59,8 @@ class NullRandomizedResponse:
 
     name: ClassVar[str] = "null-randomized-response"
     takes: ClassVar[frozenset[Kind]] = LABELS
+    alphabet: ClassVar[Alphabet] = Alphabet.LABELS_OR_NULL
+    hides_participation: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_labels(self.labels)
@@ -87,14 +89,6 @@ class NullRandomizedResponse:
     def keep_probability(self) -> float:
         """How often the answer itself is sent."""
         return self._law.keep_probability
-
-    @property
-    def alphabet(self) -> Alphabet:
-        return Alphabet.LABELS_OR_NULL
-
-    @property
-    def hides_participation(self) -> bool:
-        return True
 
     def draw(self, workers: int, randomness: Randomness) -> None:
         return None

@@ -77,6 +77,8 @@ class Piecewise:
 
     name: ClassVar[str] = "piecewise"
     takes: ClassVar[frozenset[Kind]] = NUMBERS
+    alphabet: ClassVar[Alphabet] = Alphabet.POINTS
+    hides_participation: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_steps(self.steps)
@@ -135,14 +137,6 @@ class Piecewise:
         """The first point of each answer's window."""
         codes = np.asarray(answers, np.int64)
         return (2 * codes * self._outsiders + self.steps) // (2 * self.steps) - self.beyond
-
-    @property
-    def alphabet(self) -> Alphabet:
-        return Alphabet.POINTS
-
-    @property
-    def hides_participation(self) -> bool:
-        return False
 
     def draw(self, workers: int, randomness: Randomness) -> None:
         return None

@@ -68,6 +68,7 @@ class PublishedFactorization:
     name: ClassVar[str] = "matrix-factorization"
     form: ClassVar[str] = "as-published"
     takes: ClassVar[frozenset[Kind]] = NUMBERS
+    alphabet: ClassVar[Alphabet] = Alphabet.NUMBERS
 
     def __post_init__(self) -> None:
         check_steps(self.steps)
@@ -111,10 +112,6 @@ class PublishedFactorization:
     def value_epsilon(self) -> float:
         """The ε between two values of one answer, who answered what being public."""
         return self.steps * float(Fraction(self.step)) / self.scale
-
-    @property
-    def alphabet(self) -> Alphabet:
-        return Alphabet.NUMBERS
 
     @property
     def hides_participation(self) -> bool:

@@ -71,6 +71,8 @@ class RandomVarianceGaussian:
 
     name: ClassVar[str] = "random-variance-gaussian"
     takes: ClassVar[frozenset[Kind]] = NUMBERS
+    alphabet: ClassVar[Alphabet] = Alphabet.POINTS
+    hides_participation: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_steps(self.steps)
@@ -131,14 +133,6 @@ class RandomVarianceGaussian:
         _check_delta(delta)
         rate = int(rate_published(epsilon, delta, 1.0) * WORDS)
         return cls(grid_of(domain, cls.name).steps, max(1, rate))
-
-    @property
-    def alphabet(self) -> Alphabet:
-        return Alphabet.POINTS
-
-    @property
-    def hides_participation(self) -> bool:
-        return False
 
     @property
     def scale(self) -> float:

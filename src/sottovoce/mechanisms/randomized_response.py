@@ -56,6 +56,8 @@ class RandomizedResponse:
 
     name: ClassVar[str] = "randomized-response"
     takes: ClassVar[frozenset[Kind]] = LABELS
+    alphabet: ClassVar[Alphabet] = Alphabet.LABELS
+    hides_participation: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_labels(self.labels)
@@ -84,14 +86,6 @@ class RandomizedResponse:
     def keep_probability(self) -> float:
         """How often the answer itself is sent."""
         return self._law.keep_probability
-
-    @property
-    def alphabet(self) -> Alphabet:
-        return Alphabet.LABELS
-
-    @property
-    def hides_participation(self) -> bool:
-        return False
 
     def draw(self, workers: int, randomness: Randomness) -> None:
         return None

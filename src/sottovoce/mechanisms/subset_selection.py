@@ -70,6 +70,7 @@ class SubsetSelection:
 
     name: ClassVar[str] = "subset-selection"
     takes: ClassVar[frozenset[Kind]] = LABELS | {Kind.NUMERIC}
+    alphabet: ClassVar[Alphabet] = Alphabet.SUBSETS
 
     def __post_init__(self) -> None:
         if not isinstance(self.null, bool):
@@ -113,10 +114,6 @@ class SubsetSelection:
     @property
     def _law(self) -> Subsets:
         return Subsets((self.bins or self.labels) + self.null, self.size, self.include)
-
-    @property
-    def alphabet(self) -> Alphabet:
-        return Alphabet.SUBSETS
 
     @property
     def hides_participation(self) -> bool:
