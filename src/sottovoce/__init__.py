@@ -112,6 +112,7 @@ if TYPE_CHECKING:
         audit,
         audit_samples,
     )
+    from sottovoce.privacy.campaigns import composed
     from sottovoce.stores import (
         read_policy,
         write_policy,
@@ -207,6 +208,7 @@ _HOMES = {
         "Score",
         "Unit",
     ),
+    "sottovoce.privacy.campaigns": ("composed",),
     "sottovoce.privacy.audit": (
         "Audit",
         "audit",
@@ -289,6 +291,7 @@ __all__ = [
     "audit",
     "audit_samples",
     "compare",
+    "composed",
     "gold",
     "importance",
     "important",

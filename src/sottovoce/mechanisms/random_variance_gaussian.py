@@ -45,6 +45,7 @@ FURTHEST = 1 << 30
 ASSUMPTIONS = (
     "one variance per worker and campaign, never revealed",
     "logarithm and normal quantile are right to 2e-15 of their size",
+    "delta is integrated to within 1e-9, which is added to it",
 )
 
 
