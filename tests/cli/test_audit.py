@@ -16,7 +16,7 @@ Run = Callable[..., Any]
 
 KEYS = {
     "mechanism", "unit", "answers", "samples", "confidence", "delta", "lower_bound", "stated",
-    "claimed", "event", "exceeded",
+    "claimed", "refuted", "event", "exceeded",
 }  # fmt: skip
 SURE = ("--samples", "50000", "--confidence", "0.999999999")
 
@@ -62,6 +62,22 @@ def test_per_worker_all_answers_change(run: Run, policy: Path) -> None:
     assert 1.8 < seen["lower_bound"] < seen["stated"] == pytest.approx(2 * np.log(3))
 
 
+def test_a_claim_per_answer_is_not_refuted_by_a_worker(run: Run, policy: Path) -> None:
+    done = run("audit", policy.name, *SURE, "--unit", "worker", "--answers", "2")
+    assert "refute it" not in done.stdout
+    assert "by the paper: not of this unit and delta" in done.stdout
+
+
+def test_a_claim_with_a_delta_is_not_refuted_without_one(run: Run, tmp_path: Path) -> None:
+    noise = {"name": "random-variance-gaussian", "steps": 10, "rate": str(1 << 62)}
+    promise = Promise(Unit.ANSWER, 1.0, 0.5, 4)
+    written = Policy(Domain.numeric(0, 10, step=1), noise, Calibration.SOUND, promise)
+    (tmp_path / "noise.json").write_text(written.text())
+    seen = json.loads(run("audit", "noise.json", *SURE, "--delta", "0", "--json").stdout)
+    assert seen["lower_bound"] > seen["claimed"] == 1.0
+    assert seen["refuted"] is None
+
+
 def test_people_read_a_table_and_the_event(run: Run, policy: Path) -> None:
     done = run("audit", policy.name, "--samples", "20000")
     assert "at least" in done.stdout
@@ -103,3 +119,9 @@ def test_impossible_requests_are_one_line(
     assert done.returncode == 2
     assert words in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_an_audit_that_would_take_hours_is_refused(run: Run, policy: Path) -> None:
+    done = run("audit", policy.name, "--samples", "100000000000")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "ask for fewer --samples or --answers" in done.stderr

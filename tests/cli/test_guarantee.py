@@ -89,11 +89,38 @@ def test_a_policy_is_told_like_its_options(call: Run, answers: Path) -> None:
 
 def test_a_policy_decides_alone(call: Run, answers: Path) -> None:
     call("perturb", answers.name, *rr(), "-o", "r.csv", "--write-policy", "p.json")
-    done = call("guarantee", "p.json", "--epsilon", "2", "--labels", "2", "--unit", "worker")
+    done = call("guarantee", "p.json", "--labels", "2", "--unit", "worker")
     assert done.returncode == 2
-    assert done.stderr == (
-        "sottovoce: the policy already decides: drop --epsilon, --labels, --unit\n"
-    )
+    assert done.stderr == "sottovoce: the policy already decides: drop --labels, --unit\n"
+
+
+def test_an_epsilon_beside_a_policy_asks_for_a_point_of_its_curve(call: Run) -> None:
+    call(
+        "guarantee", "--mechanism", "random-variance-gaussian", "--epsilon", "1", "--delta", "0.1",
+        "--domain", "numeric:0..10", "--as-published", "--write-policy", "p.json",
+    )  # fmt: skip
+    assert seen(call, "p.json")["claimed"] is None
+    claimed = seen(call, "p.json", "--epsilon", "1")["claimed"]
+    assert (claimed["epsilon"], round(claimed["delta"], 9)) == (1.0, 0.1)
+
+
+def test_a_large_delta_is_said_to_hide_little(call: Run) -> None:
+    done = call(
+        "guarantee", "--mechanism", "randomized-response", "--epsilon", "1", "--delta", "0.1",
+        "--labels", "2",
+    )  # fmt: skip
+    assert "with a chance of up to 0.1 reports may betray anything" in done.stdout
+
+
+def test_a_sample_is_not_said_to_be_all_answers(call: Run) -> None:
+    done = call("guarantee", *rr("--labels", "2", "--unit", "worker", "--answers", "5"))
+    assert done.stdout.startswith("randomized-response, 5 answers a worker, 1 of them sent\n")
+
+
+def test_a_large_epsilon_is_written_out(call: Run) -> None:
+    done = call("guarantee", *rr("--labels", "2", "--answers", "1000000"))
+    assert "1,000,000 " in done.stdout
+    assert "e+06" not in done.stdout
 
 
 def test_a_large_epsilon_is_called_what_it_is(call: Run) -> None:
@@ -104,11 +131,12 @@ def test_a_large_epsilon_is_called_what_it_is(call: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "say --labels S"),
-        (("--labels", "2"), "say --mechanism and --epsilon"),
+        ((), "give a policy, or say --mechanism"),
+        (("--labels", "2"), "give a policy, or say --mechanism"),
+        ((*rr()[:2], "--labels", "2"), "say --mechanism and --epsilon"),
         (rr(), "say --labels S"),
         (rr("--labels", "1"), "--labels must be from 2 to"),
-        (rr("--labels", "2", "--domain", "categorical:a,b"), "say --labels S"),
+        (rr("--labels", "2", "--domain", "categorical:a,b"), "and not both"),
         (rr("--domain", "categorical"), "needs its labels"),
         (rr("--domain", "numeric:0..1"), "not numeric ones"),
         (rr("--labels", "2", "--answers", "0"), "--answers must be at least 1, not 0"),

@@ -268,7 +268,7 @@ def test_a_tampered_policy_is_refused(call: Run, answers: Path, tmp_path: Path) 
     document["mechanism"]["other"] = "1"
     (tmp_path / "p.json").write_text(json.dumps(document))
     done = call("perturb", answers.name, "--policy", "p.json", "-o", "again.csv")
-    assert (done.returncode, "cannot be trusted" in done.stderr) == (2, True)
+    assert (done.returncode, "cannot be trusted" in done.stderr) == (1, True)
     assert not (tmp_path / "again.csv").exists()
 
 
@@ -295,3 +295,51 @@ def test_an_empty_table_is_refused(content: str, call: Run, tmp_path: Path) -> N
     (tmp_path / "e.csv").write_text(content)
     done = call("perturb", "e.csv", *RR, *OUT)
     assert (done.returncode, left_in(tmp_path)) == (1, {"e.csv"})
+
+
+def test_what_is_kept_is_told_for_the_answers_that_there_are(
+    call: Run, answers: Path, tmp_path: Path
+) -> None:
+    call("guarantee", *RR, *YES_NO, "--write-policy", "p.json")
+    done = call("perturb", answers.name, "--policy", "p.json", "-o", "r.csv")
+    said = "guarantee for up to 12 answers of a worker: epsilon 1 per answer, epsilon 12 per worker"
+    assert said in done.stderr
+
+
+def test_what_is_kept_as_published_is_told_too(call: Run, answers: Path) -> None:
+    options = ("--mechanism", "two-layer", "--epsilon", "1", "--as-published")
+    done = call("perturb", answers.name, *options, *YES_NO, *OUT)
+    assert "the policy promises nothing" in done.stderr
+    assert "guarantee for up to 12 answers of a worker: epsilon 2.4" in done.stderr
+
+
+def test_the_guarantee_of_a_sample_holds_for_few_answers_too(call: Run, answers: Path) -> None:
+    target = ("--unit", "worker", "--delta", "0.01", "--sample", "2")
+    done = call("perturb", answers.name, *RR, *target, *YES_NO, *OUT)
+    two = json.loads(call("guarantee", "p.json", "--answers", "2", "--json").stdout)
+    per_answer = two["per_answer"]["at_delta"]["epsilon"]
+    assert f"up to 12 answers of a worker: epsilon {per_answer:.4g}, delta" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [("-o", "answers.csv", "--write-policy", "p.json"), ("-o", "r.csv", "--write-policy", "IN")],
+)
+def test_answers_are_never_replaced(
+    outputs: tuple[str, ...], call: Run, answers: Path, tmp_path: Path
+) -> None:
+    before = answers.read_text()
+    files = [answers.name if each in ("IN", "answers.csv") else each for each in outputs]
+    done = call("perturb", answers.name, *RR, *YES_NO, *files, "--force")
+    assert (done.returncode, answers.read_text()) == (2, before)
+    assert "holds the answers: write to another file" in done.stderr
+    assert left_in(tmp_path) == {answers.name}
+
+
+def test_a_single_label_is_no_domain(call: Run, tmp_path: Path) -> None:
+    (tmp_path / "one.csv").write_text("worker,task,answer\nann,q1,yes\n")
+    done = call("perturb", "one.csv", *RR, *OUT)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "sottovoce: only one label occurs in the answers: state all labels with --domain\n",
+    )

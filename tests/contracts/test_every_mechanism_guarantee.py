@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pytest
 from scipy.special import ndtr
 
+from sottovoce.errors import UsageError
 from sottovoce.mechanisms import (
     MatrixFactorization,
     RandomVarianceGaussian,
@@ -23,6 +24,7 @@ from sottovoce.mechanisms import (
 from sottovoce.mechanisms.laws.geometric import Geometric
 from sottovoce.mechanisms.laws.hyper import LevelWeights
 from sottovoce.mechanisms.laws.profiles import integer_profiles
+from sottovoce.mechanisms.published_factorization import PublishedFactorization
 from sottovoce.model import NULL, WORDS, FloatArray, Unit
 
 if TYPE_CHECKING:
@@ -269,3 +271,12 @@ def test_epsilon_and_delta_are_two_ways_along_one_curve(promising: Case, unit: U
         assert mechanism.delta(epsilon, answers, unit) <= delta * (1 + 1e-9)
         if epsilon > 1e-6:  # a little below it, delta is more than that
             assert mechanism.delta(epsilon * (1 - 1e-6), answers, unit) > delta * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("unit", ["worker", "answer"])
+def test_a_text_is_not_taken_for_a_unit(unit: Any, case: Case) -> None:
+    with pytest.raises(UsageError, match=r"must be Unit\.ANSWER or Unit\.WORKER"):
+        case.mechanism.guarantee(3, unit)
+    if not isinstance(case.mechanism, PublishedFactorization):  # whose delta is 1 anyway
+        with pytest.raises(UsageError, match=r"must be Unit\.ANSWER or Unit\.WORKER"):
+            case.mechanism.delta(0.5, 3, unit)

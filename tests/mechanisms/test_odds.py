@@ -73,6 +73,13 @@ def test_odds_read_as_a_sentence(name: str, domain: Domain, target: Target, word
     assert sentence(name, domain, target) == words
 
 
+def test_a_little_noise_is_not_called_none() -> None:
+    assert sentence("randomized-response", LABELS, Target(30.0)) == (
+        "Of 100 workers with the same answer more than 99 send it and fewer than 1 send another "
+        "label."
+    )
+
+
 @pytest.mark.parametrize("name", ["laplace", "piecewise", "random-variance-gaussian"])
 def test_numbers_are_near_or_far(name: str) -> None:
     said = sentence(name, NUMBERS, Target(3.0, delta=1e-5))
@@ -88,7 +95,7 @@ def test_no_report_stands_for_one_answer_where_answers_are_factorised() -> None:
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "word"), [(3.99, None), (4.0, "hides little"), (math.inf, "hides nothing")]
+    ("epsilon", "word"), [(3.99, None), (4.0, "hides little"), (math.inf, "no finite epsilon")]
 )
 def test_a_large_epsilon_is_called_what_it_is(epsilon: float, word: str | None) -> None:
     said = frankly(epsilon)

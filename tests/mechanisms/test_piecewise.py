@@ -179,7 +179,7 @@ def test_json_comes_back_as_it_went() -> None:
         ({"width": 1000}, "width must be an integer from 1"),
         ({"outside": "0"}, "outside must be an integer from 1"),
         ({"outside": str(WORDS)}, "outside must be an integer from 1"),
-        ({"outside": 5}, "outside must be a string of digits"),
+        ({"outside": 5}, "outside must be a string of up to 20 digits"),
     ],
 )
 def test_a_wrong_field_is_named(change: dict[str, Any], message: str) -> None:

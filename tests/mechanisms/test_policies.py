@@ -101,9 +101,9 @@ def test_a_parameter_cannot_undo_hiding() -> None:
         ("piecewise", NUMBERS, {"size": 1}, "there are: none"),
         ("laplace", NUMBERS, {"unit": "worker"}, "no parameter 'unit'"),
         ("laplace", NUMBERS, {"null": "maybe"}, "null must be absent"),
-        ("subset-selection", NUMBERS, {"bins": "x"}, "bins must be int, not 'x'"),
+        ("subset-selection", NUMBERS, {"bins": "x"}, "bins must be an integer, not 'x'"),
         ("subset-selection", NUMBERS, {"bins": 1}, "bins must be an integer from 2"),
-        ("subset-selection", LABELS, {"null": "true"}, "null must be bool"),
+        ("subset-selection", LABELS, {"null": "true"}, "null must be true or false"),
         ("matrix-factorization", NUMBERS, {"dimension": 0}, "dimension must be an integer from 1"),
     ],
 )
@@ -222,3 +222,31 @@ def test_a_sound_policy_must_promise_something() -> None:
     document["promise"] = None
     with pytest.raises(UsageError, match="must promise something"):
         mechanism_of(Policy.of_json(document))
+
+
+@pytest.mark.parametrize("policy", [None, "policy.json", {"format": "sottovoce-policy/1"}])
+def test_what_is_no_policy_is_refused(policy: Any) -> None:
+    with pytest.raises(UsageError, match="this is no Policy"):
+        mechanism_of(policy)
+
+
+@pytest.mark.parametrize(("domain", "target"), [("categorical", Target(1.0)), (LABELS, 1.0)])
+def test_a_policy_is_made_of_a_domain_and_a_target(domain: Any, target: Any) -> None:
+    with pytest.raises(UsageError, match="made of a Domain, a mechanism's name and a Target"):
+        make_policy(domain, "randomized-response", target)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"epsilon": "1.0"}, "epsilon must be a number, not '1.0'"),
+        ({"epsilon": None}, "epsilon must be a number, not None"),
+        ({"epsilon": True}, "epsilon must be a number, not True"),
+        ({"epsilon": 1.0, "delta": "0"}, "delta must be a number, not '0'"),
+        ({"epsilon": 1.0, "answers": 2.5}, "answers must be an integer, not 2.5"),
+        ({"epsilon": 1.0, "unit": "worker"}, "the unit must be Unit.ANSWER or Unit.WORKER"),
+    ],
+)
+def test_a_target_of_the_wrong_type_is_refused_at_birth(wrong: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        Target(**wrong)

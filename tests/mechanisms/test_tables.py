@@ -13,6 +13,7 @@ from sottovoce.errors import DataError, UsageError
 from sottovoce.mechanisms.tables import (
     answer_cells,
     answer_codes,
+    recoded,
     report_cells,
     report_domain,
     report_table,
@@ -143,3 +144,28 @@ def test_an_ordinal_policy_has_a_grid_of_its_labels() -> None:
     order = Domain.ordinal([1, 2, 3, 4, 5])
     assert report_domain(Alphabet.POINTS, order) == Domain.numeric()
     assert Grid.over(order).values([0, 4, 6]).tolist() == [1.0, 5.0, 7.0]
+
+
+def labelled(value: list[int], domain: Domain) -> Reports:
+    codes = np.array(value, np.int32)
+    cells = cells_of(codes)
+    return Reports(cells.worker, cells.task, codes, cells.workers, cells.tasks, domain)
+
+
+def test_reports_read_without_their_policy_get_its_codes() -> None:
+    ends = report_domain(Alphabet.ENDS, NUMBERS)
+    read = labelled([0, 1, 1], Domain.categorical(["high", "low"]))
+    assert recoded(read, ends).domain == ends
+    assert recoded(read, ends).value.tolist() == [1, 0, 0]
+
+
+def test_reports_of_another_policy_are_refused() -> None:
+    with pytest.raises(DataError, match="report 2 is none of the labels"):
+        recoded(labelled([0, 1], Domain.categorical(["a", "z"])), LABELS)
+    with pytest.raises(UsageError, match="the policy's reports are numeric"):
+        recoded(labelled([0, 1], LABELS), Domain.numeric())
+
+
+def test_ordered_labels_are_numbers_where_numbers_are_reported() -> None:
+    read = labelled([0, 1], Domain.ordinal([3, 7]))
+    assert recoded(read, Domain.numeric()).value.tolist() == [3.0, 7.0]

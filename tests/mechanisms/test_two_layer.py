@@ -249,7 +249,7 @@ def test_the_written_form_can_be_read_back(mechanism: TwoLayer) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"low": 5}, "low must be a string of digits"),
+        ({"low": 5}, "low must be a string of up to 20 digits"),
         ({"low": "9", "high": "8"}, "high must be an integer from 1,048,576 to"),
         ({"low": "1048577", "high": "1048576"}, "low must be an integer from 0 to 1,048,576"),
         ({"high": str(WORDS)}, "high must be an integer from 1"),

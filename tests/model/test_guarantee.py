@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
 from sottovoce.errors import UsageError
-from sottovoce.model import Guarantee, Unit
+from sottovoce.model import Guarantee, Promise, Unit
 
 
 @pytest.mark.parametrize(
@@ -36,3 +37,16 @@ def test_a_guarantee_is_within_those_that_are_weaker(
 
 def test_it_reads_with_its_unit() -> None:
     assert str(Guarantee(Unit.WORKER, 3, 1.25, 1e-6)) == "epsilon 1.25, delta 1e-06 per worker"
+
+
+@pytest.mark.parametrize("unit", ["worker", "answer", "both"])
+def test_a_text_is_no_unit(unit: Any) -> None:
+    with pytest.raises(UsageError, match=r"must be Unit\.ANSWER or Unit\.WORKER"):
+        Guarantee(unit, 1, 1.0)
+    with pytest.raises(UsageError, match=r"must be Unit\.ANSWER or Unit\.WORKER"):
+        Promise(unit, 1.0, 0.0, 1)
+
+
+def test_no_finite_epsilon_is_said_so() -> None:
+    said = str(Guarantee(Unit.WORKER, 2, math.inf, 0.01))
+    assert said == "no finite epsilon, delta 0.01 per worker"

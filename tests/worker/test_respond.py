@@ -269,3 +269,9 @@ def test_a_preview_spends_nothing_and_has_both_units() -> None:
     held = preview(COIN, 5)
     assert held[Unit.ANSWER].epsilon == pytest.approx(1, abs=1e-6)
     assert held[Unit.WORKER].epsilon == pytest.approx(5, abs=1e-5)
+
+
+@pytest.mark.parametrize("answers", ["3", 1.5, True, None, 0])
+def test_a_preview_is_of_a_number_of_answers(answers: Any) -> None:
+    with pytest.raises(UsageError, match="answers must be"):
+        preview(COIN, answers)

@@ -11,7 +11,7 @@ from sottovoce.api.sources import dataset_name, read
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.plain import plain
 from sottovoce.mechanisms.policies import mechanism_of
-from sottovoce.mechanisms.tables import answer_cells, report_domain, report_table
+from sottovoce.mechanisms.tables import answer_cells, recoded, report_domain, report_table
 from sottovoce.model import Domain, Policy, Reports
 from sottovoce.seams import Mechanism, Randomness
 
@@ -53,11 +53,11 @@ def perturb(source: Any, policy: Policy, randomness: Randomness, **reading: Any)
 
 def read_under(source: Any, policy: Policy, **reading: Any) -> Reports:
     """A table of reports made under a policy; what such a report cannot be is refused."""
-    if isinstance(source, Reports):
-        return source
     expected = report_domain(mechanism_of(policy).alphabet, policy.domain)
     if reading.get("domain") is not None:
         raise UsageError("the policy says what reports are: drop --domain")
+    if isinstance(source, Reports):
+        return recoded(source, expected)
     return read(source, **{**reading, "domain": expected, "reported": True})
 
 

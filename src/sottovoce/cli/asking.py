@@ -47,7 +47,8 @@ def domain_from(labels: int | None, domain: str | None) -> Domain:
     from sottovoce.stores import parse_domain
 
     if (labels is None) == (domain is None):
-        raise UsageError("say --labels S, or --domain with labels or a range")
+        wrong = "and not both" if labels is not None else "with its labels or range"
+        raise UsageError(f"say --labels S or --domain, {wrong}")
     if labels is not None:
         if not 2 <= labels <= 1 << 20:
             raise UsageError(f"--labels must be from 2 to 1,048,576, not {labels}")

@@ -13,12 +13,16 @@ from sottovoce.cli.options import JsonOption, Unit
 from sottovoce.errors import UsageError
 
 if TYPE_CHECKING:
+    from sottovoce.model import Claim
     from sottovoce.privacy.audit import Audit
 
 __all__ = ["audit"]
 
 EXCEEDED = 1
 """The exit code for a guarantee that does not hold."""
+
+MOST_REPORTS = 10**9
+"""How many reports of each input are drawn: more take hours."""
 
 
 def audit(
@@ -99,6 +103,11 @@ def _policy(
     protected = PrivacyUnit(unit.value) if unit is not None else promise.unit
     count = answers if answers is not None else promise.answers
     delta = delta if delta is not None else promise.delta
+    if samples * count > MOST_REPORTS:
+        raise UsageError(
+            f"{samples:,} samples of {count:,} answers are more than {MOST_REPORTS:,} reports: "
+            "ask for fewer --samples or --answers"
+        )
     stated = mechanism.guarantee(count, protected, delta)
     claim = mechanism.claim(policy.promise.epsilon if policy.promise else None)
     with screen.passes("auditing", visible=True):
@@ -106,8 +115,9 @@ def _policy(
             mechanism, policy.domain, SystemRandomness(), answers=count, unit=protected,
             samples=samples, delta=delta, confidence=confidence,
         )  # fmt: skip
-    claimed = claim.epsilon if claim is not None else None
-    return _content(found, stated.epsilon, policy.name, str(protected), count, claimed)
+    inner = policy.mechanism.get("of")
+    name = policy.name if inner is None else f"{inner['name']} of a sample"
+    return _content(found, stated.epsilon, name, str(protected), count, claim)
 
 
 def _recorded(
@@ -129,9 +139,10 @@ def _content(
     mechanism: str | None = None,
     unit: str | None = None,
     answers: int | None = None,
-    claimed: float | None = None,
+    claim: Claim | None = None,
 ) -> dict[str, Any]:
     """What the command prints, as one object; an epsilon that is not finite is null."""
+    claimed = claim.epsilon if claim is not None else None
     return {
         "mechanism": mechanism,
         "unit": unit,
@@ -142,9 +153,18 @@ def _content(
         "lower_bound": found.epsilon,
         "stated": stated if stated is not None and math.isfinite(stated) else None,
         "claimed": claimed if claimed is not None and math.isfinite(claimed) else None,
+        "refuted": _refuted(found, claim, unit),
         "event": found.event,
         "exceeded": stated is not None and found.exceeds(stated),
     }
+
+
+def _refuted(found: Audit, claim: Claim | None, unit: str | None) -> bool | None:
+    """Whether a claim is refuted; None where it says nothing of this unit or delta."""
+    # The papers speak of one answer, and what is lost at a delta is less than at a smaller one.
+    if claim is None or unit != "answer" or found.delta < claim.delta:
+        return None
+    return found.exceeds(claim.epsilon)
 
 
 def _print(content: dict[str, Any]) -> None:
@@ -159,8 +179,11 @@ def _print(content: dict[str, Any]) -> None:
     elif stated is not None:
         rows.append(["stated", f"{stated:.4f}", "--against"])
     if claimed is not None:
-        verdict = "the reports refute it" if bound > claimed else "not refuted by these reports"
-        rows.append(["claimed", f"{claimed:.4f}", f"by the paper: {verdict}"])
+        verdicts = {
+            True: "the reports refute it", False: "not refuted by these reports",
+            None: "not of this unit and delta",
+        }  # fmt: skip
+        rows.append(["claimed", f"{claimed:.4f}", f"by the paper: {verdicts[content['refuted']]}"])
     screen.print_table(["", f"epsilon{at}", ""], rows)
     screen.note(f"event: {content['event']}")
     if content["exceeded"]:

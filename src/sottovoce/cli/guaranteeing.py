@@ -69,15 +69,18 @@ def guarantee(
 ) -> None:
     """Say what all reports of a worker betray under POLICY, or under a mechanism and a target.
 
-    Per answer and per worker, pure and with a delta, beside what the paper claims.
+    Per answer and per worker, pure and with a delta, beside what the paper claims. Beside a POLICY,
+    --epsilon and --delta say at which points of its curve.
     """
     import sottovoce
 
+    if policy is None and mechanism is None:
+        raise UsageError("give a policy, or say --mechanism, --epsilon and --labels or --domain")
     if policy is not None:
         refuse_beside_policy(
             {
-                "--mechanism": mechanism, "--epsilon": epsilon, "--labels": labels,
-                "--domain": domain, "--unit": unit is not Unit.answer,
+                "--mechanism": mechanism, "--labels": labels, "--domain": domain,
+                "--unit": unit is not Unit.answer,
                 "--as-published": as_published, "--hide-participation": hide_participation,
                 "--sample": sample, "--set": setting,
             }
@@ -162,23 +165,33 @@ def _claimed(claim: Claim | None) -> dict[str, Any] | None:
     }
 
 
-def guarantee_words(policy: Policy) -> list[str]:
-    """What a policy promises or keeps, in sentences."""
+def guarantee_words(policy: Policy, most: int) -> list[str]:
+    """What a policy keeps for workers with up to so many answers, in sentences."""
     import sottovoce
     from sottovoce.mechanisms.odds import frankly, odds_of
+    from sottovoce.mechanisms.sampling import Sampled
     from sottovoce.model import Unit as PrivacyUnit
 
     mechanism, promise = sottovoce.mechanism_of(policy), policy.promise
-    answers = promise.answers if promise else 1
     delta = promise.delta if promise else 0.0
-    held = [mechanism.guarantee(answers, unit, delta) for unit in PrivacyUnit]
-    lines = [
-        f"guarantee for up to {answers:,} answer{'s'[: answers > 1]} of a worker: "
-        f"{held[0]}, {held[1]}"
-        if promise
-        else "as published: see `sottovoce guarantee` for what it keeps"
+    # Of a worker with no more answers than are sent, each is sent for certain.
+    sent = min(most, mechanism.answers) if isinstance(mechanism, Sampled) else most
+    held = [
+        max(
+            (mechanism.guarantee(count, unit, delta) for count in {most, sent}),
+            key=lambda one: one.epsilon,
+        )
+        for unit in PrivacyUnit
     ]
-    odds, warning = odds_of(mechanism), frankly(held[0].epsilon)
+    lines = (
+        []
+        if promise
+        else ["as published: the policy promises nothing; `sottovoce guarantee` says more"]
+    )
+    lines.append(
+        f"guarantee for up to {most:,} answer{'s'[: most > 1]} of a worker: {held[0]}, {held[1]}"
+    )
+    odds, warning = odds_of(mechanism), frankly(held[0].epsilon, delta)
     return [*lines, *([odds.sentence] if odds else []), *([warning] if warning else [])]
 
 
@@ -205,9 +218,7 @@ def _print(policy: Policy, content: dict[str, Any]) -> None:
         rows.append(
             [claim["source"], _number(claim["epsilon"]), f"{claim['delta']:.4g}", "claimed"]
         )
-    many = f"{answers:,} answers a worker, observed together" if answers > 1 else "one answer"
-    sent = f", of which {content['sampled']:,} are sent" if content["sampled"] else ""
-    screen.say(f"{content['mechanism']}, {many}{sent}")
+    screen.say(f"{content['mechanism']}, {_many(answers, content['sampled'])}")
     screen.print_table(["unit", "epsilon", "delta", ""], rows)
     if claim:
         screen.say(f"The paper's claim: {claim['verdict']}.")
@@ -217,11 +228,21 @@ def _print(policy: Policy, content: dict[str, Any]) -> None:
         screen.say(odds.sentence)
         screen.say(screen.hundred(odds.of_100))
     part = content["per_answer"]
-    warning = frankly(_infinite(part.get("at_delta", part)["epsilon"]))
+    at = part.get("at_delta", part)
+    warning = frankly(_infinite(at["epsilon"]), at.get("delta", 0.0))
     if warning:
         screen.say(warning)
     for assumption in content["per_answer"]["assumptions"]:
         screen.say(f"Assumes: {assumption}.")
+
+
+def _many(answers: int, sampled: int | None) -> str:
+    if answers == 1:
+        return "one answer"
+    if sampled is not None and sampled < answers:
+        sent = f"{sampled:,} of them sent" + (" and observed together" if sampled > 1 else "")
+        return f"{answers:,} answers a worker, {sent}"
+    return f"{answers:,} answers a worker, observed together"
 
 
 def _finite(epsilon: float) -> float | None:
@@ -233,4 +254,6 @@ def _infinite(epsilon: float | None) -> float:
 
 
 def _number(epsilon: float | None) -> str:
-    return "none" if epsilon is None else f"{epsilon:.5g}"
+    if epsilon is None:
+        return "none"
+    return f"{epsilon:.5g}" if epsilon < 1e5 else f"{epsilon:,.0f}"

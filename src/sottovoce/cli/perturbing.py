@@ -90,6 +90,10 @@ def perturb(
         check_target(write_policy, force=force)
         if write_policy.resolve() == output.resolve():
             raise UsageError("the reports and the policy need two files")
+    for written in (output, write_policy):
+        # Not even with --force: the answers would be lost.
+        if written is not None and written.resolve() == Path(answers).resolve():
+            raise UsageError(f"{written} holds the answers: write to another file")
     # Answers are seen by nobody, also when they are wrong.
     options = {**reading(columns, domain, repeats, bad_rows, format), "private": True}
     if policy is not None:
@@ -107,6 +111,8 @@ def perturb(
     else:
         with screen.reading(answers):
             table = sottovoce.read(answers, **options)
+        if table.domain.size == 1 and ":" not in (domain or ""):
+            raise UsageError("only one label occurs in the answers: state all labels with --domain")
         kept = _made(
             table, mechanism, epsilon, unit=unit.value, delta=delta, sample=sample,
             as_published=as_published, hide=hide_participation, settings=parameters(setting),
@@ -126,7 +132,8 @@ def perturb(
             f"note: the {labels:,} labels were taken from the answers and are public now, with the "
             "policy; --domain states them instead"
         )
-    _say(reports, kept, output, write_policy, seed)
+    most = _most(table, whole=sottovoce.mechanism_of(kept).hides_participation)
+    _say(reports, kept, most, output, write_policy, seed)
 
 
 def _made(
@@ -141,17 +148,21 @@ def _made(
     hide: bool,
     settings: dict[str, Any],
 ) -> Policy:
-    import numpy as np
-
     from sottovoce.cli.asking import policy_from
     from sottovoce.mechanisms.targets import ALWAYS_HIDING
 
-    whole = hide or mechanism in ALWAYS_HIDING
-    most = len(table.tasks) if whole else int(np.bincount(table.worker).max())
+    most = _most(table, whole=hide or mechanism in ALWAYS_HIDING)
     return policy_from(
         table.domain, mechanism, epsilon, answers=most, unit=unit, delta=delta, sample=sample,
         as_published=as_published, hide=hide, settings=settings,
     )  # fmt: skip
+
+
+def _most(table: Reports, *, whole: bool) -> int:
+    """The most answers of a worker; all tasks where every worker reports on the whole table."""
+    import numpy as np
+
+    return len(table.tasks) if whole else int(np.bincount(table.worker).max())
 
 
 def _randomness(seed: int | None) -> Randomness:
@@ -180,14 +191,20 @@ def _columns(reports: Reports) -> dict[str, Any]:
 
 
 def _say(
-    reports: Reports, policy: Policy, output: Path, written: Path | None, seed: int | None
+    reports: Reports,
+    policy: Policy,
+    most: int,
+    output: Path,
+    written: Path | None,
+    seed: int | None,
 ) -> None:
     from sottovoce.cli.guaranteeing import guarantee_words
 
     screen.note(f"wrote {output}: {len(reports):,} reports")
     if written is not None:
         screen.note(f"wrote {written}: policy {policy.hash[:16]}…")
-    for sentence in guarantee_words(policy):
+    promised = policy.promise.answers if policy.promise else 1
+    for sentence in guarantee_words(policy, max(most, promised)):
         screen.note(sentence)
     if seed is not None:
         screen.note(f"SIMULATED with seed {seed}: these reports protect nobody")

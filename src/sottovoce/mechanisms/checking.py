@@ -87,7 +87,7 @@ def word_weight(fields: Mapping[str, Any], field: str) -> int:
     text = fields[field]
     if isinstance(text, str) and text.isascii() and text.isdigit() and len(text) <= 20:
         return int(text)
-    raise UsageError(f"the policy's {field} must be a string of digits, not {short(text)}")
+    raise UsageError(f"the policy's {field} must be a string of up to 20 digits, not {short(text)}")
 
 
 def integer(fields: Mapping[str, Any], field: str) -> int:

@@ -34,6 +34,7 @@ from sottovoce.model import (
     Private,
     Unit,
 )
+from sottovoce.model.guarantee import check_unit
 from sottovoce.model.policy import check_target
 from sottovoce.privacy.composing import pure_delta, pure_guarantee
 from sottovoce.seams import Randomness
@@ -192,6 +193,7 @@ class MatrixFactorization:
         return pure_delta(epsilon, self._loss(answers, unit), 1, Unit.ANSWER)
 
     def _loss(self, answers: int, unit: Unit) -> float:
+        check_unit(unit)
         if answers < 1:
             raise UsageError(f"answers must be at least 1, not {answers}")
         return self.cell_epsilon * (answers if unit is Unit.WORKER else 1)

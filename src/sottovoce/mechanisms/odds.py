@@ -21,6 +21,9 @@ __all__ = ["LITTLE", "Odds", "frankly", "odds_of"]
 LITTLE = 4.0
 """From this epsilon per answer on, little is hidden: of 100 answers of four labels 95 are sent."""
 
+LARGE = 0.001
+"""From this delta on, it has to be said what a delta is."""
+
 
 @dataclass(frozen=True, slots=True)
 class Odds:
@@ -49,10 +52,12 @@ def odds_of(mechanism: Mechanism) -> Odds | None:
             return None
 
 
-def frankly(epsilon: float) -> str | None:
-    """A warning where an epsilon per answer hides little or nothing; None where it does hide."""
+def frankly(epsilon: float, delta: float = 0.0) -> str | None:
+    """A warning where a guarantee per answer hides little or nothing; None where it does hide."""
     if math.isinf(epsilon):
-        return "This hides nothing for certain: some reports give an answer away."
+        return "This promises to hide nothing: no finite epsilon holds at this delta."
+    if delta >= LARGE:
+        return f"This hides little: with a chance of up to {delta:g} reports may betray anything."
     if epsilon >= LITTLE:
         return "This hides little: some reports can almost be taken at their word."
     return None
@@ -62,12 +67,12 @@ def _labels(mechanism: Any) -> Odds:
     kept = _percent(mechanism.log_likelihood(0, 0))
     other = 100 * math.exp(float(mechanism.log_likelihood(1, 0)))
     symbols = mechanism.labels + (mechanism.alphabet is Alphabet.LABELS_OR_NULL)
-    each = f", each other one by about {other:.2g}" if symbols > 2 else ""
+    each = f", each other one by about {other:.2g}" if symbols > 2 and kept < 100 else ""
     nothing = " or nothing" if mechanism.alphabet is Alphabet.LABELS_OR_NULL else ""
     return Odds(
         kept,
-        f"Of 100 workers with the same answer {kept} send it and {100 - kept} send another "
-        f"label{nothing}{each}.",
+        f"Of 100 workers with the same answer {_shares(kept)[0]} send it and {_shares(kept)[1]} "
+        f"send another label{nothing}{each}.",
     )
 
 
@@ -75,8 +80,8 @@ def _subsets(mechanism: Any) -> Odds:
     held = round(100 * mechanism.include / WORDS)
     return Odds(
         held,
-        f"Of 100 workers with the same answer {held} send a set of {mechanism.size} that has it "
-        f"and {100 - held} a set that has it not.",
+        f"Of 100 workers with the same answer {_shares(held)[0]} send a set of {mechanism.size} "
+        f"that has it and {_shares(held)[1]} a set that has it not.",
     )
 
 
@@ -103,7 +108,15 @@ def _sides(mechanism: Any) -> Odds:
         if mechanism.alphabet is Alphabet.ENDS
         else "on which side of a threshold their answer is"
     )
-    return Odds(true, f"Of 100 workers {true} say truly {question}, and {100 - true} do not.")
+    yes, no = _shares(true)
+    return Odds(true, f"Of 100 workers {yes} say truly {question}, and {no} do not.")
+
+
+def _shares(of_100: int) -> tuple[str, str]:
+    """So many and the others; no noise is never quite none."""
+    if of_100 == 100:
+        return "more than 99", "fewer than 1"
+    return str(of_100), str(100 - of_100)
 
 
 def _percent(log_likelihood: Any) -> int:

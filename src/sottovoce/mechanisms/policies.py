@@ -34,6 +34,8 @@ def policy_of(mechanism: Mechanism, domain: Domain, promise: Promise | None) -> 
 
 def mechanism_of(policy: Policy) -> Mechanism:
     """The mechanism of a policy, after checking that it keeps the policy's promise."""
+    if not isinstance(policy, Policy):
+        raise UsageError("this is no Policy: read_policy(path) reads one, make_policy makes one")
     return _checked(policy.text())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ __all__ = [
     "NULL_TEXT",
     "answer_cells",
     "answer_codes",
+    "recoded",
     "report_cells",
     "report_domain",
     "report_table",
@@ -102,6 +104,31 @@ def report_domain(alphabet: Alphabet, domain: Domain) -> Domain | Kind:
             return Domain.categorical(_ENDS)
         case _:
             return Domain.numeric()
+
+
+def recoded(reports: Reports, expected: Domain | Kind) -> Reports:
+    """A table that was read without its policy, as `report_domain` has it."""
+    if reports.domain == expected:
+        return reports
+    numbers = isinstance(expected, Domain) and expected.is_numeric
+    if numbers != reports.domain.is_numeric and not (
+        numbers and reports.domain.kind is Kind.ORDINAL
+    ):
+        raise UsageError(f"these are {reports.domain}, and the policy's reports are {expected}")
+    if numbers:
+        return reports.as_numbers()
+    if isinstance(expected, Kind):
+        return reports
+    places = _places(expected)
+    codes = np.array([places.get(label_text(label), NULL) for label in reports.domain.labels])
+    value = codes[reports.value].astype(np.int32)
+    if (value == NULL).any():
+        row = int(np.flatnonzero(value == NULL)[0]) + 1
+        raise DataError(
+            f"report {row:,} is none of the labels of {expected}: was it made under this policy?",
+            row=row,
+        )
+    return replace(reports, value=value, domain=expected)
 
 
 def written_reports(codes: ReportCodes, alphabet: Alphabet, domain: Domain) -> list[Any]:

@@ -25,6 +25,11 @@ WHOLE = frozenset({"matrix-factorization"})
 ALWAYS_HIDING = frozenset({"null-randomized-response", "matrix-factorization"})
 """Mechanisms under which every worker reports on every task."""
 
+WORDS_OF: Mapping[type, str] = {
+    bool: "true or false", int: "an integer", float: "a number", str: "a text",
+}  # fmt: skip
+"""What a parameter must be, in words."""
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -41,6 +46,9 @@ class Target:
     answers: int = 1
     hide_participation: bool = False
     sample: int | None = None
+
+    def __post_init__(self) -> None:
+        _ = self.promise  # raises for what cannot be promised
 
     @property
     def promise(self) -> Promise:
@@ -62,6 +70,8 @@ def make_policy(
     >>> policy.name, policy.promise.answers
     ('randomized-response', 1)
     """
+    if not (isinstance(domain, Domain) and isinstance(target, Target)):
+        raise UsageError("a policy is made of a Domain, a mechanism's name and a Target")
     promise = target.promise
     kind = mechanism_class(name)
     if domain.kind not in kind.takes:
@@ -133,7 +143,7 @@ def _check_parameters(name: str, calibration: Any, parameters: Mapping[str, Any]
             raise UsageError(f"{name} has no parameter {field!r} to set; there are: {those}")
         kinds = get_args(taken[field]) or (taken[field],)
         if not (type(value) in kinds or (float in kinds and type(value) is int)):
-            wanted = " or ".join(kind.__name__ for kind in kinds if kind is not type(None))
+            wanted = " or ".join(WORDS_OF[kind] for kind in kinds if kind is not type(None))
             raise UsageError(f"{name}'s {field} must be {wanted}, not {value!r}")
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import StrEnum
+from numbers import Integral, Real
 
 from sottovoce.errors import UsageError
 
-__all__ = ["Claim", "Guarantee", "Unit"]
+__all__ = ["Claim", "Guarantee", "Unit", "check_count", "check_number", "check_unit"]
 
 
 class Unit(StrEnum):
@@ -19,6 +20,24 @@ class Unit(StrEnum):
 
     ANSWER = "answer"
     WORKER = "worker"
+
+
+def check_number(field: str, value: object) -> None:
+    """Refuse what is no number, texts and truth values included."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise UsageError(f"{field} must be a number, not {value!r}")
+
+
+def check_count(field: str, value: object) -> None:
+    """Refuse what is no integer."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise UsageError(f"{field} must be an integer, not {value!r}")
+
+
+def check_unit(unit: object) -> None:
+    """Refuse a text in place of a unit: taken for another unit, it would understate what holds."""
+    if not isinstance(unit, Unit):
+        raise UsageError(f"the unit must be Unit.ANSWER or Unit.WORKER, not {unit!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +58,8 @@ class Guarantee:
     source: str = ""
 
     def __post_init__(self) -> None:
+        check_unit(self.unit)
+        check_count("answers", self.answers)
         if self.answers < 1:
             raise UsageError(f"answers must be at least 1, not {self.answers}")
         if not self.epsilon >= 0:
@@ -57,7 +78,8 @@ class Guarantee:
 
     def __str__(self) -> str:
         delta = f", delta {self.delta:g}" if self.delta else ""
-        return f"epsilon {self.epsilon:.4g}{delta} per {self.unit}"
+        epsilon = f"epsilon {self.epsilon:.4g}" if self.is_finite else "no finite epsilon"
+        return f"{epsilon}{delta} per {self.unit}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from sottovoce.errors import UsageError
 from sottovoce.model.domain import Domain, Kind, Label, label_text
-from sottovoce.model.guarantee import Unit
+from sottovoce.model.guarantee import Unit, check_count, check_number, check_unit
 
 __all__ = ["FORMAT", "Calibration", "Policy", "Promise"]
 
@@ -43,6 +43,7 @@ class Promise:
     answers: int
 
     def __post_init__(self) -> None:
+        check_unit(self.unit)
         check_target(self.epsilon, self.delta, self.answers)
 
 
@@ -141,6 +142,9 @@ class Policy:
 
 def check_target(epsilon: float, delta: float, answers: int) -> None:
     """Refuse what cannot be a target, naming the field and what it may be."""
+    check_number("epsilon", epsilon)
+    check_number("delta", delta)
+    check_count("answers", answers)
     if not 0 < epsilon < math.inf:
         raise UsageError(f"epsilon must be a number above 0, not {epsilon:g}")
     if not 0 <= delta < 1:

@@ -8,6 +8,7 @@ import numpy as np
 
 from sottovoce.errors import UsageError
 from sottovoce.model import FloatArray, Guarantee, Unit
+from sottovoce.model.guarantee import check_unit
 from sottovoce.privacy.calibrating import smallest_number
 
 __all__ = ["pure_delta", "pure_guarantee", "repeated_delta", "repeated_guarantee"]
@@ -114,6 +115,7 @@ def _margin(rounds: int) -> float:
 
 def _rounds(cell_epsilon: float, plus: float, answers: int, unit: Unit) -> int:
     """How many reports two neighbouring submissions may differ in."""
+    check_unit(unit)
     if answers < 1:
         raise UsageError(f"answers must be at least 1, not {answers}")
     if not 0 <= cell_epsilon < math.inf:

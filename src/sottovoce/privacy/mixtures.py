@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from sottovoce.errors import UsageError
 from sottovoce.model import FloatArray, Guarantee, Unit
+from sottovoce.model.guarantee import check_unit
 from sottovoce.privacy.calibrating import smallest_number
 from sottovoce.privacy.composing import repeated_delta
 from sottovoce.privacy.hyper import Hyper
@@ -55,6 +56,7 @@ def mixture_guarantee(
 def mixture_delta(hyper: Hyper, symbols: int, answers: int, unit: Unit, epsilon: float) -> float:
     """The smallest δ at ε; a proven bound for workers with more than one answer."""
     _check(symbols, answers)
+    check_unit(unit)
     if not epsilon >= 0:
         raise UsageError(f"epsilon must be at least 0, not {epsilon:g}")
     if unit is Unit.ANSWER or answers == 1:

@@ -17,12 +17,20 @@ LONGEST = 64_000_000
 
 
 def read_policy(path: str | os.PathLike[str]) -> Policy:
-    """The policy in a file; what is wrong with it is said with the file's name."""
+    """The policy in a file, whose mechanism keeps its promise.
+
+    What is wrong with it is said with the file's name.
+    """
+    # Here, so that reading tables loads no mechanism.
+    from sottovoce.mechanisms.policies import mechanism_of
+
     place = Path(path)
     try:
         if place.stat().st_size > LONGEST:
             raise DataError("is too large to be a policy", file=str(place))
-        return Policy.parse(place.read_bytes())
+        policy = Policy.parse(place.read_bytes())
+        mechanism_of(policy)
+        return policy
     except FileNotFoundError:
         raise DataError("there is no such file", file=str(place)) from None
     except IsADirectoryError:

@@ -11,6 +11,7 @@ from sottovoce.errors import DataError, UsageError
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.mechanisms.tables import answer_codes, names_of, written_reports
 from sottovoce.model import NULL, Calibration, Cells, Guarantee, Policy, Unit
+from sottovoce.model.policy import check_target
 from sottovoce.seams import Mechanism
 from sottovoce.worker.answer import Answer
 from sottovoce.worker.book import Spending
@@ -79,6 +80,7 @@ def respond(
 
 def preview(policy: Policy, answers: int) -> dict[Unit, Guarantee]:
     """What so many answers under a policy would betray, in both units; nothing is spent."""
+    check_target(1.0, 0.0, answers)
     mechanism = mechanism_of(policy)
     return {unit: mechanism.guarantee(answers, unit, _delta(policy)) for unit in Unit}
 

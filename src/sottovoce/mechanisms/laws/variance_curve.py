@@ -10,6 +10,7 @@ from scipy.optimize import brentq, minimize_scalar
 
 from sottovoce.errors import UsageError
 from sottovoce.model import Unit
+from sottovoce.model.guarantee import check_unit
 from sottovoce.privacy.random_variance import delta_finite
 
 __all__ = ["VarianceCurve"]
@@ -40,6 +41,7 @@ class VarianceCurve:
     unit: Unit
 
     def __post_init__(self) -> None:
+        check_unit(self.unit)
         if self.answers < 1:
             raise UsageError(f"answers must be at least 1, not {self.answers}")
 
