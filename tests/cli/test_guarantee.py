@@ -144,7 +144,7 @@ def test_a_large_epsilon_is_called_what_it_is(call: Run) -> None:
         (rr("--labels", "2", "--answers", "99999999999"), "answers must be from 1"),
         (rr("--labels", "2", "--delta", "nan"), "delta must be"),
         (rr("--labels", "2", "--set", "size=1"), "no parameter 'size'"),
-        ((*rr()[:3], "nan", "--labels", "2"), "epsilon must be a number above 0"),
+        ((*rr()[:3], "nan", "--labels", "2"), "epsilon must be above 0 and finite"),
     ],
 )
 def test_bad_parameters_are_one_line(options: tuple[str, ...], message: str, call: Run) -> None:

@@ -149,7 +149,7 @@ def test_what_is_no_form_is_refused(document: Any) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_an_epsilon_that_is_none_is_refused(name: str, epsilon: float) -> None:
     kind = MECHANISMS.get(name, Sampled)
-    with pytest.raises(UsageError, match="epsilon must be a number above 0"):
+    with pytest.raises(UsageError, match="epsilon must be above 0 and finite"):
         kind.calibrated(domain_for(kind), epsilon, delta=0.1)
 
 

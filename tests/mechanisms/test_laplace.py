@@ -287,9 +287,9 @@ def test_a_wrong_field_is_named(change: dict[str, Any], message: str) -> None:
 
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, math.nan, math.inf])
 def test_an_epsilon_that_is_no_target_is_refused(epsilon: float) -> None:
-    with pytest.raises(UsageError, match="epsilon must be a number above 0"):
+    with pytest.raises(UsageError, match="epsilon must be above 0 and finite"):
         Laplace.calibrated(DIGITS, epsilon)
-    with pytest.raises(UsageError, match="epsilon must be a number above 0"):
+    with pytest.raises(UsageError, match="epsilon must be above 0 and finite"):
         Laplace.as_published(DIGITS, epsilon)
 
 

@@ -185,7 +185,7 @@ def test_what_is_no_law_is_refused(labels: int, other: int) -> None:
 
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, math.nan, math.inf])
 def test_what_is_no_target_is_refused(epsilon: float) -> None:
-    with pytest.raises(UsageError, match="epsilon must be a number above 0"):
+    with pytest.raises(UsageError, match="epsilon must be above 0 and finite"):
         RandomizedResponse.calibrated(domain_of(2), epsilon)
 
 

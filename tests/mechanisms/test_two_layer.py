@@ -285,8 +285,8 @@ def test_levels_that_are_no_law_are_refused(
 @pytest.mark.parametrize(
     ("target", "words"),
     [
-        ({"epsilon": 0.0}, "epsilon must be a number above 0"),
-        ({"epsilon": math.nan}, "epsilon must be a number above 0"),
+        ({"epsilon": 0.0}, "epsilon must be above 0 and finite"),
+        ({"epsilon": math.nan}, "epsilon must be above 0 and finite"),
         ({"epsilon": 1.0, "delta": 1.0}, "delta must be at least 0 and below 1"),
         ({"epsilon": 1.0, "answers": 0}, "answers must be from 1"),
     ],

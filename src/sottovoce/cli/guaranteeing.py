@@ -205,7 +205,7 @@ def _print(policy: Policy, content: dict[str, Any]) -> None:
         part = content[key]
         rows.append([title, _number(part["epsilon"]), "0", "exact" if part["exact"] else "bound"])
         rows += [
-            [title, epsilon, f"{least:.4g}", ""]
+            [title, epsilon, f"{least:.4g}", "at most"]
             for epsilon, least in part["delta_at"].items()
             if least >= SMALLEST
         ]

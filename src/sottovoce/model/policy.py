@@ -146,7 +146,7 @@ def check_target(epsilon: float, delta: float, answers: int) -> None:
     check_number("delta", delta)
     check_count("answers", answers)
     if not 0 < epsilon < math.inf:
-        raise UsageError(f"epsilon must be a number above 0, not {epsilon:g}")
+        raise UsageError(f"epsilon must be above 0 and finite, not {epsilon:g}")
     if not 0 <= delta < 1:
         raise UsageError(f"delta must be at least 0 and below 1, not {delta:g}")
     if not 1 <= answers <= MOST_ANSWERS:
