@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from sottovoce.mechanisms.registry import MECHANISMS
+from sottovoce.model.guarantee import rounded_up
 from sottovoce.stores import read_policy, read_reports
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -318,7 +319,9 @@ def test_the_guarantee_of_a_sample_holds_for_few_answers_too(call: Run, answers:
     done = call("perturb", answers.name, *RR, *target, *YES_NO, *OUT)
     two = json.loads(call("guarantee", "p.json", "--answers", "2", "--json").stdout)
     per_answer = two["per_answer"]["at_delta"]["epsilon"]
-    assert f"up to 12 answers of a worker: epsilon {per_answer:.4g}, delta" in done.stderr
+    assert (
+        f"up to 12 answers of a worker: epsilon {rounded_up(per_answer, 4)}, delta" in done.stderr
+    )
 
 
 @pytest.mark.parametrize(

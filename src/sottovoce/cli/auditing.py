@@ -171,13 +171,19 @@ def _print(content: dict[str, Any]) -> None:
     bound, stated, claimed = content["lower_bound"], content["stated"], content["claimed"]
     drawn = f"{content['samples']:,} samples of each input"
     at = f" at delta {content['delta']:g}" if content["delta"] else ""
-    rows = [["at least", f"{bound:.4f}", f"{drawn}, confidence {content['confidence']:.10g}"]]
+    rows = [
+        [
+            "at least",
+            f"{math.floor(bound * 1e4) / 1e4:.4f}",
+            f"{drawn}, confidence {content['confidence']:.10g}",
+        ]
+    ]
     if content["mechanism"] is not None:
         answers = f"{content['answers']:,} answer{'s' if content['answers'] != 1 else ''}"
         who = f"{content['mechanism']}, {answers}, per {content['unit']}"
-        rows.append(["stated", f"{stated:.4f}" if stated is not None else "none", who])
+        rows.append(["stated", _stated(stated), who])
     elif stated is not None:
-        rows.append(["stated", f"{stated:.4f}", "--against"])
+        rows.append(["stated", _stated(stated), "--against"])
     if claimed is not None:
         verdicts = {
             True: "the reports refute it", False: "not refuted by these reports",
@@ -188,3 +194,8 @@ def _print(content: dict[str, Any]) -> None:
     screen.note(f"event: {content['event']}")
     if content["exceeded"]:
         screen.note("the guarantee does not hold: the mechanism betrays more than it states")
+
+
+def _stated(epsilon: float | None) -> str:
+    """Rounded up to the digits shown, where the lower bound is rounded down."""
+    return "none" if epsilon is None else f"{math.ceil(epsilon * 1e4 * (1 - 1e-12)) / 1e4:.4f}"

@@ -198,6 +198,7 @@ def guarantee_words(policy: Policy, most: int) -> list[str]:
 def _print(policy: Policy, content: dict[str, Any]) -> None:
     import sottovoce
     from sottovoce.mechanisms.odds import frankly, odds_of
+    from sottovoce.model.guarantee import rounded_up
 
     answers = content["answers"]
     rows = []
@@ -205,7 +206,7 @@ def _print(policy: Policy, content: dict[str, Any]) -> None:
         part = content[key]
         rows.append([title, _number(part["epsilon"]), "0", "exact" if part["exact"] else "bound"])
         rows += [
-            [title, epsilon, f"{least:.4g}", "at most"]
+            [title, epsilon, rounded_up(least, 4), "at most"]
             for epsilon, least in part["delta_at"].items()
             if least >= SMALLEST
         ]
@@ -254,6 +255,8 @@ def _infinite(epsilon: float | None) -> float:
 
 
 def _number(epsilon: float | None) -> str:
+    from sottovoce.model.guarantee import rounded_up
+
     if epsilon is None:
         return "none"
-    return f"{epsilon:.5g}" if epsilon < 1e5 else f"{epsilon:,.0f}"
+    return rounded_up(epsilon, 5) if epsilon < 1e5 else f"{math.ceil(epsilon):,}"

@@ -67,7 +67,7 @@ class TwoLayer:
     >>> round(published.claim().epsilon, 6)
     1.0
     >>> print(published.guarantee(100, Unit.ANSWER), "|", published.guarantee(100, Unit.WORKER))
-    epsilon 4.605 per answer | epsilon 67.19 per worker
+    epsilon 4.606 per answer | epsilon 67.19 per worker
     >>> print(TwoLayer.calibrated(yes_no, 1.0, answers=100).guarantee(100, Unit.ANSWER))
     epsilon 1 per answer
     """

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
 from enum import StrEnum
 from numbers import Integral, Real
 
 from sottovoce.errors import UsageError
 
-__all__ = ["Claim", "Guarantee", "Unit", "check_count", "check_number", "check_unit"]
+__all__ = ["Claim", "Guarantee", "Unit", "check_count", "check_number", "check_unit", "rounded_up"]
 
 
 class Unit(StrEnum):
@@ -20,6 +21,19 @@ class Unit(StrEnum):
 
     ANSWER = "answer"
     WORKER = "worker"
+
+
+def rounded_up(number: float, digits: int) -> str:
+    """A bound as people read it, which stays one: rounded up, beyond what rounding errors add.
+
+    >>> rounded_up(4.60512, 4), rounded_up(20.000000000000004, 4)
+    ('4.606', '20')
+    """
+    text = f"{number:.{digits}g}"
+    if math.isfinite(number) and number > float(text) * (1 + 1e-9):
+        up = Context(prec=digits, rounding=ROUND_CEILING).create_decimal(Decimal(number))
+        return f"{float(up):.{digits}g}"
+    return text
 
 
 def check_number(field: str, value: object) -> None:
@@ -78,7 +92,9 @@ class Guarantee:
 
     def __str__(self) -> str:
         delta = f", delta {self.delta:g}" if self.delta else ""
-        epsilon = f"epsilon {self.epsilon:.4g}" if self.is_finite else "no finite epsilon"
+        epsilon = (
+            f"epsilon {rounded_up(self.epsilon, 4)}" if self.is_finite else "no finite epsilon"
+        )
         return f"{epsilon}{delta} per {self.unit}"
 
 

@@ -38,7 +38,7 @@ def repeated_guarantee(
     plus · exp(-ε₀), else 0. At delta 0 it is k ε₀ per worker and ε₀ per answer.
 
     >>> print(repeated_guarantee(0.1, 0.52497918747894, 1000, Unit.WORKER, 1e-6))
-    epsilon 19.34, delta 1e-06 per worker
+    epsilon 19.35, delta 1e-06 per worker
     """
     if not 0 <= delta < 1:
         raise UsageError(f"delta must be at least 0 and below 1, not {delta:g}")
@@ -85,7 +85,7 @@ def pure_guarantee(
     At delta 0 it is k ε₀ per worker, ε₀ per answer; with delta see `pure_delta`.
 
     >>> print(pure_guarantee(0.1, 1000, Unit.WORKER, 1e-6))
-    epsilon 19.34, delta 1e-06 per worker
+    epsilon 19.35, delta 1e-06 per worker
     """
     return repeated_guarantee(
         cell_epsilon, _binary(cell_epsilon), answers, unit, delta,
