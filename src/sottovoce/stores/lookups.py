@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import DataError
-from sottovoce.inference.compiling import COMPILED_FROM
+from sottovoce.inference.compiling import COMPILED_FROM, compiled
 from sottovoce.model import Codes
 
 __all__ = ["looked_up", "looked_up_compiled", "looked_up_plain"]
@@ -53,9 +53,7 @@ def looked_up_compiled(rows: Hashes, vocabulary: Hashes, codes: Codes) -> Codes:
 
 @cache
 def _kernel() -> Callable[..., Any]:
-    import numba
-
-    return numba.njit(cache=True, nogil=True)(_fill_and_find)
+    return compiled(_fill_and_find)
 
 
 def _fill_and_find(

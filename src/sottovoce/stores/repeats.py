@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.inference.compiling import COMPILED_FROM
+from sottovoce.inference.compiling import COMPILED_FROM, compiled
 from sottovoce.model import Codes, FloatArray
 
 __all__ = ["Repeated", "repeated_pairs", "repeated_pairs_compiled", "repeated_pairs_plain"]
@@ -70,9 +70,7 @@ def repeated_pairs_compiled(worker: Codes, task: Codes, value: Codes | FloatArra
 
 @cache
 def _kernel() -> Callable[..., Any]:
-    import numba
-
-    return numba.njit(cache=True, nogil=True)(_settle)
+    return compiled(_settle)
 
 
 def _settle(

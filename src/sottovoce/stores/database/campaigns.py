@@ -1,0 +1,171 @@
+"""Campaigns and their tasks, in rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy.engine import Row
+
+from sottovoce.errors import Reason, Refused
+from sottovoce.model import Campaign, Counts, Policy, State, Task, Terms
+from sottovoce.stores.database.bulk import insert_many
+from sottovoce.stores.database.tables import campaigns, events, tasks
+
+__all__ = [
+    "Stored",
+    "add_campaign",
+    "all_campaigns",
+    "change_campaign",
+    "delete_campaign",
+    "find_campaign",
+    "note_event",
+    "set_tasks",
+    "task_names",
+    "tasks_at",
+    "the_campaign",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A campaign and the number under which rows refer to it."""
+
+    number: int
+    campaign: Campaign
+
+
+def add_campaign(connection: Connection, id: str, terms: Terms, today: date) -> Stored:
+    """A new draft."""
+    row = {"id": id, "state": State.DRAFT, "created_on": today.toordinal(), **_terms(terms)}
+    connection.execute(insert(campaigns), row)
+    found = find_campaign(connection, id)
+    assert found is not None  # noqa: S101 - it was just added
+    return found
+
+
+def find_campaign(connection: Connection, id: str, *, hold: bool = False) -> Stored | None:
+    """The campaign with this identifier; with `hold`, nobody changes it until the commit."""
+    query = select(campaigns).where(campaigns.c.id == id)
+    row = connection.execute(query.with_for_update() if hold else query).one_or_none()
+    return None if row is None else _stored(row)
+
+
+def the_campaign(connection: Connection, id: str, *, hold: bool = False) -> Stored:
+    """The campaign with this identifier, which must be there."""
+    stored = find_campaign(connection, id, hold=hold)
+    if stored is None:
+        raise Refused(Reason.NOT_FOUND, "there is no such campaign")
+    return stored
+
+
+def all_campaigns(connection: Connection) -> list[Stored]:
+    """Every campaign, the newest first."""
+    rows = connection.execute(select(campaigns).order_by(campaigns.c.number.desc()))
+    return [_stored(row) for row in rows]
+
+
+def change_campaign(
+    connection: Connection,
+    number: int,
+    *,
+    terms: Terms | None = None,
+    state: State | None = None,
+    opened_on: date | None = None,
+    closed_on: date | None = None,
+) -> None:
+    """Other terms, or another state."""
+    values: dict[str, Any] = _terms(terms) if terms else {}
+    if state is not None:
+        values["state"] = state
+    for column, day in (("opened_on", opened_on), ("closed_on", closed_on)):
+        if day is not None:
+            values[column] = day.toordinal()
+    connection.execute(update(campaigns).where(campaigns.c.number == number).values(**values))
+
+
+def delete_campaign(connection: Connection, number: int) -> None:
+    """The campaign and everything that belongs to it."""
+    connection.execute(delete(campaigns).where(campaigns.c.number == number))
+
+
+def set_tasks(connection: Connection, number: int, given: Sequence[Task]) -> None:
+    """These tasks instead of those there were."""
+    connection.execute(delete(tasks).where(tasks.c.campaign == number))
+    insert_many(
+        connection,
+        tasks,
+        ("campaign", "place", "name", "text", "image"),
+        ((number, place, t.name, t.text, t.image) for place, t in enumerate(given)),
+    )
+    counted = update(campaigns).where(campaigns.c.number == number).values(tasks=len(given))
+    connection.execute(counted)
+
+
+def task_names(connection: Connection, number: int) -> list[str]:
+    """The names of all tasks, by place."""
+    query = select(tasks.c.name).where(tasks.c.campaign == number).order_by(tasks.c.place)
+    return list(connection.execute(query).scalars())
+
+
+def tasks_at(connection: Connection, number: int, places: Iterable[int]) -> list[Task]:
+    """The tasks at these places, in their order."""
+    wanted = sorted(places)
+    found: list[Task] = []
+    for start in range(0, len(wanted), 1000):
+        query = (
+            select(tasks.c.name, tasks.c.text, tasks.c.image)
+            .where(tasks.c.campaign == number, tasks.c.place.in_(wanted[start : start + 1000]))
+            .order_by(tasks.c.place)
+        )
+        found.extend(Task(row.name, row.text, row.image) for row in connection.execute(query))
+    return found
+
+
+def note_event(connection: Connection, event: str, today: date, campaign: str | None) -> None:
+    """A line in the record of what requesters did."""
+    row = {"day": today.toordinal(), "event": event, "campaign": campaign}
+    connection.execute(insert(events), row)
+
+
+def _terms(terms: Terms) -> dict[str, Any]:
+    closes_on = terms.closes_on
+    document = {
+        "title": terms.title,
+        "question": terms.question,
+        "policy": terms.policy.text(),
+        "unit": terms.unit,
+    }
+    return {
+        "terms": json.dumps(document),
+        "quota": terms.quota,
+        "closes_on": None if closes_on is None else closes_on.toordinal(),
+    }
+
+
+def _stored(row: Row[Any]) -> Stored:
+    document = json.loads(row.terms)
+    terms = Terms(
+        document["title"],
+        document["question"],
+        Policy.parse(document["policy"]),
+        document["unit"],
+        row.quota,
+        _day(row.closes_on),
+    )
+    counts = Counts(row.workers, row.submissions, row.reports, row.erasures)
+    return Stored(
+        row.number,
+        Campaign(
+            row.id, State(row.state), terms, row.tasks, counts,
+            _day(row.opened_on), _day(row.closed_on),
+        ),
+    )  # fmt: skip
+
+
+def _day(ordinal: int | None) -> date | None:
+    return None if ordinal is None else date.fromordinal(ordinal)

@@ -1,0 +1,149 @@
+"""A database by its address: SQLite in a folder, or PostgreSQL."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
+
+from sottovoce.errors import NotInstalled, UsageError
+
+__all__ = ["Database"]
+
+PATIENCE = 10.0
+"""Seconds to wait for another connection that writes."""
+
+FILE = "sottovoce.db"
+
+
+class Database:
+    """Where a service keeps everything. Connections are made when they are needed.
+
+    SQLite: WAL, so that readers see a consistent state while one connection writes, and
+    `synchronous=FULL`, so that a commit is on the disk when it returns.
+
+    `engine` is for writing. Readers have connections of their own: however many read for however
+    long, writing does not wait for one of them to give its connection back.
+    """
+
+    def __init__(self, url: URL) -> None:
+        self.url = url
+        self.is_sqlite = url.get_backend_name() == "sqlite"
+        make = _sqlite if self.is_sqlite else _postgresql
+        self.engine, self._readers = make(url, writes=True), make(url, writes=False)
+
+    @classmethod
+    def at(cls, place: str | os.PathLike[str]) -> Database:
+        """The database at an address, or in a folder."""
+        if isinstance(place, str) and "://" in place:
+            return cls(_parsed(place))
+        return cls(URL.create("sqlite", database=str(Path(place) / FILE)))
+
+    @property
+    def file(self) -> Path | None:
+        """SQLite's file."""
+        return Path(self.url.database or "") if self.is_sqlite else None
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection that sees one consistent state, whatever is committed meanwhile."""
+        with self._readers.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction that is durable when the block ends, or leaves no trace."""
+        with self.engine.begin() as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Give all connections back."""
+        self.engine.dispose()
+        self._readers.dispose()
+
+    def __repr__(self) -> str:
+        return f"Database({self.url.render_as_string(hide_password=True)!r})"
+
+
+def _parsed(text: str) -> URL:
+    try:
+        url = make_url(text)
+    except (ArgumentError, ValueError):
+        raise UsageError(
+            "the database's address cannot be read: write postgresql://user:password@host/name"
+        ) from None
+    if url.get_backend_name() == "postgresql":
+        return url.set(drivername="postgresql+psycopg")
+    if url.get_backend_name() == "sqlite" and url.database:
+        return url
+    raise UsageError(
+        f"the database is SQLite or PostgreSQL, not {url.get_backend_name()}: write "
+        "postgresql://user:password@host/name, or give a folder for SQLite"
+    )
+
+
+def _sqlite(url: URL, *, writes: bool) -> Engine:
+    engine = create_engine(
+        url, connect_args={"timeout": PATIENCE, "check_same_thread": False}, **_POOL
+    )
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _: object) -> None:
+        connection.isolation_level = None  # we say BEGIN ourselves
+        cursor = connection.cursor()
+        for pragma in _PRAGMAS:
+            cursor.execute(f"PRAGMA {pragma}")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        # Who writes takes the lock at the start, so that what was read still holds at the end.
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+def _postgresql(url: URL, *, writes: bool) -> Engine:
+    try:
+        import psycopg  # noqa: F401
+    except ImportError:
+        raise NotInstalled("psycopg", purpose="PostgreSQL", extra="server") from None
+    engine = create_engine(
+        url,
+        # Who writes holds the rows it depends on, then sees what others committed before that.
+        isolation_level="READ COMMITTED" if writes else "REPEATABLE READ",
+        pool_pre_ping=True,
+        connect_args={"connect_timeout": int(PATIENCE), "application_name": "sottovoce"},
+        **_POOL,
+    )
+    if writes:
+
+        @event.listens_for(engine, "begin")
+        def begin(connection: Connection) -> None:
+            connection.exec_driver_sql(_PATIENT_AND_DURABLE)
+
+    return engine
+
+
+_PRAGMAS = (
+    "journal_mode = WAL",
+    "synchronous = FULL",
+    "foreign_keys = ON",
+    f"journal_size_limit = {64 << 20}",  # what a long export made the log grow to is given back
+)
+
+# The driver's errors would otherwise hold what was to be stored.
+_POOL: dict[str, Any] = {"pool_timeout": PATIENCE, "hide_parameters": True}
+
+_PATIENT_AND_DURABLE = f"""
+    SELECT set_config('lock_timeout', '{PATIENCE:g}s', true),
+    CASE current_setting('synchronous_commit')
+        WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END
+"""
+"""For one transaction: not to wait for ever for another, and to be on a disk once committed."""

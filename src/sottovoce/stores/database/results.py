@@ -1,0 +1,200 @@
+"""Results in rows: a summary that is quickly read, and packed columns."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sqlalchemy import Connection, insert, select, update
+
+from sottovoce.model import FloatArray, State
+from sottovoce.stores.database.tables import campaigns, results
+
+__all__ = [
+    "Columns",
+    "Found",
+    "Summary",
+    "find_content",
+    "find_result",
+    "gone",
+    "store_problem",
+    "store_result",
+    "unfinished",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a result says about itself.
+
+    `converged` is the fit's, `settled` the campaign's: further reports hardly change its truths.
+    `reports` are those it is made of, `left_out` how many of them were NULL, and `counted` how many
+    the campaign said it had. `checkpoint` is how many there were at the result that later ones are
+    compared with. `problem` is why there are no truths.
+    """
+
+    reports: int
+    counted: int
+    policy_hash: str
+    version: str
+    workers: int = 0
+    tasks: int = 0
+    method: str | None = None
+    rounds: int = 0
+    converged: bool = False
+    left_out: int = 0
+    settled: bool = False
+    checkpoint: int = 0
+    problem: str | None = None
+
+    def text(self) -> str:
+        """As it is stored."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """A stored summary."""
+        document: Mapping[str, Any] = json.loads(text)
+        known = {field.name for field in fields(cls)}
+        return cls(**{name: value for name, value in document.items() if name in known})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Columns:
+    """Truths by the tasks' places and weights by pseudonym.
+
+    `truth` holds codes of labels, or numbers; `certainty` is the confidence of labels and the
+    standard error of numbers. `before_place` and `before_truth` are the checkpoint's.
+    """
+
+    place: npt.NDArray[np.int32]
+    truth: npt.NDArray[Any]
+    certainty: FloatArray
+    answers: npt.NDArray[np.int64]
+    pseudonyms: npt.NDArray[np.uint8]
+    weight: FloatArray
+    worker_reports: npt.NDArray[np.int64]
+    before_place: npt.NDArray[np.int32]
+    before_truth: npt.NDArray[Any]
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether truths are numbers rather than labels."""
+        return self.truth.dtype.kind == "f"
+
+    @property
+    def nbytes(self) -> int:
+        """The memory they take."""
+        return sum(getattr(self, field.name).nbytes for field in fields(self))
+
+    @classmethod
+    def none(cls) -> Self:
+        """No truths at all."""
+        place, counts = np.zeros(0, np.int32), np.zeros(0, np.int64)
+        numbers = np.zeros(0, np.float64)
+        return cls(
+            place, place, numbers, counts, np.zeros(0, np.uint8), numbers, counts, place, place
+        )
+
+    def pack(self) -> bytes:
+        """The columns in bytes."""
+        stream = io.BytesIO()
+        arrays = {field.name: getattr(self, field.name) for field in fields(self)}
+        np.savez_compressed(stream, allow_pickle=False, **arrays)
+        return stream.getvalue()
+
+    @classmethod
+    def unpack(cls, content: bytes) -> Self:
+        """The columns in stored bytes."""
+        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+            return cls(**{field.name: arrays[field.name] for field in fields(cls)})
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A stored result without its columns: up to which submission, and after how many erasures."""
+
+    sequence: int
+    erasures: int
+    summary: Summary
+
+    @property
+    def age(self) -> tuple[int, int]:
+        """Of two results, the one that has seen more is larger: erasures are never undone."""
+        return self.erasures, self.sequence
+
+
+def find_result(connection: Connection, campaign: int) -> Found | None:
+    """A campaign's result, if anything was inferred."""
+    columns = (results.c.sequence, results.c.erasures, results.c.summary)
+    row = connection.execute(select(*columns).where(results.c.campaign == campaign)).one_or_none()
+    return None if row is None else Found(row.sequence, row.erasures, Summary.parse(row.summary))
+
+
+def find_content(connection: Connection, campaign: int) -> Columns | None:
+    """The columns of a campaign's result."""
+    query = select(results.c.content).where(results.c.campaign == campaign)
+    content = connection.execute(query).scalar_one_or_none()
+    return None if content is None else Columns.unpack(content)
+
+
+def store_result(connection: Connection, campaign: int, found: Found, content: bytes) -> None:
+    """Keep this result instead of the one there was."""
+    values = {
+        "sequence": found.sequence,
+        "erasures": found.erasures,
+        "summary": found.summary.text(),
+        "content": content,
+    }
+    change = update(results).where(results.c.campaign == campaign).values(**values)
+    if connection.execute(change).rowcount == 0:
+        connection.execute(insert(results).values(campaign=campaign, **values))
+
+
+def store_problem(
+    connection: Connection, campaign: int, before: Found, problem: str, seen: tuple[int, int]
+) -> None:
+    """Keep the result there was, and say why there is none of so many reports and erasures."""
+    reports, erasures = seen
+    summary = replace(before.summary, counted=reports, problem=problem)
+    values = {"erasures": erasures, "summary": summary.text()}
+    connection.execute(update(results).where(results.c.campaign == campaign).values(**values))
+
+
+def unfinished(connection: Connection) -> dict[str, tuple[int, int]]:
+    """Campaigns with reports or erasures that their results have not seen.
+
+    The identifier of each, with how many reports and erasures there are now.
+    """
+    query = (
+        select(
+            campaigns.c.id,
+            campaigns.c.reports,
+            campaigns.c.erasures,
+            results.c.erasures.label("seen"),
+            results.c.summary,
+        )
+        .outerjoin_from(campaigns, results, campaigns.c.number == results.c.campaign)
+        .where(campaigns.c.state != State.DRAFT)
+        .order_by(campaigns.c.number)
+    )
+    return {
+        row.id: (row.reports, row.erasures)
+        for row in connection.execute(query)
+        if (row.reports, row.erasures) != _seen(row.summary, row.seen)
+    }
+
+
+def gone(connection: Connection, ids: Collection[str]) -> set[str]:
+    """Which of these campaigns are no longer there."""
+    found = connection.execute(select(campaigns.c.id).where(campaigns.c.id.in_(ids))).scalars()
+    return set(ids) - set(found)
+
+
+def _seen(summary: str | None, erasures: int | None) -> tuple[int, int]:
+    return (0, 0) if summary is None else (Summary.parse(summary).counted, erasures or 0)

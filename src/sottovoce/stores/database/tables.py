@@ -1,0 +1,165 @@
+"""The tables of the service. What they are at each release stands in `migrations`.
+
+Days are integers (`date.toordinal`): nothing about a report is kept to the hour. Rows of `reports`
+are in the order of arrival, which background inference needs to read only what is new; nothing that
+leaves the server is in that order.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+__all__ = [
+    "METADATA",
+    "campaigns",
+    "deliveries",
+    "erased",
+    "events",
+    "invites",
+    "reports",
+    "results",
+    "tasks",
+    "tokens",
+    "webhooks",
+]
+
+METADATA = MetaData()
+
+# SQLite numbers rows itself only in an INTEGER column. It would give the number of a deleted row to
+# the next one where it is not told `sqlite_autoincrement`: a campaign that was deleted must not
+# come back as another, and what is after a report must be newer.
+_Number = BigInteger().with_variant(Integer, "sqlite")
+
+campaigns = Table(
+    "campaigns",
+    METADATA,
+    Column("number", _Number, primary_key=True),
+    Column("id", Text, nullable=False, unique=True),
+    Column("state", Text, nullable=False),
+    Column("terms", Text, nullable=False),
+    Column("quota", Integer),
+    Column("closes_on", Integer),
+    Column("tasks", Integer, nullable=False, default=0),
+    Column("workers", _Number, nullable=False, default=0),
+    Column("submissions", _Number, nullable=False, default=0),
+    Column("reports", _Number, nullable=False, default=0),
+    Column("erasures", _Number, nullable=False, default=0),
+    Column("created_on", Integer, nullable=False),
+    Column("opened_on", Integer),
+    Column("closed_on", Integer),
+    sqlite_autoincrement=True,
+)
+
+
+def _of_campaign() -> ForeignKey:
+    return ForeignKey("campaigns.number", ondelete="CASCADE")
+
+
+tasks = Table(
+    "tasks",
+    METADATA,
+    Column("campaign", _Number, _of_campaign(), primary_key=True),
+    Column("place", Integer, primary_key=True, autoincrement=False),
+    Column("name", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("image", Text),
+)
+
+invites = Table(
+    "invites",
+    METADATA,
+    Column("digest", LargeBinary, primary_key=True),
+    Column("campaign", _Number, _of_campaign(), nullable=False, index=True),
+    Column("kind", Text, nullable=False),
+    Column("expires_on", Integer),
+    Column("worker", LargeBinary),
+)
+
+reports = Table(
+    "reports",
+    METADATA,
+    Column("sequence", _Number, primary_key=True),
+    Column("campaign", _Number, _of_campaign(), nullable=False),
+    Column("report_id", LargeBinary, nullable=False),
+    Column("worker", LargeBinary, nullable=False),
+    Column("day", Integer, nullable=False),
+    Column("digest", LargeBinary, nullable=False),
+    Column("tasks", LargeBinary, nullable=False),
+    Column("codes", LargeBinary, nullable=False),
+    UniqueConstraint("campaign", "report_id"),
+    Index("reports_by_worker", "campaign", "worker"),
+    sqlite_autoincrement=True,
+)
+
+erased = Table(
+    "erased",
+    METADATA,
+    Column("campaign", _Number, _of_campaign(), primary_key=True),
+    Column("report_id", LargeBinary, primary_key=True),
+)
+
+results = Table(
+    "results",
+    METADATA,
+    Column("campaign", _Number, _of_campaign(), primary_key=True),
+    Column("sequence", _Number, nullable=False),
+    Column("erasures", _Number, nullable=False),
+    Column("summary", Text, nullable=False),
+    Column("content", LargeBinary, nullable=False),
+)
+
+tokens = Table(
+    "tokens",
+    METADATA,
+    Column("digest", LargeBinary, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("created_on", Integer, nullable=False),
+)
+
+webhooks = Table(
+    "webhooks",
+    METADATA,
+    Column("number", _Number, primary_key=True),
+    Column("campaign", _Number, _of_campaign(), nullable=False, index=True),
+    Column("id", Text, nullable=False, unique=True),
+    Column("address", Text, nullable=False),
+    Column("secret", Text, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+deliveries = Table(
+    "deliveries",
+    METADATA,
+    Column("number", _Number, primary_key=True),
+    Column("webhook", _Number, ForeignKey("webhooks.number", ondelete="CASCADE"), nullable=False),
+    Column("event", Text, nullable=False),
+    Column("id", Text, nullable=False, unique=True),
+    Column("body", Text, nullable=False),
+    Column("attempts", Integer, nullable=False, default=0),
+    Column("due", _Number, nullable=False),
+    Column("state", Text, nullable=False),
+    sqlite_autoincrement=True,
+)
+
+events = Table(
+    "events",
+    METADATA,
+    Column("number", _Number, primary_key=True),
+    Column("day", Integer, nullable=False),
+    Column("event", Text, nullable=False),
+    Column("campaign", Text),
+    sqlite_autoincrement=True,
+)
+"""What requesters did: opened, closed, deleted, made or revoked a token. No worker is in it."""

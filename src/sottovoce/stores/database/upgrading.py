@@ -1,0 +1,182 @@
+"""The schema of a database, brought up to this release's."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+
+from sqlalchemy import Column, Connection, MetaData, Table, Text, insert, inspect, select, text
+
+from sottovoce.errors import UsageError
+from sottovoce.stores.database.connecting import Database
+from sottovoce.stores.database.reaching import name_of, reaching
+from sottovoce.stores.database.tables import METADATA
+from sottovoce.stores.folder_lock import make_folder
+
+__all__ = [
+    "VERSION_TABLE",
+    "WAYS_OUT",
+    "SchemaState",
+    "changing",
+    "check_schema",
+    "make_tables",
+    "migrate",
+    "pending",
+    "revision_of",
+    "revisions",
+    "schema_state",
+    "upgrade",
+]
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+VERSION_TABLE = "sottovoce_schema"
+"""Named after us, so that another program's tables are never taken for ours."""
+
+_version = Table(VERSION_TABLE, MetaData(), Column("version_num", Text, primary_key=True))
+
+_MAKING = 0x736F74746F  # "sotto": the advisory lock of whoever makes or changes tables
+
+
+class SchemaState(StrEnum):
+    """What a database has in it, as this release sees it."""
+
+    EMPTY = "empty"
+    CURRENT = "current"
+    OLDER = "older"
+    NEWER = "newer"
+    FOREIGN = "foreign"
+    """Tables that are not ours."""
+
+
+def revisions() -> list[str]:
+    """The revisions this release knows, the newest last."""
+    return sorted(file.stem[1:5] for file in (MIGRATIONS / "versions").glob("r[0-9]*.py"))
+
+
+def schema_state(database: Database) -> SchemaState:
+    """What is there. Changes nothing, and makes no file."""
+    if _is_missing(database):
+        return SchemaState.EMPTY
+    with reaching(database), database.reading() as connection:
+        return _state(connection)
+
+
+def revision_of(connection: Connection) -> str | None:
+    """The revision of the tables, if they are ours."""
+    if not inspect(connection).has_table(VERSION_TABLE):
+        return None
+    return connection.execute(select(_version.c.version_num)).scalar_one_or_none()
+
+
+def check_schema(database: Database) -> None:
+    """Refuse every database but one with this release's tables; say the way out."""
+    state = schema_state(database)
+    if state is not SchemaState.CURRENT:
+        raise UsageError(f"{name_of(database)} {WAYS_OUT[state]}")
+
+
+def upgrade(database: Database) -> None:
+    """Make the tables, or bring them up to this release's, in one transaction.
+
+    Two that do this at once take turns, and the second finds nothing left to do.
+    """
+    with reaching(database), changing(database) as connection:
+        state = _state(connection)
+        if state is SchemaState.EMPTY:
+            make_tables(connection)
+        elif state is SchemaState.OLDER:
+            migrate(connection, revisions()[-1])
+        elif state is not SchemaState.CURRENT:
+            raise UsageError(f"{name_of(database)} {WAYS_OUT[state]}")
+
+
+def make_tables(connection: Connection) -> None:
+    """Make this release's tables in an empty database; what is there is left as it is.
+
+    Quicker than all migrations, and a test holds the two equal.
+    """
+    METADATA.create_all(connection)
+    if not inspect(connection).has_table(VERSION_TABLE):
+        _version.create(connection)
+        connection.execute(insert(_version), {"version_num": revisions()[-1]})
+
+
+def migrate(connection: Connection, to: str) -> None:
+    """Bring tables from their revision, or from nothing, to a later one."""
+    from alembic.migration import MigrationContext
+    from alembic.operations import Operations
+    from alembic.script import ScriptDirectory
+
+    scripts = ScriptDirectory(str(MIGRATIONS))
+    context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
+    pending = list(scripts.iterate_revisions(to, revision_of(connection) or "base"))
+    with Operations.context(context):
+        for script in reversed(pending):
+            script.module.upgrade()
+    context.stamp(scripts, to)
+
+
+def pending(database: Database) -> list[str]:
+    """What an upgrade would change, a line for each revision."""
+    from alembic.script import ScriptDirectory
+
+    with reaching(database), database.reading() as connection:
+        found = revision_of(connection) or "base"
+    scripts = ScriptDirectory(str(MIGRATIONS)).iterate_revisions(revisions()[-1], found)
+    return [f"{script.revision}, {script.doc}" for script in reversed(list(scripts))]
+
+
+def _state(connection: Connection) -> SchemaState:
+    known, found = revisions(), revision_of(connection)
+    if found == known[-1]:
+        return SchemaState.CURRENT
+    if found is not None:
+        return SchemaState.OLDER if found in known else SchemaState.NEWER
+    return SchemaState.FOREIGN if inspect(connection).get_table_names() else SchemaState.EMPTY
+
+
+@contextmanager
+def changing(database: Database) -> Iterator[Connection]:
+    """A transaction for changing tables, which nobody else does meanwhile."""
+    if not database.is_sqlite:
+        with database.writing() as connection:
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MAKING})
+            yield connection
+        return
+    _make_file(database)
+    with database.engine.connect() as connection:
+        # A table that is made anew is dropped first, and its rows would take others with them.
+        driver = connection.connection
+        driver.execute("PRAGMA foreign_keys = OFF")
+        try:
+            with connection.begin():
+                yield connection
+                if connection.execute(text("PRAGMA foreign_key_check")).first() is not None:
+                    raise UsageError(f"{name_of(database)} has rows that refer to nothing")
+        finally:
+            driver.execute("PRAGMA foreign_keys = ON")
+
+
+def _is_missing(database: Database) -> bool:
+    return database.file is not None and not database.file.exists()
+
+
+def _make_file(database: Database) -> None:
+    """SQLite's file, for its owner only; SQLite gives what it puts beside it the same mode."""
+    if database.file is not None and not database.file.exists():
+        make_folder(database.file.parent)
+        os.close(os.open(database.file, os.O_RDWR | os.O_CREAT, 0o600))
+
+
+WAYS_OUT = {
+    SchemaState.EMPTY: "is empty: run sottovoce db upgrade to make its tables",
+    SchemaState.OLDER: "was made by an older release: stop the server and run sottovoce db upgrade",
+    SchemaState.NEWER: "was made by a newer release: install that release, or restore a backup "
+    "that this one made",
+    SchemaState.FOREIGN: "holds tables that are not Sottovoce's: name an empty database",
+}
+"""What a message says about a database that cannot be used, after its name."""

@@ -1,0 +1,197 @@
+"""Webhooks and what they are yet to be told, in rows."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, insert, select, update
+
+from sottovoce.stores.database.tables import deliveries, webhooks
+
+__all__ = [
+    "Delivery",
+    "DeliveryState",
+    "Webhook",
+    "add_webhook",
+    "book",
+    "claim",
+    "next_due",
+    "put_back",
+    "put_back_all",
+    "remove_webhook",
+    "settle",
+    "webhooks_of",
+]
+
+KEPT = 20
+"""Deliveries of a webhook that are kept once they are over."""
+
+LEASE = 60
+"""Seconds after which a delivery whose sender died is anybody's."""
+
+
+class DeliveryState(StrEnum):
+    """What becomes of a delivery."""
+
+    WAITING = "waiting"
+    SENDING = "sending"
+    DONE = "done"
+    GIVEN_UP = "given_up"
+
+
+OVER = (DeliveryState.DONE, DeliveryState.GIVEN_UP)
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One event for one webhook. The id lets a receiver drop what it was told twice."""
+
+    number: int
+    id: str
+    event: str
+    state: DeliveryState
+    attempts: int
+    address: str
+    body: str
+    secret: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """Somebody who is told, and the newest deliveries first."""
+
+    id: str
+    address: str
+    deliveries: tuple[Delivery, ...] = ()
+
+
+_delivery = select(
+    deliveries.c.number,
+    deliveries.c.id,
+    deliveries.c.event,
+    deliveries.c.state,
+    deliveries.c.attempts,
+    webhooks.c.address,
+    deliveries.c.body,
+    webhooks.c.secret,
+).join(webhooks, webhooks.c.number == deliveries.c.webhook)
+
+
+def add_webhook(connection: Connection, campaign: int, address: str, secret: str) -> str:
+    """Tell this address what happens to the campaign; its identifier."""
+    id = secrets.token_hex(8)
+    row = {"campaign": campaign, "id": id, "address": address, "secret": secret}
+    connection.execute(insert(webhooks), row)
+    return id
+
+
+def webhooks_of(connection: Connection, campaign: int) -> list[Webhook]:
+    """A campaign's webhooks, the oldest first."""
+    query = select(webhooks).where(webhooks.c.campaign == campaign).order_by(webhooks.c.number)
+    return [
+        Webhook(row.id, row.address, tuple(_latest(connection, row.number)))
+        for row in connection.execute(query).all()
+    ]
+
+
+def remove_webhook(connection: Connection, campaign: int, id: str) -> bool:
+    """Tell it no more, not even what waits; whether it was there."""
+    chosen = delete(webhooks).where(webhooks.c.campaign == campaign, webhooks.c.id == id)
+    return connection.execute(chosen).rowcount > 0
+
+
+def book(
+    connection: Connection, campaign: int, event: str, content: Mapping[str, Any], now: int
+) -> int:
+    """One delivery for each webhook of the campaign; how many."""
+    chosen = select(webhooks.c.number).where(webhooks.c.campaign == campaign)
+    numbers = connection.execute(chosen.order_by(webhooks.c.number)).scalars().all()
+    for number in numbers:
+        id = secrets.token_hex(16)
+        row = {
+            "webhook": number,
+            "event": event,
+            "id": id,
+            "body": json.dumps({"event": event, "id": id, **content}),
+            "attempts": 0,
+            "due": now,
+            "state": DeliveryState.WAITING,
+        }
+        connection.execute(insert(deliveries), row)
+        _forget_old(connection, number)
+    return len(numbers)
+
+
+def claim(connection: Connection, now: int, most: int) -> list[Delivery]:
+    """Deliveries that are due, which nobody else claims until the lease ends.
+
+    Servers that share a PostgreSQL skip what another is just claiming.
+    """
+    due = (
+        _delivery.where(deliveries.c.state.not_in(OVER), deliveries.c.due <= now)
+        .order_by(deliveries.c.due, deliveries.c.number)
+        .limit(most)
+        .with_for_update(skip_locked=True, of=deliveries)
+    )
+    claimed = [_read(row) for row in connection.execute(due)]
+    if claimed:
+        numbers = [delivery.number for delivery in claimed]
+        _set(connection, numbers, state=DeliveryState.SENDING, due=now + LEASE)
+    return claimed
+
+
+def next_due(connection: Connection) -> int | None:
+    """When the next delivery is due, in seconds since 1970."""
+    chosen = select(func.min(deliveries.c.due)).where(deliveries.c.state.not_in(OVER))
+    due: int | None = connection.execute(chosen).scalar_one()
+    return due
+
+
+def settle(
+    connection: Connection, number: int, attempts: int, state: DeliveryState, due: int = 0
+) -> None:
+    """What became of an attempt. Once a delivery is over, its time is no longer kept."""
+    _set(connection, [number], attempts=attempts, state=state, due=due)
+
+
+def put_back(connection: Connection, numbers: Iterable[int], now: int) -> None:
+    """Claimed deliveries whose sending was stopped are due again."""
+    sending = deliveries.c.state == DeliveryState.SENDING
+    chosen = update(deliveries).where(deliveries.c.number.in_(list(numbers)), sending)
+    connection.execute(chosen.values(state=DeliveryState.WAITING, due=now))
+
+
+def put_back_all(connection: Connection, now: int) -> None:
+    """Every claimed delivery is due again: for a server that is the only one."""
+    chosen = update(deliveries).where(deliveries.c.state == DeliveryState.SENDING)
+    connection.execute(chosen.values(state=DeliveryState.WAITING, due=now))
+
+
+def _latest(connection: Connection, webhook: int) -> list[Delivery]:
+    query = _delivery.where(deliveries.c.webhook == webhook)
+    newest = query.order_by(deliveries.c.number.desc()).limit(KEPT)
+    return [_read(row) for row in connection.execute(newest)]
+
+
+def _forget_old(connection: Connection, webhook: int) -> None:
+    over = select(deliveries.c.number).where(
+        deliveries.c.webhook == webhook, deliveries.c.state.in_(OVER)
+    )
+    old = connection.execute(over.order_by(deliveries.c.number.desc()).offset(KEPT - 1)).scalars()
+    connection.execute(delete(deliveries).where(deliveries.c.number.in_(list(old))))
+
+
+def _set(connection: Connection, numbers: list[int], **values: Any) -> None:
+    connection.execute(update(deliveries).where(deliveries.c.number.in_(numbers)).values(**values))
+
+
+def _read(row: Any) -> Delivery:
+    return Delivery(
+        row.number, row.id, row.event, DeliveryState(row.state), row.attempts,
+        row.address, row.body, row.secret,
+    )  # fmt: skip

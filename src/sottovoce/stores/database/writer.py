@@ -1,0 +1,169 @@
+"""One thread writes. What waits together is committed together."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from contextlib import suppress
+from itertools import islice
+from typing import Any, TypeAlias, TypeVar
+
+from sqlalchemy import Connection
+
+from sottovoce.errors import Reason, Refused
+from sottovoce.stores.database.connecting import Database
+from sottovoce.stores.database.failing import STORAGE_ERRORS, unavailable
+from sottovoce.stores.database.intake import Intake, Outcome, take
+
+__all__ = ["Writer"]
+
+T = TypeVar("T")
+
+Pending: TypeAlias = asyncio.Future[Outcome]
+
+LARGEST_BATCH = 256
+"""Submissions in one transaction."""
+
+MOST_WAITING = 10_000
+"""Submissions that may wait; beyond it the server says that it is busy."""
+
+GATHERING = 0.004
+"""Seconds until the next batch when more than one submission was in the last."""
+
+
+class Writer:
+    """Takes submissions and other changes, and makes them durable in the order they came.
+
+    A commit costs much the same whether it holds one submission or 256, so while one is made the
+    next batch gathers: under load each serves many, without load nobody waits for others.
+
+    What is in one of the queues is not settled yet, and whatever happens it will be: nobody waits
+    in vain.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._waiting: deque[tuple[Intake, Pending]] = deque()
+        self._changes: deque[tuple[Callable[[Connection], Any], Future[Any]]] = deque()
+        self._wake = threading.Condition()
+        self._closing = False
+        self._thread = threading.Thread(target=self._work, name="sottovoce-writer", daemon=True)
+        self._thread.start()
+
+    def take(self, intake: Intake) -> Pending:
+        """What becomes of a submission, once that is durable. For the thread of an event loop."""
+        future: Pending = asyncio.get_running_loop().create_future()
+        with self._wake:
+            self._check_open()
+            if len(self._waiting) >= MOST_WAITING:
+                raise Refused(Reason.BUSY, "too many reports are waiting: send it again later")
+            self._waiting.append((intake, future))
+            self._wake.notify()
+        return future
+
+    def change(self, work: Callable[[Connection], T]) -> Future[T]:
+        """The outcome of work in a transaction of its own, once that is durable."""
+        future: Future[T] = Future()
+        future.set_running_or_notify_cancel()  # it is done even if nobody waits for it any more
+        with self._wake:
+            self._check_open()
+            self._changes.append((work, future))
+            self._wake.notify()
+        return future
+
+    @property
+    def waiting(self) -> int:
+        """How many submissions wait."""
+        return len(self._waiting)
+
+    def close(self) -> None:
+        """Write what waits, and end."""
+        with self._wake:
+            self._closing = True
+            self._wake.notify()
+        self._thread.join()
+
+    def _check_open(self) -> None:
+        if self._closing:
+            raise Refused(Reason.UNAVAILABLE, "the server is stopping: send it again later")
+
+    def _work(self) -> None:
+        try:
+            while self._turn():
+                pass
+        finally:
+            with self._wake:
+                self._closing = True
+            ended = Refused(Reason.UNAVAILABLE, "the server does not write: send it again later")
+            _hand_over((future, ended) for _, future in self._waiting)
+            for _, change in self._changes:
+                change.set_exception(ended)
+
+    def _turn(self) -> bool:
+        """One change and one batch, when there are any; whether there may be more to come."""
+        with self._wake:
+            while not (self._waiting or self._changes or self._closing):
+                self._wake.wait()
+            change = self._changes[0] if self._changes else None
+            batch = list(islice(self._waiting, LARGEST_BATCH))
+        if change is not None:
+            self._change(*change)
+            self._changes.popleft()
+        if batch:
+            self._write(batch)
+            for _ in batch:
+                self._waiting.popleft()
+        if len(batch) > 1 and not self._closing:
+            time.sleep(GATHERING)
+        return change is not None or bool(batch)
+
+    def _change(self, work: Callable[[Connection], Any], future: Future[Any]) -> None:
+        try:
+            outcome = self._durably(work)
+        except Exception as error:
+            future.set_exception(error)
+        except BaseException as error:  # the thread lives on: others wait for it
+            future.set_exception(unavailable(error))
+        else:
+            future.set_result(outcome)
+
+    def _write(self, batch: list[tuple[Intake, Pending]]) -> None:
+        intakes, futures = zip(*batch, strict=True)
+        outcomes: list[Outcome | Exception]
+        try:
+            outcomes = [*self._durably(lambda connection: take(connection, intakes))]
+        except BaseException as error:
+            refused = error if isinstance(error, Refused) else unavailable(error)
+            outcomes = [refused] * len(batch)
+        _hand_over(zip(futures, outcomes, strict=True))
+
+    def _durably(self, work: Callable[[Connection], T]) -> T:
+        try:
+            with self._database.writing() as connection:
+                return work(connection)
+        except STORAGE_ERRORS as error:  # rolled back, and nothing was acknowledged
+            raise unavailable(error) from None
+
+
+def _hand_over(settled: Iterable[tuple[Pending, Outcome | Exception]]) -> None:
+    """Give outcomes to those who wait in an event loop, which is woken once for all of them."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[Pending, Outcome | Exception]]] = {}
+    for future, outcome in settled:
+        by_loop.setdefault(future.get_loop(), []).append((future, outcome))
+    for loop, pairs in by_loop.items():
+        with suppress(RuntimeError):  # the loop has ended, and nobody waits any more
+            loop.call_soon_threadsafe(_settle, pairs)
+
+
+def _settle(pairs: Iterable[tuple[Pending, Outcome | Exception]]) -> None:
+    for future, outcome in pairs:
+        if future.done():  # whoever waited was cancelled
+            continue
+        if isinstance(outcome, Outcome):
+            future.set_result(outcome)
+        else:
+            future.set_exception(outcome)

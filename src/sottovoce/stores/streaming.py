@@ -1,0 +1,196 @@
+"""Tables that leave piece by piece, in constant memory: CSV, JSONL and Parquet.
+
+A table is its columns' names and an iterator of chunks; a chunk has a list for each column. A
+column with `words` holds places among them instead of the words themselves.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from functools import lru_cache
+from json.encoder import encode_basestring
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+import duckdb
+
+from sottovoce.stores.sql import path_of, text_of
+
+__all__ = ["Chunk", "Pieces", "csv_pieces", "json_rows", "jsonl_pieces", "parquet_pieces"]
+
+Chunk: TypeAlias = Sequence[Sequence[Any]]
+"""Columns of one length."""
+
+Words: TypeAlias = Mapping[str, Sequence[Any]]
+"""What the numbers in some columns stand for."""
+
+Write: TypeAlias = Callable[[Any], str]
+"""How a cell of a column is written."""
+
+Pieces: TypeAlias = Generator[bytes, None, None]
+"""Bytes that follow one another; closing it removes what lies on a disk."""
+
+NO_WORDS: Words = MappingProxyType({})
+
+PIECE = 1 << 18
+"""Bytes that are read from a file at once."""
+
+CELLS = 1 << 12
+"""Written cells of a column that are kept, since the same worker comes again and again."""
+
+MEMORY = "32MB"
+"""What DuckDB may use while it writes a file."""
+
+ROW_GROUP = 20_480
+
+LONGEST_LINE = 1 << 17
+"""Bytes; a task's name and a label have 10,000 at most."""
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.ASCII)
+_QUOTED = re.compile(r'[,"\r\n]|^\s|\s$|^$')
+
+
+def csv_pieces(
+    names: Sequence[str], chunks: Iterable[Chunk], words: Words = NO_WORDS, *, raw: bool = False
+) -> Pieces:
+    r"""A CSV file in UTF-8.
+
+    Spreadsheets run text that starts with = + - @, a tab or a return as a formula: unless `raw`, it
+    gets an apostrophe in front. Numbers are as they are, also where they are text.
+
+    >>> pieces = csv_pieces(["task", "report"], [[["=1+1", "a, b"], [-1.5, "-2"]]])
+    >>> b"".join(pieces).decode()
+    'task,report\n\'=1+1,-1.5\n"a, b",-2\n'
+    """
+    yield (",".join(names) + "\n").encode()
+    written = [_csv_writer(_raw_cell if raw else _safe_cell, words.get(name)) for name in names]
+    for chunk in chunks:
+        if chunk[0]:
+            yield _csv_lines(chunk, written)
+
+
+def jsonl_pieces(names: Sequence[str], chunks: Iterable[Chunk], words: Words = NO_WORDS) -> Pieces:
+    r"""One JSON object a line, exactly what is there.
+
+    >>> b"".join(jsonl_pieces(["task", "report"], [[["=1+1"], [2]]])).decode()
+    '{"task":"=1+1","report":2}\n'
+    """
+    known = {name: [_json_cell(word) for word in words[name]] for name in words}
+    for chunk in chunks:
+        if chunk[0]:
+            yield ("\n".join(_json_objects(names, chunk, known)) + "\n").encode()
+
+
+def json_rows(columns: Mapping[str, Sequence[Any]]) -> str:
+    """Columns as a JSON list of objects.
+
+    >>> json_rows({"task": ["a", "b"], "truth": [1.5, None]})
+    '[{"task":"a","truth":1.5},{"task":"b","truth":null}]'
+    """
+    if not columns:
+        return "[]"
+    return f"[{','.join(_json_objects(tuple(columns), tuple(columns.values()), {}))}]"
+
+
+def parquet_pieces(
+    kinds: Mapping[str, str],
+    chunks: Iterable[Chunk],
+    words: Words = NO_WORDS,
+    *,
+    folder: Path | None = None,
+) -> Pieces:
+    """A Parquet file of columns with these SQL types, through a temporary file in `folder`.
+
+    Its index comes last, so it is written before the first byte is sent: the rows as CSV, which
+    DuckDB turns into Parquet. Nothing is left when the iterator ends or is closed. OSError where
+    there is no room for it.
+    """
+    with tempfile.TemporaryDirectory(prefix="export-", dir=folder) as temporary:
+        rows, path = Path(temporary) / "rows.csv", Path(temporary) / "rows.parquet"
+        with rows.open("wb") as stream:
+            for line in csv_pieces(tuple(kinds), chunks, words, raw=True):
+                stream.write(line)
+                yield b""  # whoever has gone meanwhile is not waited for
+        _write_parquet(kinds, rows, path)
+        rows.unlink()
+        with path.open("rb") as stream:
+            while piece := stream.read(PIECE):
+                yield piece
+
+
+def _csv_lines(chunk: Chunk, written: Sequence[Write]) -> bytes:
+    cells = [map(write, column) for write, column in zip(written, chunk, strict=True)]
+    return ("\n".join(map(",".join, zip(*cells, strict=True))) + "\n").encode()
+
+
+def _csv_writer(write: Write, words: Sequence[Any] | None) -> Write:
+    if words is not None:
+        return [write(word) for word in words].__getitem__
+    # By type: 1 and 1.0 are equal, and written differently.
+    return lru_cache(maxsize=CELLS, typed=True)(write)
+
+
+def _raw_cell(value: Any) -> str:
+    if isinstance(value, str):
+        return '"' + value.replace('"', '""') + '"' if _QUOTED.search(value) else value
+    return "" if value is None else repr(value)
+
+
+def _safe_cell(value: Any) -> str:
+    if isinstance(value, str) and value.startswith(_FORMULA) and not _NUMBER.fullmatch(value):
+        value = "'" + value
+    return _raw_cell(value)
+
+
+def _json_objects(
+    names: Sequence[str], chunk: Chunk, known: Mapping[str, Sequence[str]]
+) -> list[str]:
+    """A text for each row; one template, filled row by row, is the quickest way to them."""
+    fields = (json.dumps(name).replace("%", "%%") + ":%s" for name in names)
+    template = f"{{{','.join(fields)}}}"
+    cells = [
+        map(known[name].__getitem__ if name in known else _json_cell, column)
+        for name, column in zip(names, chunk, strict=True)
+    ]
+    return [template % row for row in zip(*cells, strict=True)]
+
+
+def _json_cell(value: Any) -> str:
+    if isinstance(value, str):
+        return encode_basestring(value)
+    return "null" if value is None else repr(value)
+
+
+def _write_parquet(kinds: Mapping[str, str], rows: Path, path: Path) -> None:
+    """A table of our own writing, read as it was meant and with little memory."""
+    columns = ", ".join(f"{text_of(name)}: {text_of(kind)}" for name, kind in kinds.items())
+    scan = (
+        f"read_csv({path_of(rows)}, auto_detect = false, header = true, delim = ',', "
+        f"quote = '\"', escape = '\"', columns = {{{columns}}}, "
+        f"max_line_size = {LONGEST_LINE}, buffer_size = {16 * LONGEST_LINE})"
+    )
+    # A database of its own: the process's may use most of the machine's memory.
+    connection = duckdb.connect(
+        config={
+            "memory_limit": MEMORY,
+            "threads": "1",
+            "temp_directory": str(path.parent),
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+        }
+    )
+    try:
+        connection.execute("SET enable_progress_bar = false")
+        connection.execute(
+            f"COPY (SELECT * FROM {scan}) TO {text_of(str(path))} "
+            f"(FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {ROW_GROUP})"
+        )
+    except duckdb.IOException:  # its message quotes a path
+        raise OSError("the temporary file cannot be written") from None
+    finally:
+        connection.close()

@@ -1,0 +1,166 @@
+"""Tasks from a file: CSV, TSV, JSONL or a JSON list of objects.
+
+Every fault is said with its row, as an editor counts them (the header is row 1), and its column.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from sottovoce.errors import DataError, UsageError
+from sottovoce.model import Task
+from sottovoce.model.campaign import MOST_TASKS
+from sottovoce.stores.task_rows import Row, TaskFormat, rows_of
+
+__all__ = ["TaskFormat", "TaskTable", "read_task_table", "read_tasks"]
+
+COLUMNS = ("task", "text", "image")
+MOST_BYTES = 64 << 20
+
+_ENDINGS: Mapping[str, TaskFormat] = {
+    ".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json",
+}  # fmt: skip
+
+
+class TaskTable(NamedTuple):
+    """The tasks of a file, and the columns that mean nothing here."""
+
+    tasks: list[Task]
+    ignored: tuple[str, ...]
+
+
+def read_tasks(
+    content: bytes | str | os.PathLike[str], format: TaskFormat | None = None
+) -> list[Task]:
+    r"""The tasks in these bytes, or in the file at this path, in their order.
+
+    A task without a text is asked by its name. The text is plain, whatever it looks like.
+
+    >>> read_tasks(b"task,text\nt1,Is it red?\nt2,\n", "csv")[0]
+    Task(name='t1', text='Is it red?', image=None)
+    """
+    return read_task_table(content, format).tasks
+
+
+def read_task_table(
+    content: bytes | str | os.PathLike[str], format: TaskFormat | None = None
+) -> TaskTable:
+    """The same, with the names of the columns that were passed over."""
+    if isinstance(content, bytes):
+        if format is None:
+            raise UsageError("say which format the tasks have: csv, tsv, jsonl or json")
+        return _table(content, format, "tasks")
+    path = Path(content)
+    chosen = format or _ENDINGS.get(path.suffix.lower())
+    if chosen is None:
+        raise DataError("tasks are read from .csv, .tsv, .jsonl or .json", file=str(path))
+    return _table(_content(path), chosen, str(path))
+
+
+def _content(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise DataError(f"has more than {MOST_BYTES:,} bytes", file=str(path))
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise DataError("there is no such file", file=str(path)) from None
+    except OSError as error:
+        raise DataError(f"cannot be read ({error.strerror})", file=str(path)) from None
+
+
+def _table(content: bytes, format: TaskFormat, file: str) -> TaskTable:
+    columns = _Columns(file)
+    tasks: list[Task] = []
+    seen: dict[str, int] = {}
+    for row in rows_of(content, format, file):
+        task = _task(row, columns.of(row), file)
+        if task.name in seen:
+            raise DataError(
+                f"task {task.name[:40]!r} is here and in row {seen[task.name]:,}: name each once",
+                file=file, row=row.number, column="task",
+            )  # fmt: skip
+        if len(tasks) == MOST_TASKS:
+            raise DataError(f"has more than {MOST_TASKS:,} tasks", file=file, row=row.number)
+        seen[task.name] = row.number
+        tasks.append(task)
+    if not tasks:
+        raise DataError("has no tasks: expected a row for each", file=file)
+    return TaskTable(tasks, tuple(columns.ignored))
+
+
+class _Columns:
+    """Which column plays which role; objects of one file may have other fields each."""
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self._known: dict[tuple[str, ...], dict[str, str]] = {}
+        self.ignored: dict[str, None] = {}
+
+    def of(self, row: Row) -> dict[str, str]:
+        """The column of each role that this row has."""
+        names = tuple(row.cells)
+        if names not in self._known:
+            roles = {
+                role: name for role in COLUMNS if (name := self._named(names, role, row.named))
+            }
+            if "task" not in roles:
+                self._refuse(names, row.named)
+            self.ignored |= dict.fromkeys(
+                name[:40] for name in names if name.strip() and name not in roles.values()
+            )
+            self._known[names] = roles
+        return self._known[names]
+
+    def _named(self, names: Sequence[str], role: str, row: int) -> str | None:
+        """By its name, else without regard to case and outer spaces."""
+        if role in names:
+            return role
+        near = [name for name in names if name.strip().casefold() == role]
+        if len(near) > 1:
+            several = " and ".join(repr(name) for name in near[:3])
+            raise DataError(
+                f"{several} could each be the {role}: rename one", file=self._file, row=row
+            )
+        return near[0] if near else None
+
+    def _refuse(self, names: Sequence[str], row: int) -> None:
+        shown = ", ".join(repr(name[:40]) for name in names[:6]) or "nothing"
+        if len(names) == 1 and any(mark in names[0] for mark in ";|\t"):
+            way = "split its cells by commas"
+        else:
+            way = "call the column with the tasks' names task"
+        raise DataError(f"there is no column task, only {shown}: {way}", file=self._file, row=row)
+
+
+def _task(row: Row, roles: dict[str, str], file: str) -> Task:
+    cells = {role: _cell(row, role, name, file) for role, name in roles.items()}
+    name = cells["task"]
+    text, image = cells.get("text", ""), cells.get("image", "").strip()
+    try:
+        return Task(name, text if text.strip() else name, image or None)
+    except UsageError as error:
+        column = _column_at_fault(name, text)
+        raise DataError(str(error), file=file, row=row.number, column=column) from None
+
+
+def _cell(row: Row, role: str, name: str, file: str) -> str:
+    value = row.cells[name]
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    if role == "task" and type(value) is int:  # as a table of reports would have it
+        return str(value)
+    raise DataError(f"the {role} must be a text", file=file, row=row.number, column=name[:40])
+
+
+def _column_at_fault(name: str, text: str) -> str:
+    for column, trial in (("task", (name, "x")), ("text", ("x", text or "x"))):
+        try:
+            Task(*trial)
+        except UsageError:
+            return column
+    return "image"
