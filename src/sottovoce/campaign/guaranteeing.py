@@ -1,0 +1,45 @@
+"""What a campaign's policy promises: computed from the policy, per answer and per worker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from sottovoce.mechanisms.odds import frankly, odds_of
+from sottovoce.mechanisms.policies import mechanism_of, weakest_guarantee
+from sottovoce.model import Guarantee, Policy, Terms, Unit
+
+__all__ = ["Kept", "kept_by"]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What holds for a worker with as many answers as are allowed, in numbers and in words."""
+
+    per_answer: Guarantee
+    per_worker: Guarantee
+    odds: str | None
+    warning: str | None
+
+
+def kept_by(terms: Terms) -> Kept:
+    """What a campaign's policy keeps. Takes seconds for some mechanisms, once for each policy."""
+    return _kept(terms.policy.text())
+
+
+@lru_cache(maxsize=256)
+def _kept(text: str) -> Kept:
+    policy = Policy.parse(text)
+    mechanism, promise = mechanism_of(policy), policy.promise
+    assert promise is not None  # noqa: S101 - the terms were checked at birth
+    per_answer, per_worker = (
+        weakest_guarantee(mechanism, promise.answers, unit, promise.delta)
+        for unit in (Unit.ANSWER, Unit.WORKER)
+    )
+    odds = odds_of(mechanism)
+    return Kept(
+        per_answer,
+        per_worker,
+        odds.sentence if odds else None,
+        frankly(per_answer.epsilon, per_answer.delta),
+    )

@@ -1,0 +1,1 @@
+"""Inference in the service: gather what is new, fit, and tell the server."""

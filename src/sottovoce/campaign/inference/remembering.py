@@ -1,0 +1,71 @@
+"""Passes over campaigns that read only what is new."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from sqlalchemy import Connection
+
+from sottovoce.campaign.inference.fitting import Fresh, fitted
+from sottovoce.campaign.inference.gathering import Gathered
+from sottovoce.mechanisms.admitting import code_type
+from sottovoce.mechanisms.policies import mechanism_of
+from sottovoce.mechanisms.tables import names_of
+from sottovoce.stores.database import Database
+from sottovoce.stores.database.campaigns import Stored, find_campaign, task_names
+from sottovoce.stores.database.packed import packed_after
+from sottovoce.stores.database.results import Columns, find_content, find_result
+
+__all__ = ["Memory"]
+
+LIMIT = 512 << 20
+"""Bytes of reports that are remembered; beyond it, who waited longest is read again in full."""
+
+
+class Memory:
+    """What was read of each campaign, so that the next pass reads only what came since."""
+
+    def __init__(self, database: Database, limit: int = LIMIT) -> None:
+        self._database, self._limit = database, limit
+        self._gathered: OrderedDict[str, Gathered] = OrderedDict()
+
+    def infer(self, id: str) -> Fresh | None:
+        """A campaign's truths as of now; None when there is no such campaign."""
+        with self._database.reading() as connection:
+            stored = find_campaign(connection, id)
+            if stored is None:
+                self._gathered.pop(id, None)
+                return None
+            gathered = self._read(connection, stored)
+            before = find_result(connection, stored.number)
+            checkpoint = find_content(connection, stored.number) or Columns.none()
+        fresh = fitted(gathered, stored, before.summary if before else None, checkpoint)
+        self._forget_oldest()
+        return fresh
+
+    def _read(self, connection: Connection, stored: Stored) -> Gathered:
+        """What there is now. The campaign's own count says whether something was missed."""
+        # By identifier: a number may be given again once its campaign is deleted.
+        id, counts = stored.campaign.id, stored.campaign.counts
+        gathered = self._gathered.pop(id, None)
+        if gathered is not None and gathered.erasures == counts.erasures:
+            self._add(connection, stored, gathered)
+            if len(gathered) == counts.reports:
+                self._gathered[id] = gathered
+                return gathered
+        names = names_of(task_names(connection, stored.number))
+        gathered = Gathered(names, counts.erasures)
+        self._add(connection, stored, gathered)
+        self._gathered[id] = gathered
+        return gathered
+
+    def _add(self, connection: Connection, stored: Stored, gathered: Gathered) -> None:
+        campaign = stored.campaign
+        kind = code_type(mechanism_of(campaign.terms.policy).alphabet)
+        after = gathered.sequence
+        for packed in packed_after(connection, stored.number, after, kind, block=campaign.block):
+            gathered.add(packed)
+
+    def _forget_oldest(self) -> None:
+        while self._gathered and sum(g.nbytes for g in self._gathered.values()) > self._limit:
+            self._gathered.popitem(last=False)

@@ -1,0 +1,110 @@
+"""Links that let workers take part. Their secrets are shown once and kept as hashes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+
+from sqlalchemy import Connection
+
+from sottovoce.campaign.access import new_secret
+from sottovoce.campaign.service import Service
+from sottovoce.errors import Reason, Refused
+from sottovoce.model import Credential, State, digest
+from sottovoce.stores.database import invites as rows
+from sottovoce.stores.database.campaigns import note_event, the_campaign
+
+__all__ = [
+    "MOST_INVITES",
+    "InviteCounts",
+    "InviteKind",
+    "count_invites",
+    "invite",
+    "revoke_invites",
+]
+
+MOST_INVITES = 100_000
+"""Links that can be asked for at once."""
+
+
+class InviteKind(StrEnum):
+    """For any number of workers, or for one."""
+
+    OPEN = rows.OPEN
+    SINGLE = rows.SINGLE
+
+
+@dataclass(frozen=True, slots=True)
+class InviteCounts:
+    """Open links, links for one worker, and how many of the latter were used."""
+
+    open: int
+    single: int
+    used: int
+
+
+def invite(
+    service: Service,
+    id: str,
+    kind: InviteKind,
+    *,
+    public_url: str,
+    count: int = 1,
+    expires_on: date | None = None,
+) -> list[str]:
+    """New links to a campaign. The secret stands behind #, which browsers send to no server.
+
+    `expires_on` is the first day (UTC) on which a link no longer works.
+    """
+    _check(kind, count, expires_on, service.today())
+    secrets = [new_secret(Credential.INVITE) for _ in range(count)]
+    digests = [digest(secret) for secret in secrets]  # before: the writer is for writing
+
+    def work(connection: Connection) -> None:
+        stored = the_campaign(connection, id, hold=True)
+        if stored.campaign.state is State.CLOSED:
+            raise Refused(Reason.NOT_OPEN, "the campaign is closed: nobody can be invited to it")
+        rows.add_invites(connection, stored.number, kind, digests, expires_on)
+
+    service.change(work)
+    page = f"{public_url.rstrip('/')}/c/{id}"
+    return [f"{page}#{secret}" for secret in secrets]
+
+
+def count_invites(service: Service, id: str) -> InviteCounts:
+    """How many links there are, and how many were used."""
+    with service.database.reading() as connection:
+        counts = rows.count_invites(connection, the_campaign(connection, id).number)
+    single, used = counts.get(rows.SINGLE, (0, 0))
+    return InviteCounts(counts.get(rows.OPEN, (0, 0))[0], single, used)
+
+
+def revoke_invites(service: Service, id: str) -> int:
+    """End all links to a campaign, used ones too; how many there were. Reports stay."""
+
+    def work(connection: Connection) -> int:
+        stored = the_campaign(connection, id, hold=True)
+        note_event(connection, "invites.revoked", service.today(), id)
+        return rows.remove_invites(connection, stored.number)
+
+    return service.change(work)
+
+
+def _check(kind: InviteKind, count: int, expires_on: date | None, today: date) -> None:
+    if not 1 <= count <= MOST_INVITES:
+        raise Refused(
+            Reason.MALFORMED, f"ask for 1 to {MOST_INVITES:,} links at once", field="count"
+        )
+    if kind is InviteKind.OPEN and count != 1:
+        raise Refused(
+            Reason.MALFORMED,
+            "one open link serves all workers: ask for 1, or for links of the kind single",
+            field="count",
+        )
+    if expires_on is not None and expires_on <= today:
+        raise Refused(
+            Reason.MALFORMED,
+            f"links that expire on {expires_on} would never work: name a later day",
+            field="expires_on",
+        )

@@ -1,0 +1,217 @@
+"""A campaign's tables, chunk by chunk: reports, votes, truths, workers and tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sqlalchemy import Connection
+
+from sottovoce.campaign.results import certainty_name, truth_columns, worker_columns
+from sottovoce.campaign.service import Service
+from sottovoce.campaign.shelf import Shelved
+from sottovoce.errors import Reason, Refused
+from sottovoce.mechanisms.admitting import code_type
+from sottovoce.mechanisms.policies import mechanism_of
+from sottovoce.mechanisms.sampling import Sampled
+from sottovoce.mechanisms.tables import report_domain, written_reports
+from sottovoce.model import Alphabet, Domain, Label, label_text
+from sottovoce.seams import Mechanism
+from sottovoce.stores.database.campaigns import Stored, task_names, tasks_at
+from sottovoce.stores.database.packed import (
+    Packed,
+    count_reports,
+    factorized,
+    names_of,
+    packed_by_worker,
+)
+from sottovoce.stores.database.results import find_result
+from sottovoce.stores.streaming import Chunk
+
+__all__ = [
+    "Table",
+    "crowdkit_table",
+    "reports_table",
+    "tasks_table",
+    "truths_table",
+    "workers_table",
+]
+
+ROWS = 50_000
+"""Rows of a result that are written at once."""
+
+TEXT, NUMBER, COUNT = "VARCHAR", "DOUBLE", "BIGINT"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns with their SQL types, how many rows there are, and the rows in chunks.
+
+    A column with `words` holds places among them.
+    """
+
+    kinds: Mapping[str, str]
+    rows: int
+    chunks: Iterator[Chunk]
+    words: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """Some reports, by pseudonym and then by the task's place."""
+
+    worker: npt.NDArray[np.int32]
+    task: npt.NDArray[np.uint32]
+    code: npt.NDArray[Any]
+    names: list[str]
+
+    def workers(self, rows: npt.NDArray[np.intp] | slice = slice(None)) -> list[str]:
+        return [self.names[worker] for worker in self.worker[rows].tolist()]
+
+
+def reports_table(connection: Connection, stored: Stored) -> Table:
+    """Worker, task and report, as `perturb` writes them."""
+    mechanism, domain = _mechanism(stored), stored.campaign.terms.policy.domain
+    words: dict[str, Sequence[Any]] = {"task": task_names(connection, stored.number)}
+    written = report_domain(mechanism.alphabet, domain)
+    kind = NUMBER
+    if isinstance(written, Domain) and not written.is_numeric:
+        kind, words["report"] = _labels(written)
+    elif mechanism.alphabet is Alphabet.SUBSETS:
+        kind = TEXT
+
+    def chunks() -> Iterator[Chunk]:
+        for rows in _by_worker(connection, stored):
+            codes = rows.code.tolist() if "report" in words else _written(rows, mechanism, domain)
+            yield rows.workers(), rows.task.tolist(), codes
+
+    kinds = {"worker": TEXT, "task": TEXT, "report": kind}
+    return Table(kinds, count_reports(connection, stored.number), chunks(), words)
+
+
+def crowdkit_table(connection: Connection, stored: Stored) -> Table:
+    """Task, worker and label: a row for each label that a report votes for, none for NULL."""
+    mechanism, domain = _mechanism(stored), stored.campaign.terms.policy.domain
+    if domain.is_numeric or mechanism.alphabet not in _VOTING:
+        raise Refused(
+            Reason.NOT_FOUND,
+            "the reports of this campaign are no labels, and crowd-kit's tables hold labels: take "
+            "reports.csv",
+        )
+    kind, labels = _labels(domain)
+    counted = sum(len(_votes(rows, mechanism)[0]) for rows in _by_worker(connection, stored))
+
+    def chunks() -> Iterator[Chunk]:
+        for rows in _by_worker(connection, stored):
+            votes, codes = _votes(rows, mechanism)
+            yield rows.task[votes].tolist(), rows.workers(votes), codes.tolist()
+
+    kinds = {"task": TEXT, "worker": TEXT, "label": kind}
+    names = task_names(connection, stored.number)
+    return Table(kinds, counted, chunks(), {"task": names, "label": labels})
+
+
+def truths_table(service: Service, connection: Connection, stored: Stored) -> Table:
+    """Task, truth, confidence or standard error, and answers; by the task's place."""
+    shelved = _shelved(service, connection, stored)
+    policy = stored.campaign.terms.policy
+    kind = NUMBER if shelved.columns.is_numeric else _labels(policy.domain)[0]
+    total = len(shelved.columns.place)
+
+    def chunks() -> Iterator[Chunk]:
+        for start in range(0, total, ROWS):
+            rows = np.arange(start, min(start + ROWS, total))
+            task, truth, *others = truth_columns(shelved, policy, rows).values()
+            yield task, _texts(truth) if kind == TEXT else truth, *others
+
+    kinds = {"task": TEXT, "truth": kind, certainty_name(shelved): NUMBER, "answers": COUNT}
+    return Table(kinds, total, chunks())
+
+
+def workers_table(service: Service, connection: Connection, stored: Stored) -> Table:
+    """Worker, weight and answers; by pseudonym."""
+    shelved = _shelved(service, connection, stored)
+    total = len(shelved.columns.weight)
+    chunks = (
+        list(worker_columns(shelved, start, start + ROWS).values())
+        for start in range(0, total, ROWS)
+    )
+    return Table({"worker": TEXT, "weight": NUMBER, "answers": COUNT}, total, chunks)
+
+
+def tasks_table(connection: Connection, stored: Stored) -> Table:
+    """Task, text and image, by place."""
+    total = stored.campaign.tasks
+
+    def chunks() -> Iterator[Chunk]:
+        for start in range(0, total, ROWS):
+            places = range(start, min(start + ROWS, total))
+            tasks = tasks_at(connection, stored.number, places)
+            yield [t.name for t in tasks], [t.text for t in tasks], [t.image for t in tasks]
+
+    return Table(dict.fromkeys(("task", "text", "image"), TEXT), total, chunks())
+
+
+def _mechanism(stored: Stored) -> Mechanism:
+    mechanism = mechanism_of(stored.campaign.terms.policy)
+    return mechanism.mechanism if isinstance(mechanism, Sampled) else mechanism
+
+
+def _labels(domain: Domain) -> tuple[str, list[Label]]:
+    """The type of a column of labels, and the labels: integers if all are, else texts."""
+    if all(isinstance(label, int) for label in domain.labels):
+        return COUNT, list(domain.labels)
+    return TEXT, _texts(domain.labels)
+
+
+def _texts(labels: Sequence[Label]) -> list[Label]:
+    return [label_text(label) for label in labels]
+
+
+def _by_worker(connection: Connection, stored: Stored) -> Iterator[_Rows]:
+    campaign = stored.campaign
+    kind = code_type(_mechanism(stored).alphabet)
+    for packed in packed_by_worker(connection, stored.number, kind, block=campaign.block):
+        yield _sorted(packed)
+
+
+def _sorted(packed: Packed) -> _Rows:
+    submission, pseudonyms = factorized(packed.pseudonyms)
+    worker = np.repeat(submission, packed.count)
+    order = np.lexsort((packed.task, worker))
+    return _Rows(worker[order], packed.task[order], packed.code[order], names_of(pseudonyms))
+
+
+def _written(rows: _Rows, mechanism: Mechanism, domain: Domain) -> list[Any]:
+    if mechanism.alphabet is not Alphabet.SUBSETS:
+        return written_reports(rows.code, mechanism.alphabet, domain)
+    # There are far fewer sets than reports, and each takes a while to write.
+    masks, places = np.unique(rows.code, return_inverse=True)
+    sets = written_reports(masks, mechanism.alphabet, domain)
+    return [sets[place] for place in places.tolist()]
+
+
+_VOTING = (Alphabet.LABELS, Alphabet.LABELS_OR_NULL, Alphabet.SUBSETS)
+
+
+def _votes(rows: _Rows, mechanism: Any) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """The rows that vote for a label, and the labels' codes; a set votes for each of its labels."""
+    if mechanism.alphabet is Alphabet.SUBSETS:
+        bits = np.arange(mechanism.labels, dtype=np.uint64)
+        votes, codes = np.nonzero(rows.code[:, np.newaxis] >> bits & np.uint64(1))
+        return votes, codes
+    votes = np.flatnonzero(rows.code < mechanism.labels)
+    return votes, rows.code[votes].astype(np.intp)
+
+
+def _shelved(service: Service, connection: Connection, stored: Stored) -> Shelved:
+    found = find_result(connection, stored.number)
+    if found is None:
+        raise Refused(
+            Reason.NOT_FOUND,
+            "nothing is inferred yet: truths come a few seconds after the first reports",
+        )
+    return service.shelf.result(connection, stored, found)

@@ -1,0 +1,189 @@
+"""Everything can be taken away, from one moment, in an order that tells nothing."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.campaign.crowds import opened, report
+from tests.campaign.drafts import running
+
+from sottovoce import infer
+from sottovoce.campaign.exporting import EXPORTS, Export, export
+from sottovoce.campaign.inferring import infer_now
+from sottovoce.campaign.results import truths_page
+from sottovoce.campaign.service import Service
+from sottovoce.errors import Reason, Refused
+from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.model import Domain, Policy
+from sottovoce.stores.database import Database
+
+LABELS = Domain.categorical(["oak", "birch", "=lime"])
+LEAVES = make_policy(LABELS, "randomized-response", Target(4.0, answers=6))
+HIDING = make_policy(
+    LABELS, "null-randomized-response", Target(4.0, answers=6, hide_participation=True)
+)
+SETS = make_policy(LABELS, "subset-selection", Target(0.2, answers=6))
+METRES = make_policy(Domain.numeric(0, 10), "piecewise", Target(4.0, answers=6))
+TASKS = ["t2", "=t1", "t10", "-5", "@x", "t3", "t4", "t5"]
+
+
+@pytest.fixture
+def service(database: Database) -> Iterator[Service]:
+    with running(database) as service:
+        yield service
+
+
+def crowd(service: Service, policy: Policy = LEAVES) -> str:
+    id, invite = opened(service, policy, TASKS)
+    report(service, id, invite, workers=7, seed=5)
+    infer_now(service, id)
+    return id
+
+
+def content(out: Export) -> bytes:
+    try:
+        return b"".join(out.pieces)
+    finally:
+        out.close()
+
+
+def rows(out: Export) -> list[dict[str, Any]]:
+    return list(csv.DictReader(io.StringIO(content(out).decode(), newline="")))
+
+
+def refusal(service: Service, id: str, name: str) -> Reason:
+    with pytest.raises(Refused) as refused:
+        export(service, id, name)
+    return refused.value.reason
+
+
+def test_reports_are_by_worker_and_then_by_the_tasks_place(service: Service) -> None:
+    id = crowd(service)
+    out = export(service, id, "reports.csv", raw=True)
+    table = rows(out)
+    assert out.rows == len(table) == 42
+    places = [(row["worker"], TASKS.index(row["task"])) for row in table]
+    assert places == sorted(places)
+    assert list(table[0]) == ["worker", "task", "report"]
+
+
+def test_every_export_says_how_many_rows_it_has(service: Service) -> None:
+    id = crowd(service)
+    for name in EXPORTS:
+        out = export(service, id, name)
+        whole = content(out)
+        assert out.name == f"{id}-{name}"
+        if name.endswith("csv"):
+            assert len(whole.splitlines()) == (out.rows or 0) + 1
+        elif name.endswith("jsonl"):
+            assert len(whole.splitlines()) == out.rows
+        elif name.endswith("parquet"):
+            assert whole.startswith(b"PAR1")
+            assert whole.endswith(b"PAR1")
+
+
+def test_a_spreadsheet_runs_nothing_unless_asked_for(service: Service) -> None:
+    id = crowd(service)
+    safe, raw = (rows(export(service, id, "reports.csv", raw=raw)) for raw in (False, True))
+    tasks = {row["task"] for row in safe}
+    assert tasks <= {"t2", "'=t1", "t10", "-5", "'@x", "t3", "t4", "t5"}
+    assert {row["report"] for row in safe} <= {"oak", "birch", "'=lime"}
+    assert {row["task"] for row in raw} <= set(TASKS)
+    assert {row["report"] for row in raw} <= {"oak", "birch", "=lime"}
+
+
+def test_truths_are_those_of_the_results(service: Service) -> None:
+    id = crowd(service)
+    lines = content(export(service, id, "truths.jsonl")).decode().splitlines()
+    assert [json.loads(line) for line in lines] == json.loads(truths_page(service, id).rows())
+
+
+def test_reports_of_one_moment_are_exported(service: Service) -> None:
+    id, invite = opened(service, LEAVES, TASKS)
+    report(service, id, invite, workers=3, seed=1)
+    out = export(service, id, "reports.csv")
+    report(service, id, invite, workers=3, seed=2)
+    assert len(rows(out)) == out.rows == 18
+
+
+def test_crowd_kit_gets_a_row_for_each_vote(service: Service) -> None:
+    for policy in (LEAVES, HIDING, SETS):
+        id = crowd(service, policy)
+        out = export(service, id, "crowdkit.csv", raw=True)
+        table = rows(out)
+        assert out.rows == len(table)
+        assert list(table[0]) == ["task", "worker", "label"]
+        assert {row["label"] for row in table} <= {"oak", "birch", "=lime"}
+        answers = truths_page(service, id).columns["answers"]
+        assert len(table) == sum(answers)
+
+
+def test_crowd_kit_gets_no_numbers(service: Service) -> None:
+    assert refusal(service, crowd(service, METRES), "crowdkit.csv") is Reason.NOT_FOUND
+
+
+def test_truths_that_are_not_inferred_are_not_there(service: Service) -> None:
+    id, _ = opened(service, LEAVES, TASKS)
+    for name in ("truths.csv", "workers.parquet"):
+        assert refusal(service, id, name) is Reason.NOT_FOUND
+    assert rows(export(service, id, "reports.csv")) == []
+
+
+@pytest.mark.parametrize("name", ["", "reports", "reports.xml", "../policy.json", "tasks.jsonl"])
+def test_nothing_else_can_be_taken_away(service: Service, name: str) -> None:
+    assert refusal(service, "nobody", name) is Reason.NOT_FOUND
+
+
+def test_tasks_come_with_their_texts(service: Service) -> None:
+    table = rows(export(service, crowd(service), "tasks.csv", raw=True))
+    assert [row["task"] for row in table] == TASKS
+    assert table[0] == {"task": "t2", "text": "What is t2?", "image": ""}
+
+
+def test_four_at_a_time_and_each_gives_its_place_back(service: Service, tmp_path: Path) -> None:
+    id = crowd(service)
+    under_way = [export(service, id, "reports.csv") for _ in range(4)]
+    assert refusal(service, id, "reports.csv") is Reason.BUSY
+    for out in under_way:
+        out.close()
+    assert refusal(service, id, "reports.xml") is Reason.NOT_FOUND
+    assert refusal(service, "nobody", "reports.csv") is Reason.NOT_FOUND
+    for _ in range(5):
+        content(export(service, id, "reports.csv"))
+
+
+def test_whoever_leaves_leaves_no_file(service: Service, tmp_path: Path) -> None:
+    out = export(service, crowd(service), "reports.parquet")
+    next(out.pieces)
+    out.close()
+    assert not list(tmp_path.glob("temp/*"))
+
+
+def test_pieces_may_be_taken_by_several_threads(service: Service) -> None:
+    out = export(service, crowd(service), "reports.csv")
+    pieces: list[bytes] = []
+    for _ in range(2):
+        thread = threading.Thread(target=lambda: pieces.append(next(out.pieces)))
+        thread.start()
+        thread.join()
+    pieces.extend(out.pieces)
+    out.close()
+    assert len(b"".join(pieces).splitlines()) == 43
+
+
+def test_the_policy_and_the_reports_are_all_that_inference_needs(
+    service: Service, tmp_path: Path
+) -> None:
+    id = crowd(service, SETS)
+    (tmp_path / "reports.csv").write_bytes(content(export(service, id, "reports.csv", raw=True)))
+    policy = Policy.parse(content(export(service, id, "policy.json")))
+    assert policy == SETS
+    result = infer(tmp_path / "reports.csv", policy=policy)
+    assert sorted(result.tasks) == sorted(truths_page(service, id).columns["task"])
