@@ -1,0 +1,1 @@
+"""The service over HTTP: routes parse, call a use case and render."""

@@ -1,0 +1,1 @@
+"""One file for each kind of thing; each parses, calls and renders."""

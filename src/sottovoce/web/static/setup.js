@@ -1,0 +1,55 @@
+// The one-time link: its secret follows the #, so that it reaches no log. It goes to the server in
+// a header, once, and out of the address bar at once.
+
+import { offerCopy } from "./clipboard.js";
+
+/** @param {string} id */
+const at = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+
+const SECRET = /^sva_[A-Za-z0-9_-]{43}$/;
+const secret = location.hash.slice(1);
+const link = location.href;
+const form = /** @type {HTMLFormElement} */ (at("make"));
+
+if (SECRET.test(secret)) {
+  history.replaceState(null, "", location.pathname);
+  at("login").textContent = `sottovoce campaign login '${link}'`;
+  form.hidden = false;
+  form.addEventListener("submit", make);
+} else {
+  at("missing").hidden = false;
+}
+
+/** @param {SubmitEvent} event */
+async function make(event) {
+  event.preventDefault();
+  const button = /** @type {HTMLButtonElement} */ (form.querySelector("button"));
+  button.disabled = true;
+  at("problem").hidden = true;
+  try {
+    const response = await fetch(/** @type {string} */ (form.dataset.setup), {
+      method: "POST",
+      headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+      body: JSON.stringify({ name: new FormData(form).get("name") }),
+      credentials: "omit",
+    });
+    const answer = await response.json();
+    if (!response.ok) throw new Error(answer.detail);
+    show(answer.token);
+  } catch (error) {
+    const problem = at("problem");
+    problem.textContent = error instanceof TypeError ? "The server does not answer." : error.message;
+    problem.hidden = false;
+    button.disabled = false;
+  }
+}
+
+/** @param {string} token */
+function show(token) {
+  const server = new URL(/** @type {string} */ (form.dataset.setup), location.href).href;
+  at("token").textContent = token;
+  at("use").textContent = `sottovoce campaign login --token ${server.replace(/\/api\/v1\/setup$/, "")}`;
+  offerCopy(at("copy"), at("copied"), () => token);
+  form.hidden = true;
+  at("made").hidden = false;
+}

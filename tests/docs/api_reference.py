@@ -1,0 +1,132 @@
+"""The interface's page, from the application itself.
+
+`python tests/docs/api_reference.py > docs/api.md` writes it anew.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sottovoce.errors import Reason
+from sottovoce.web.app import build_app
+from sottovoce.web.problems import STATUS
+from sottovoce.web.reference import TAGS
+from sottovoce.web.settings import Settings
+
+__all__ = ["MEANINGS", "api_reference"]
+
+_HEAD = """\
+# HTTP interface
+
+<!-- Written by tests/docs/api_reference.py: edit the routes in src/sottovoce/web instead. -->
+
+A server shows the whole interface with every field at `/api`, and as OpenAPI at
+`/api/v1/openapi.json`. This page lists what there is. The [command line](cli.md) and the
+[clients in Python](embedding.md) do all of it for you.
+
+## Credentials
+
+They go into the header `Authorization: Bearer …`, never into an address. Each is a prefix and 256
+random bits, and the server keeps only its hash.
+
+| needs | prefix | is |
+|---|---|---|
+| token | `svk_` | a requester's; `sottovoce campaign login` makes the first one |
+| setup | `sva_` | the secret of the link that `sottovoce serve` prints; works once |
+| invite | `svi_` | what follows the `#` of a link to a campaign |
+| receipt | `svr_` | a worker's own: the worker's software makes it, and keeps it |
+| own_receipt | `svr_` | the same beside an invite, in the header `Sottovoce-Receipt` |
+
+## Requests
+
+Bodies are JSON in UTF-8 with `Content-Type: application/json`, without compression, unless a route
+says otherwise. A field that is not known, a field that is there twice, a number that is not finite
+and a text that is not whole are refused. Most bodies have up to 64 KiB, those with tasks up to
+64 MiB, and a submission as many bytes as the longest one of its campaign could have. Days are
+written as `2031-12-24` and are days in UTC.
+
+`PUT …/reports/{report_id}` can be repeated as often as needed: the same bytes are stored once, and
+answered with 200 instead of 201. Never randomise again for a second attempt.
+
+A list comes in pages, by `offset` and `limit`; `total` says how many there are.
+"""
+
+_REFUSALS = """\
+## Refusals
+
+Every refusal has one shape, `application/problem+json` (RFC 9457), and changes nothing:
+
+```json
+{"type": "urn:sottovoce:problem:not_open", "title": "Conflict", "status": 409,
+ "reason": "not_open", "detail": "the campaign takes no reports: it is a draft or closed"}
+```
+
+`reason` is for programs and does not change; `detail` is for people and may. `field` names the part
+of a body or an address that is wrong, `row` and `column` the place in a table of tasks. What was
+sent by a worker is never quoted.
+"""
+
+_STATUSES = """\
+Three more statuses have one of these reasons: 400 `malformed` for what is no HTTP, 405
+`unsupported` for a method that an address does not have (the header `Allow` names those it has),
+and 500 `unavailable` for an error in the server itself. Where there are too many connections,
+`busy` comes with 503. `busy` and `unavailable` say in `Retry-After` how many seconds to wait.
+"""
+
+MEANINGS: dict[Reason, str] = {
+    Reason.MALFORMED: "not what the interface describes; `detail` says where and what was expected",
+    Reason.OVERSIZE: "a body longer than anything that could be right",
+    Reason.UNSUPPORTED: "a kind of content or an encoding the server does not take",
+    Reason.NO_CREDENTIAL: "nothing was shown that allows this",
+    Reason.BAD_CREDENTIAL: "what was shown is unknown, revoked, or for something else",
+    Reason.INVITE_EXPIRED: "the invite's last day is over",
+    Reason.INVITE_USED: "an invite for one worker that another has used",
+    Reason.NOT_FOUND: "there is no such thing, or nothing at this address",
+    Reason.NOT_OPEN: "the campaign is a draft, or closed",
+    Reason.NOT_A_DRAFT: "the campaign was opened: what it asks and promises no longer changes",
+    Reason.QUOTA_REACHED: "the campaign has as many workers as it wants",
+    Reason.FOREIGN_POLICY: "the reports were made under another policy than the campaign's",
+    Reason.SIMULATED: "the reports' noise came from a seed, and protects nobody",
+    Reason.NOT_ADMITTED: "reports that the policy's mechanism does not send, or on tasks that were "
+    "not given to this worker",
+    Reason.ALREADY_REPORTED: "a second report of a worker on the same task, or in all where the "
+    "mechanism takes one submission of a worker",
+    Reason.CONFLICT: "another submission has this identifier",
+    Reason.ERASED: "the worker has taken this submission back",
+    Reason.BUSY: "too much is waiting: try again later, with the same bytes",
+    Reason.UNAVAILABLE: "storage is full or does not answer: nothing was stored, try again later",
+}
+"""What each reason says, for whoever reads the page."""
+
+
+def api_reference() -> str:
+    """The page as Markdown: credentials, every route by its group, every reason."""
+    document = build_app(Settings(Path("unused"))).openapi()
+    groups = (_group(tag, words, document) for tag, words in TAGS.items())
+    reasons = [f"| `{reason}` | {STATUS[reason].value} | {MEANINGS[reason]} |" for reason in Reason]
+    table = "\n".join(["| reason | status | says |", "|---|---|---|", *reasons, ""])
+    return "\n".join([_HEAD, *groups, _REFUSALS, table, _STATUSES])
+
+
+def _group(tag: str, words: str, document: dict[str, Any]) -> str:
+    lines = [f"## {tag.capitalize()}", "", words, "", "| route | does | needs | answers |"]
+    return "\n".join([*lines, "|---|---|---|---|", *_routes(tag, document), ""])
+
+
+def _routes(tag: str, document: dict[str, Any]) -> Iterator[str]:
+    for path, operations in sorted(document["paths"].items()):
+        for method, operation in sorted(operations.items()):
+            if tag in operation["tags"]:
+                needs = ", ".join(name for each in operation["security"] for name in each)
+                answers = ", ".join(
+                    sorted(code for code in operation["responses"] if "X" not in code)
+                )
+                summary = operation["summary"]
+                yield f"| `{method.upper()} {path}` | {summary} | {needs or '–'} | {answers} |"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(api_reference())

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import asyncio
+import re
+from pathlib import Path
+
+import httpx
+import pytest
+
+from sottovoce.web.app import build_app
+from sottovoce.web.settings import Settings
+
+
+def _get(prefix: str, path: str, **headers: str) -> httpx.Response:
+    """What a server that is reached under a prefix answers at a path."""
+
+    async def ask() -> httpx.Response:
+        app = build_app(Settings(Path("unused"), public_url=f"https://example.org{prefix}"))
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://inside") as client:
+            return await client.get(path, headers=headers)
+
+    return asyncio.run(ask())
+
+
+PROXIES = {"stripped": "", "kept": "/ask"}
+
+
+@pytest.mark.parametrize("sent", PROXIES.values(), ids=PROXIES.keys())
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/", 200),
+        ("/setup", 200),
+        ("/api", 200),
+        ("/healthz", 200),
+        ("/api/v1/openapi.json", 200),
+        ("/static/sottovoce.css", 200),
+        ("/static/reference/swagger-ui.css", 200),
+        ("/api/v1/nothing", 404),
+    ],
+)
+def test_a_server_behind_a_prefix_finds_itself_whether_or_not_the_proxy_strips_it(
+    sent: str, path: str, status: int
+) -> None:
+    assert _get("/ask", sent + path).status_code == status
+
+
+@pytest.mark.parametrize("sent", PROXIES.values(), ids=PROXIES.keys())
+def test_a_page_behind_a_prefix_links_under_the_prefix(sent: str) -> None:
+    text = _get("/ask", f"{sent}/setup").text
+    links = re.findall(r'(?:src|href|data-setup)="([^"]+)"', text)
+    assert links
+    assert all(link.startswith("/ask/") for link in links)
+
+
+@pytest.mark.parametrize("sent", PROXIES.values(), ids=PROXIES.keys())
+def test_the_description_behind_a_prefix_says_where_the_server_is(sent: str) -> None:
+    assert _get("/ask", f"{sent}/api/v1/openapi.json").json()["servers"] == [{"url": "/ask"}]
+
+
+def test_the_prefix_alone_is_the_start() -> None:
+    assert _get("/ask", "/ask").status_code == 200
+
+
+def test_a_name_that_only_begins_like_the_prefix_is_not_it() -> None:
+    assert _get("/ask", "/asking").status_code == 404
+
+
+@pytest.mark.parametrize("sent", PROXIES.values(), ids=PROXIES.keys())
+def test_headers_follow_the_path_behind_a_prefix(sent: str) -> None:
+    assert _get("/ask", f"{sent}/static/icon.svg").headers["cache-control"] == "no-cache"
+    assert _get("/ask", f"{sent}/api/v1/x").headers["content-security-policy"].count("'self'") == 0
+
+
+def test_no_redirect_repeats_the_host_that_was_sent() -> None:
+    answer = _get("", "/api/v1/campaigns/", Host="evil.example")
+    assert answer.status_code == 404
+    assert "evil" not in answer.text

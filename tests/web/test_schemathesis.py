@@ -1,0 +1,252 @@
+"""Requests made from the description of the interface, right and wrong ones: it holds what it says.
+
+Nothing breaks the server, every answer is one that is documented, and every refusal has one shape.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from schemathesis import Case, GenerationMode
+from schemathesis.checks import (
+    allow_header_conformance,
+    content_type_conformance,
+    not_a_server_error,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+from tests.web.arena import Arena, bearer, new
+from tests.web.requesting import DRAFT
+
+from sottovoce.campaign.access import make_setup, make_token, token_id
+from sottovoce.campaign.exporting import EXPORTS
+from sottovoce.errors import Reason
+from sottovoce.web.app import build_app
+from sottovoce.web.settings import Settings
+
+DOCUMENT = build_app(Settings(Path("unused"))).openapi()
+OPERATIONS = sorted(
+    (method.upper(), path)
+    for path, operations in DOCUMENT["paths"].items()
+    for method in operations
+)
+SCHEMA = schemathesis.openapi.from_dict(DOCUMENT)
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    allow_header_conformance,
+]
+PROBLEM = {"type", "title", "status", "reason", "detail", "field", "row", "column"}
+SUCCESSES = {200, 201, 204}
+MODES = st.sampled_from([GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
+MOSTLY = st.sampled_from([True, True, False])
+FOR_DRAFTS = [
+    ("PUT", "/api/v1/campaigns/{campaign_id}"),
+    ("PUT", "/api/v1/campaigns/{campaign_id}/tasks"),
+]
+SENDING = ("PUT", "/api/v1/campaigns/{campaign_id}/reports/{report_id}")
+OPEN_TO_ALL = [("GET", "/healthz"), ("GET", "/readyz")]
+SHORT = settings(
+    max_examples=14, derandomize=True, deadline=None, database=None,
+    suppress_health_check=list(HealthCheck),
+)  # fmt: skip
+LONG = settings(SHORT, max_examples=150, derandomize=False)
+
+
+class World:
+    """Campaigns that the requests of one test may change and delete, and who may do what."""
+
+    def __init__(self, arena: Arena) -> None:
+        self._arena = arena
+        self.ids = [arena.draft(), arena.opened()[0]]
+        self.invite = arena.invite(self.ids[1])
+        self.receipt, self.report = new("svr_"), secrets.token_hex(16)
+        body = arena.submission(self.ids[1], self.receipt)
+        headers = bearer(self.invite, self.receipt)
+        sent = arena.put(body, campaign=self.ids[1], id=self.report, headers=headers)
+        assert sent.status_code == 201, sent.text
+
+    def is_whole(self) -> bool:
+        """Whether both campaigns are still what they were at first."""
+        shown = [self._arena.ask("GET", f"/campaigns/{id}").json() for id in self.ids]
+        return [each.get("state") for each in shown] == ["draft", "open"]
+
+    def headers(self, schemes: list[str], receipt: str) -> dict[str, str]:
+        """What an operation asks to be shown."""
+        service = self._arena.service
+        shown: dict[str, str] = {}
+        for scheme in schemes:
+            match scheme:
+                case "token":
+                    shown |= bearer(self._arena.token)
+                case "setup":
+                    shown |= bearer(make_setup(service))
+                case "invite":
+                    shown |= bearer(self.invite)
+                case "receipt":
+                    shown |= bearer(self.receipt)
+                case _:
+                    shown["Sottovoce-Receipt"] = receipt
+        return shown
+
+    def places(self, names: list[str], campaign: str) -> dict[str, str]:
+        """What stands in an address that leads somewhere."""
+        arena, found = self._arena, {"campaign_id": campaign, "report_id": self.report}
+        if "token_id" in names:
+            found["token_id"] = token_id(make_token(arena.service, "expendable"))
+        if "webhook_id" in names:
+            hook = {"address": "https://hooks.example/x"}
+            made = arena.ask("POST", f"/campaigns/{campaign}/webhooks", json=hook)
+            found["webhook_id"] = made.json().get("id", "0" * 16)
+        if "name" in names:
+            found["name"] = secrets.choice(EXPORTS)
+        return {name: found[name] for name in names}
+
+    def body(self, path: str, campaign: str, receipt: str) -> Any:
+        """A body that an operation takes."""
+        match path.rpartition("/")[2]:
+            case "campaigns" | "{campaign_id}":
+                return dict(DRAFT)
+            case "invites":
+                return {"kind": "open"}
+            case "webhooks":
+                return {"address": "https://hooks.example/x"}
+            case "{report_id}":
+                return self._arena.submission(campaign, receipt)
+            case "tasks":
+                return [{"task": "a"}, {"task": "b", "text": "And b?"}]
+            case _:
+                return {"name": "generated"}
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[requests.Session]:
+    with requests.Session() as made:
+        made.headers["Connection"] = "close"
+        yield made
+
+
+def _check(case: Case[Any], arena: Arena, session: requests.Session) -> int:
+    response = case.call(base_url=arena.url, session=session)
+    case.validate_response(response, checks=CHECKS)
+    if response.status_code >= 400:
+        content = response.json()
+        assert response.headers["content-type"] == ["application/problem+json"]
+        assert content.keys() <= PROBLEM
+        assert content["status"] == response.status_code
+        assert content["reason"] in list(Reason)
+    return int(response.status_code)
+
+
+def _graft(case: Case[Any], valid: Any, data: st.DataObject) -> None:
+    """Put little of what was generated into what is valid: what is wrong all over goes nowhere."""
+    if isinstance(valid, dict) and isinstance(case.body, dict):
+        names = data.draw(st.sets(st.sampled_from(sorted(case.body) or [""]), max_size=2))
+        case.body = {**valid, **{name: case.body[name] for name in names if name in case.body}}
+    elif isinstance(valid, list) and isinstance(case.body, list):
+        case.body = [*valid, *case.body[: data.draw(st.integers(0, 1))]]
+    elif isinstance(case.body, str):
+        rows = {"text/csv": "task,text\na,b\n", "text/tab-separated-values": "task\na\n"}
+        start = rows.get(str(case.media_type), '{"task": "a"}\n')
+        case.body = start + case.body * data.draw(st.integers(0, 1))
+
+
+def _send(
+    operation: tuple[str, str], arena: Arena, session: requests.Session, how: settings
+) -> None:
+    """Requests of somebody who may: first one that succeeds, then whatever is generated."""
+    method, path = operation
+    described, words = SCHEMA[path][method], DOCUMENT["paths"][path][method.lower()]
+    schemes = [name for each in words["security"] for name in each]
+    worlds = [World(arena)]
+
+    @how
+    @given(data=st.data())
+    def send(data: st.DataObject) -> None:
+        if not worlds[-1].is_whole():
+            worlds.append(World(arena))
+        world = worlds[-1]
+        case: Case[Any] = data.draw(described.as_strategy(generation_mode=data.draw(MODES)))
+        campaign, receipt = world.ids[data.draw(st.integers(0, 1))], world.receipt
+        if data.draw(MOSTLY):
+            names = list(case.path_parameters or {})
+            case.path_parameters.update(world.places(names, campaign))
+        if operation == SENDING:
+            receipt, case.path_parameters["report_id"] = new("svr_"), secrets.token_hex(16)
+        case.headers.update(world.headers(schemes, receipt))
+        if "requestBody" in words and data.draw(MOSTLY):
+            _graft(case, world.body(path, campaign, receipt), data)
+        _check(case, arena, session)
+
+    assert _check(_valid(operation, worlds[0], schemes), arena, session) in SUCCESSES
+    send()
+    with arena.unharmed():
+        pass
+
+
+def _valid(operation: tuple[str, str], world: World, schemes: list[str]) -> Case[Any]:
+    """A request that succeeds."""
+    method, path = operation
+    campaign = world.ids[0 if operation in FOR_DRAFTS else 1]
+    receipt = new("svr_") if operation == SENDING else world.receipt
+    places = world.places(re.findall(r"{(\w+)}", path), campaign)
+    if operation == SENDING:
+        places["report_id"] = secrets.token_hex(16)
+    if "name" in places:
+        places["name"] = "reports.csv"  # truths may take a moment
+    headers, described = world.headers(schemes, receipt), SCHEMA[path][method]
+    if "requestBody" not in DOCUMENT["paths"][path][method.lower()]:
+        return described.Case(path_parameters=places, headers=headers)
+    body = world.body(path, campaign, receipt)
+    return described.Case(
+        path_parameters=places, headers=headers, body=body, media_type="application/json"
+    )
+
+
+def _name(operation: tuple[str, str]) -> str:
+    return " ".join(operation)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=_name)
+def test_every_operation_answers_as_described(
+    arena: Arena, session: requests.Session, operation: tuple[str, str]
+) -> None:
+    _send(operation, arena, session, SHORT)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=_name)
+def test_every_operation_refuses_strangers_as_described(
+    arena: Arena, session: requests.Session, operation: tuple[str, str]
+) -> None:
+    described = SCHEMA[operation[1]][operation[0]]
+
+    @settings(SHORT, max_examples=5)
+    @given(data=st.data())
+    def send(data: st.DataObject) -> None:
+        case = data.draw(described.as_strategy(generation_mode=data.draw(MODES)))
+        status = _check(case, arena, session)
+        assert status not in SUCCESSES or operation in OPEN_TO_ALL
+
+    with arena.unharmed():
+        send()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("operation", OPERATIONS, ids=_name)
+def test_every_operation_answers_as_described_however_long_one_asks(
+    arena: Arena, session: requests.Session, operation: tuple[str, str]
+) -> None:
+    _send(operation, arena, session, LONG)
