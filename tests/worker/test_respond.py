@@ -13,12 +13,11 @@ import pytest
 from sottovoce.datasets.seeded import SeededRandomness
 from sottovoce.errors import AlreadyReported, BudgetExceeded, DataError, UsageError
 from sottovoce.mechanisms.targets import Target, make_policy
-from sottovoce.model import Calibration, Domain, Policy, Promise, Unit, Words
+from sottovoce.model import Calibration, Domain, Policy, Promise, Submission, Unit, Words
 from sottovoce.worker import (
     Answer,
     Budget,
     Ledger,
-    Submission,
     SystemRandomness,
     preview,
     respond,

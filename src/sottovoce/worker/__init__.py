@@ -5,6 +5,5 @@ from sottovoce.worker.budget import Budget
 from sottovoce.worker.ledger import Ledger
 from sottovoce.worker.randomness import SystemRandomness
 from sottovoce.worker.responding import preview, respond
-from sottovoce.worker.submission import Submission
 
-__all__ = ["Answer", "Budget", "Ledger", "Submission", "SystemRandomness", "preview", "respond"]
+__all__ = ["Answer", "Budget", "Ledger", "SystemRandomness", "preview", "respond"]

@@ -153,23 +153,43 @@ class Book:
             self._check(unit, _total([each.spent[unit] for each in latest.values()]), spending)
         return entry
 
+    def earlier(self, spending: Spending) -> Entry | None:
+        """The latest entry of the same campaign, whose amounts are those of the campaign so far."""
+        return self._latest().get((spending.requester, spending.policy))
+
+    def unreported(self, spending: Spending) -> tuple[str, ...]:
+        """Those tasks that may still be reported on; none after the only submission."""
+        campaign = (spending.requester, spending.policy)
+        seen = self._seen(campaign)
+        if seen and spending.whole:
+            return ()
+        return tuple(task for task in spending.tasks if self._named(task, campaign) not in seen)
+
     def _latest(self) -> dict[tuple[str, str], Entry]:
         return {entry.campaign: entry for entry in self.entries}
 
     def _unreported(self, spending: Spending, campaign: tuple[str, str]) -> tuple[str, ...]:
         """The hashes of the tasks, none of which may have been reported."""
-        earlier = [entry for entry in self.entries if entry.campaign == campaign]
-        if earlier and spending.whole:
+        seen = self._seen(campaign)
+        if seen and spending.whole:
             raise AlreadyReported(*campaign)
-        seen = {task for entry in earlier for task in entry.tasks}
         hashes = []
         for task in spending.tasks:
-            named = hashlib.sha256(canonical([self.salt, *campaign, task])).hexdigest()[:32]
+            named = self._named(task, campaign)
             if named in seen:
                 raise AlreadyReported(*campaign, task=task)
             seen.add(named)
             hashes.append(named)
         return tuple(hashes)
+
+    def _seen(self, campaign: tuple[str, str]) -> set[str]:
+        """The hashes of all tasks that were reported; every entry has at least one."""
+        return {
+            task for entry in self.entries if entry.campaign == campaign for task in entry.tasks
+        }
+
+    def _named(self, task: str, campaign: tuple[str, str]) -> str:
+        return hashlib.sha256(canonical([self.salt, *campaign, task])).hexdigest()[:32]
 
     def _check(self, unit: Unit, total: Amount, spending: Spending) -> None:
         limit, spent = self.budget.limit(unit), self.spent(unit)

@@ -8,8 +8,10 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from sottovoce.errors import LedgerDamaged, LedgerUnwritable
+from sottovoce.worker.files import saying, sync_folder
 from sottovoce.worker.locking import exclusive
 
 __all__ = ["Lines", "locked"]
@@ -33,7 +35,7 @@ class Lines:
 
     def read(self) -> tuple[list[bytes], int]:
         """The whole lines, and the bytes after them: a write that was never acknowledged."""
-        with _saying(self.path):
+        with saying(self.path):
             os.lseek(self.file, 0, os.SEEK_SET)
             content = b"".join(iter(lambda: os.read(self.file, 1 << 20), b""))
         *lines, rest = content.split(b"\n")
@@ -54,13 +56,13 @@ class Lines:
 
     def cut(self, count: int) -> None:
         """Take the last bytes off."""
-        with _saying(self.path):
+        with saying(self.path):
             os.ftruncate(self.file, os.fstat(self.file).st_size - count)
             os.fsync(self.file)
 
     def append(self, line: bytes, number: int, digest: str) -> None:
         """Write a line, durable when this returns; taken back, wherever it can be, on an error."""
-        with _saying(self.path):
+        with saying(self.path):
             size = os.lseek(self.file, 0, os.SEEK_END)
             try:
                 if os.write(self.file, line) != len(line):
@@ -96,27 +98,19 @@ class Lines:
         finally:
             os.close(file)
         if is_new:
-            _sync_folder(self.path)
+            sync_folder(Path(self.path).absolute().parent)
 
 
 @contextmanager
 def locked(path: str, timeout: float) -> Iterator[Lines]:
     """The lines at a path, made if there are none, held until the block ends."""
-    with _saying(path):
+    with saying(path):
         file = os.open(path, _FLAGS | os.O_APPEND, 0o600)
     try:
         with exclusive(file, path, timeout):
             yield Lines(path, file)
     finally:
         os.close(file)
-
-
-@contextmanager
-def _saying(path: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise LedgerUnwritable(path, reason=error.strerror or type(error).__name__) from None
 
 
 def _slot(number: int, digest: str) -> bytes:
@@ -131,13 +125,3 @@ def _parsed(slot: bytes) -> tuple[int, str] | None:
         return None
     number, digest = int(parts[0]), parts[1]
     return (number, digest) if _slot(number, digest) == slot else None
-
-
-def _sync_folder(path: str) -> None:
-    """Make the names of new files durable, where a system lets a folder be opened."""
-    with suppress(PermissionError):
-        folder = os.open(os.path.dirname(os.path.abspath(path)), os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)

@@ -34,6 +34,8 @@ class Ledger:
     file as it was. A line that was cut short by a crash had not been acknowledged: the next use
     takes it off and counts it in `torn`.
 
+    A ledger that exists must have the `budget` given, unless `adopt` takes it with the one it has.
+
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     Ledger(f"{folder}/ledger.jsonl", Budget(worker_epsilon=8)).left(Unit.WORKER)
@@ -47,13 +49,14 @@ class Ledger:
         *,
         timeout: float = PATIENCE,
         today: Callable[[], date] = _today,
+        adopt: bool = False,
     ) -> None:
         self._path = os.path.abspath(os.fspath(path))
         self._timeout, self._today = timeout, today
         self.torn = 0
         with self._held() as lines:
             book = self._read(lines) or self._start(lines, budget)
-        if book.budget != budget:
+        if book.budget != budget and not adopt:
             raise UsageError(
                 f"{self._path} was opened with another budget, {book.budget}: open it with that "
                 "one, and call raise_budget"
@@ -89,6 +92,18 @@ class Ledger:
             entry = book.admitted(spending, self._today().isoformat())
             self._add(lines, book, entry.as_json())
         return entry
+
+    def check(self, spending: Spending) -> Entry:
+        """The entry that `spend` would add, or the same refusal; nothing is booked."""
+        return self._book().admitted(spending, self._today().isoformat())
+
+    def earlier(self, spending: Spending) -> Entry | None:
+        """The latest entry for the same requester and policy: all that was booked for them."""
+        return self._book().earlier(spending)
+
+    def unreported(self, spending: Spending) -> tuple[str, ...]:
+        """Those of its tasks on which the same requester has no report under the same policy."""
+        return self._book().unreported(spending)
 
     def raise_budget(self, budget: Budget) -> None:
         """Allow more from now on; the record keeps when."""

@@ -2,41 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sottovoce.errors import LedgerBusy, LedgerUnwritable
+from sottovoce.stores.locking import acquire, release
 
 __all__ = ["exclusive"]
 
 PAUSE = 0.005
 """Seconds between two attempts."""
-
-if sys.platform == "win32":
-    import msvcrt
-
-    # Windows locks bytes, also against reading; this one lies beyond any ledger.
-    _FAR = 1 << 30
-
-    def _acquire(file: int) -> None:
-        os.lseek(file, _FAR, os.SEEK_SET)
-        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-
-    def _release(file: int) -> None:
-        os.lseek(file, _FAR, os.SEEK_SET)
-        msvcrt.locking(file, msvcrt.LK_UNLCK, 1)
-
-else:
-    import fcntl
-
-    def _acquire(file: int) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-    def _release(file: int) -> None:
-        fcntl.flock(file, fcntl.LOCK_UN)
 
 
 @contextmanager
@@ -45,7 +21,7 @@ def exclusive(file: int, path: str, timeout: float) -> Iterator[None]:
     deadline = time.monotonic() + timeout
     while True:
         try:
-            _acquire(file)
+            acquire(file)
             break
         except (BlockingIOError, PermissionError):
             if time.monotonic() >= deadline:
@@ -57,4 +33,4 @@ def exclusive(file: int, path: str, timeout: float) -> Iterator[None]:
     try:
         yield
     finally:
-        _release(file)
+        release(file)

@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from sottovoce.errors import DataError, UsageError
 from sottovoce.mechanisms.policies import mechanism_of
+from sottovoce.mechanisms.separating import is_separable
 from sottovoce.mechanisms.tables import answer_codes, names_of, written_reports
-from sottovoce.model import NULL, Calibration, Cells, Guarantee, Policy, Unit
+from sottovoce.model import NULL, Calibration, Cells, Guarantee, Policy, Submission, Unit
 from sottovoce.model.policy import check_target
 from sottovoce.seams import Mechanism
 from sottovoce.worker.answer import Answer
 from sottovoce.worker.book import Spending
 from sottovoce.worker.ledger import Ledger
 from sottovoce.worker.randomness import SystemRandomness
-from sottovoce.worker.submission import Submission
 
-__all__ = ["preview", "respond"]
+__all__ = ["Drawn", "book", "checked_cells", "draw", "preview", "respond", "spending_for"]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Reports that were drawn and may not leave yet: first their spending must be booked.
+
+    Whoever refuses to book it throws the reports away unseen. To look at them and draw again
+    until they please would break the guarantee.
+    """
+
+    submission: Submission = field(repr=False)
+    spending: Spending = field(repr=False)
 
 
 def respond(
@@ -33,7 +46,7 @@ def respond(
     tasks: Sequence[str] | None = None,
     allow_unsound: bool = False,
 ) -> Submission:
-    """Check everything, book the spend, then turn answers into the reports that may leave.
+    """Check everything, draw reports, book the spend; only then do the reports exist for others.
 
     `tasks` are all tasks the worker was given. A mechanism that hides participation reports on each
     of them; None, or no answer, is then an answer like any other. `worker` is the name under which
@@ -57,13 +70,21 @@ def respond(
     >>> submission.reports[0] in ("no", "yes")
     True
     """
-    if type(randomness) is not SystemRandomness:
-        raise UsageError(
-            "reports are drawn with SystemRandomness and nothing else: seeds are for simulations"
-        )
     if not isinstance(policy, Policy) or not isinstance(ledger, Ledger):
         raise UsageError("respond needs a Policy and a Ledger")
-    check_name("requester", requester)
+    cells = checked_cells(answers, policy, worker=worker, tasks=tasks, allow_unsound=allow_unsound)
+    return book(draw(cells, policy, randomness, requester=requester), ledger)
+
+
+def checked_cells(
+    answers: Sequence[Answer],
+    policy: Policy,
+    *,
+    worker: str,
+    tasks: Sequence[str] | None = None,
+    allow_unsound: bool = False,
+) -> Cells:
+    """The answers as a mechanism takes them; whatever is wrong with them is found here."""
     check_name("worker", worker)
     mechanism = mechanism_of(policy)
     if policy.calibration is Calibration.AS_PUBLISHED and not allow_unsound:
@@ -71,11 +92,40 @@ def respond(
             "the policy is calibrated as published and promises nothing: preview(policy, "
             f"{len(answers):,}) says what it keeps; allow_unsound=True takes it as it is"
         )
-    cells = _cells(answers, tasks, policy, mechanism, worker)
-    # A rehearsal, thrown away: what a mechanism refuses is refused before anything is spent.
-    _submission(cells, policy, mechanism, randomness)
-    ledger.spend(_spending(cells, policy, mechanism, randomness, requester))
-    return _submission(cells, policy, mechanism, randomness)
+    return _cells(answers, tasks, policy, mechanism, worker)
+
+
+def draw(cells: Cells, policy: Policy, randomness: SystemRandomness, *, requester: str) -> Drawn:
+    """The reports on checked cells, and what they will have spent. None of it may leave yet."""
+    if type(randomness) is not SystemRandomness:
+        raise UsageError(
+            "reports are drawn with SystemRandomness and nothing else: seeds are for simulations"
+        )
+    check_name("requester", requester)
+    submission = _submission(cells, policy, mechanism_of(policy), randomness)
+    tasks = tuple(cells.tasks.tolist())
+    return Drawn(submission, spending_for(tasks, policy, requester, str(cells.workers[0])))
+
+
+def book(drawn: Drawn, ledger: Ledger) -> Submission:
+    """What may leave the device, now that its spending is booked."""
+    ledger.spend(drawn.spending)
+    return drawn.submission
+
+
+def spending_for(tasks: tuple[str, ...], policy: Policy, requester: str, worker: str) -> Spending:
+    """What reports on these tasks betray; answers are not needed to say it."""
+    mechanism = mechanism_of(policy)
+    return Spending(
+        worker=worker,
+        requester=requester,
+        policy=policy.hash,
+        mechanism=mechanism.name,
+        tasks=tasks,
+        guarantee=lambda answers, unit: mechanism.guarantee(answers, unit, _delta(policy)),
+        whole=not is_separable(mechanism),
+        most=policy.promise.answers if policy.promise else None,
+    )
 
 
 def preview(policy: Policy, answers: int) -> dict[Unit, Guarantee]:
@@ -151,38 +201,6 @@ def _check_distinct(tasks: Sequence[str], fault: str) -> None:
         if task in seen:
             raise UsageError(f"task {task!r} {fault}")
         seen.add(task)
-
-
-def _spending(
-    cells: Cells,
-    policy: Policy,
-    mechanism: Mechanism,
-    randomness: SystemRandomness,
-    requester: str,
-) -> Spending:
-    return Spending(
-        worker=str(cells.workers[0]),
-        requester=requester,
-        policy=policy.hash,
-        mechanism=mechanism.name,
-        tasks=tuple(cells.tasks.tolist()),
-        guarantee=lambda answers, unit: mechanism.guarantee(answers, unit, _delta(policy)),
-        whole=not _is_separable(mechanism, randomness),
-        most=policy.promise.answers if policy.promise else None,
-    )
-
-
-def _is_separable(mechanism: Mechanism, randomness: SystemRandomness) -> bool:
-    """Whether each report has noise of its own, so that answers may go out bit by bit.
-
-    What a worker draws once would be drawn again, a dense submission has every task already, and a
-    sample of the answers would be taken twice.
-    """
-    return (
-        hasattr(mechanism, "channel")
-        and not mechanism.hides_participation
-        and mechanism.draw(1, randomness) is None
-    )
 
 
 def _delta(policy: Policy) -> float:

@@ -1,0 +1,68 @@
+"""The address of a server, refused where a secret sent to it could be read on the way."""
+
+from __future__ import annotations
+
+import ipaddress
+from urllib.parse import SplitResult, urlsplit
+
+from sottovoce.errors import UsageError
+
+__all__ = ["checked_address", "is_to_this_machine"]
+
+LONGEST = 2_000
+DEFAULT_PORTS = {"https": 443, "http": 80}
+
+
+def checked_address(url: object, *, allow_http: bool = False) -> str:
+    """A server's address, path prefix included, always written in one way. Errors do not quote it.
+
+    >>> checked_address("HTTPS://Answers.example:443/lab/")
+    'https://answers.example/lab'
+    """
+    parts = _parts(url)
+    host = parts.hostname or ""
+    if parts.scheme not in DEFAULT_PORTS or not host:
+        raise UsageError("give the server's address as https://host or https://host/path")
+    if parts.username is not None or parts.query or parts.fragment:
+        raise UsageError(
+            "the server's address has a name, a question mark or a # in it: give only the part "
+            "like https://host/path"
+        )
+    if parts.scheme == "http" and not (allow_http or _is_this_machine(host)):
+        raise UsageError(
+            f"{host} is reached over plain http, where anybody on the way can read and change "
+            "everything: use https, or allow http explicitly (--allow-http, allow_http=True)"
+        )
+    return f"{parts.scheme}://{_place(host, parts.port, parts.scheme)}{parts.path.rstrip('/')}"
+
+
+def is_to_this_machine(address: str) -> bool:
+    """Whether a checked address is plain http to this machine."""
+    parts = urlsplit(address)
+    return parts.scheme == "http" and _is_this_machine(parts.hostname or "")
+
+
+def _parts(url: object) -> SplitResult:
+    wrong = UsageError("the server's address cannot be read: write it as https://host/path")
+    if not isinstance(url, str) or len(url) > LONGEST or not url.isascii() or not url.isprintable():
+        raise wrong
+    if " " in url or "\\" in url or "/../" in f"{url}/" or "%" in url:
+        raise wrong
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        raise wrong from None
+    return parts
+
+
+def _place(host: str, port: int | None, scheme: str) -> str:
+    name = f"[{host}]" if ":" in host else host
+    return name if port in (None, DEFAULT_PORTS[scheme]) else f"{name}:{port}"
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")

@@ -1,0 +1,296 @@
+"""A connection to one server: the same request again until it is answered, or patience ends."""
+
+from __future__ import annotations
+
+import json as _json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar
+from urllib.parse import urlsplit
+
+from sottovoce.connection.addresses import checked_address, is_to_this_machine
+from sottovoce.connection.foreign import plain
+from sottovoce.connection.patience import Patience
+from sottovoce.connection.replies import Download, content_of, refusal_of
+from sottovoce.errors import NotInstalled, SottovoceError, Unreachable, UsageError
+from sottovoce.version import __version__
+
+try:
+    import httpx
+except ImportError:
+    raise NotInstalled("httpx", purpose="talking to a server", extra="client") from None
+
+__all__ = ["Connection"]
+
+T = TypeVar("T")
+
+API = "/api/v1"
+CONNECT_TIMEOUT = 10.0
+LARGEST = 1 << 28
+"""Bytes of a reply that is not streamed: nobody fills this machine's memory."""
+
+AGAIN = frozenset({429, 502, 503, 504})
+UNDONE = frozenset({429, 503})
+"""After these the server has done nothing, so that even what must not happen twice is repeated."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """Why an attempt failed, whether another may follow, and what Retry-After says."""
+
+    error: SottovoceError
+    again: bool
+    asked: str | None = None
+
+
+class Connection:
+    """Requests to one server, with a credential that is in no error, log or repr.
+
+    GET, PUT and DELETE mean the same however often they arrive: they are sent again, byte for byte,
+    when nobody answers or the server asks for patience. POST is sent again only where it was not
+    acted upon. Redirects are not followed: a credential goes where its owner sent it.
+
+    Raises `Refused` for what the server refuses, and `Unreachable` when it does not answer, or
+    something answers that is no Sottovoce server.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        credential: str | None = None,
+        *,
+        timeout: float = 60.0,
+        retries: int = 4,
+        pause: float = 0.5,
+        allow_http: bool = False,
+    ) -> None:
+        self.address = checked_address(url, allow_http=allow_http)
+        self._credential = credential
+        self._patience = Patience(retries, pause)
+        self._client = httpx.Client(
+            timeout=httpx.Timeout(timeout, connect=min(timeout, CONNECT_TIMEOUT)),
+            headers={"User-Agent": f"sottovoce/{__version__}", "Accept-Encoding": "identity"},
+            follow_redirects=False,
+            # A proxy would carry what is for this machine, unencrypted, to another.
+            trust_env=not is_to_this_machine(self.address),
+        )
+
+    def __repr__(self) -> str:
+        return f"Connection({self.address!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Hang up."""
+        self._client.close()
+
+    def get(
+        self,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        credential: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
+        """The JSON at a path below /api/v1."""
+        return self._json(self._request("GET", path, query, credential, headers))
+
+    def put(
+        self,
+        path: str,
+        json: Any = None,
+        *,
+        content: bytes | None = None,
+        credential: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
+        """The JSON answer to a PUT of JSON, or of these very bytes."""
+        return self._json(
+            self._request("PUT", path, None, credential, headers, _body(json, content))
+        )
+
+    def post(
+        self,
+        path: str,
+        json: Any = None,
+        *,
+        content: bytes | None = None,
+        credential: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
+        """The JSON answer to a POST of JSON, or of these very bytes."""
+        return self._json(
+            self._request("POST", path, None, credential, headers, _body(json, content))
+        )
+
+    def delete(
+        self,
+        path: str,
+        *,
+        credential: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
+        """The JSON answer to a DELETE; mostly None."""
+        return self._json(self._request("DELETE", path, None, credential, headers))
+
+    @contextmanager
+    def stream(
+        self,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        credential: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Iterator[Download]:
+        """The bytes at a path, piece by piece; a download that breaks off raises Unreachable."""
+        request = self._request("GET", path, query, credential, headers)
+        response = self._tried(request, lambda response: response)
+        try:
+            yield Download(response.headers, self._pieces(response))
+        finally:
+            response.close()
+
+    def _request(
+        self,
+        method: str,
+        path: str,
+        query: Mapping[str, Any] | None,
+        credential: str | None,
+        headers: Mapping[str, str] | None,
+        body: tuple[bytes, str] | None = None,
+    ) -> httpx.Request:
+        sent = dict(headers or {})
+        bearer = credential or self._credential
+        if bearer is not None:
+            if not (bearer.isascii() and bearer.isprintable()):
+                raise UsageError("a credential has only letters, digits, - and _ after its prefix")
+            sent["Authorization"] = f"Bearer {bearer}"
+        if body is not None and not any(name.lower() == "content-type" for name in sent):
+            sent["Content-Type"] = body[1]
+        content = None if body is None else body[0]
+        fault = None
+        try:
+            return self._client.build_request(
+                method, f"{self.address}{API}{path}", params=query, headers=sent, content=content
+            )
+        except (httpx.InvalidURL, ValueError) as error:
+            fault = type(error).__name__
+        raise UsageError(f"no request can be made for this address ({fault})")
+
+    def _json(self, request: httpx.Request) -> Any:
+        return self._tried(request, self._read)
+
+    def _tried(self, request: httpx.Request, use: Callable[[httpx.Response], T | _Failure]) -> T:
+        """What `use` makes of a response that says yes, trying again as patience allows.
+
+        Errors are made in one place and raised in another: the library's own hold the request,
+        secrets and all, and would travel along as their context.
+        """
+        retry = 0
+        while True:
+            outcome = self._attempt(request, use)
+            if not isinstance(outcome, _Failure):
+                return outcome
+            retry += 1
+            if not outcome.again or retry > self._patience.retries:
+                raise outcome.error
+            time.sleep(self._patience.before(retry, outcome.asked))
+
+    def _attempt(
+        self, request: httpx.Request, use: Callable[[httpx.Response], T | _Failure]
+    ) -> T | _Failure:
+        once = request.method == "POST"
+        try:
+            response = self._client.send(request, stream=True)
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
+            return _Failure(self._unreachable(_words(error)), not _is_certificate(error))
+        except httpx.TransportError as error:
+            return _Failure(self._unreachable(_words(error)), not once)
+        try:
+            if response.is_success:
+                return use(response)
+            again = response.status_code in (UNDONE if once else AGAIN)
+            return _Failure(self._fault(response), again, response.headers.get("retry-after"))
+        except Unreachable as error:  # the reply broke off
+            response.close()
+            return _Failure(Unreachable(error.address, reason=error.reason), not once)
+
+    def _read(self, response: httpx.Response) -> Any:
+        body = self._whole(response)
+        try:
+            return content_of(body)
+        except ValueError:
+            words = "what answers is no Sottovoce server: is the address right?"
+            return _Failure(self._unreachable(words), again=False)
+
+    def _fault(self, response: httpx.Response) -> SottovoceError:
+        status = response.status_code
+        if 300 <= status < 400:
+            response.close()
+            return self._unreachable(
+                f"it sends on to {_origin(response.headers.get('location', ''))}, and no secret "
+                "is sent after that: give the address that it really has"
+            )
+        refused = refusal_of(status, response.headers, self._whole(response))
+        return refused or self._unreachable(f"HTTP {status}, not from a Sottovoce server")
+
+    def _whole(self, response: httpx.Response) -> bytes:
+        """The body, after which the connection is free again."""
+        pieces, size = [], 0
+        for piece in self._pieces(response):
+            size += len(piece)
+            if size > LARGEST:
+                raise self._unreachable("its reply does not end")
+            pieces.append(piece)
+        return b"".join(pieces)
+
+    def _pieces(self, response: httpx.Response) -> Iterator[bytes]:
+        fault = None
+        try:
+            yield from response.iter_bytes()
+        except (httpx.TransportError, httpx.DecodingError) as error:
+            fault = self._unreachable(_words(error))
+        if fault is not None:
+            raise fault
+
+    def _unreachable(self, reason: str) -> Unreachable:
+        return Unreachable(self.address, reason=reason)
+
+
+def _body(json: Any, content: bytes | None) -> tuple[bytes, str] | None:
+    if content is not None:
+        return content, "application/json"
+    if json is None:
+        return None
+    return _json.dumps(json, allow_nan=False).encode(), "application/json"
+
+
+def _words(error: Exception) -> str:
+    """What went wrong, in words that hold nothing of the request."""
+    if isinstance(error, httpx.TimeoutException):
+        return "no answer in time"
+    if _is_certificate(error):
+        return "its certificate is not to be trusted"
+    if isinstance(error, httpx.ConnectError):
+        return "no connection"
+    return "the connection broke"
+
+
+def _is_certificate(error: Exception) -> bool:
+    return "CERTIFICATE_VERIFY" in str(error)
+
+
+def _origin(location: str) -> str:
+    try:
+        parts = urlsplit(location)
+    except ValueError:
+        return "another address"
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        return "another address"
+    return plain(f"{parts.scheme}://{parts.hostname}", longest=200)

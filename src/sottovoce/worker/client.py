@@ -1,0 +1,337 @@
+"""A worker's software for one campaign: answers go in, and only randomised reports leave."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Self
+
+from sottovoce.connection import Connection
+from sottovoce.errors import (
+    PolicyChanged,
+    Reason,
+    Refused,
+    SpendRefused,
+    Unreachable,
+    UsageError,
+)
+from sottovoce.model import Label, Policy, State, Unit
+from sottovoce.worker.answer import Answer
+from sottovoce.worker.book import Spending
+from sottovoce.worker.budget import Amount, Budget
+from sottovoce.worker.delivering import Receipt, booked, delivered
+from sottovoce.worker.enrolment import Enrolment, held
+from sottovoce.worker.files import home_folder, private_folder
+from sottovoce.worker.ledger import Ledger
+from sottovoce.worker.links import Link
+from sottovoce.worker.offers import Offer
+from sottovoce.worker.outbox import Outbox, Parcel, Stage
+from sottovoce.worker.previewing import Preview, previewed
+from sottovoce.worker.randomness import SystemRandomness
+from sottovoce.worker.responding import checked_cells, draw, spending_for
+
+__all__ = ["DEFAULT_BUDGET", "Client", "Given", "OwnReports"]
+
+DEFAULT_BUDGET = Budget(worker_epsilon=50)
+"""What a worker is willing to betray to all campaigns together, unless it says otherwise."""
+
+LEDGER = "ledger.jsonl"
+_HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_REPORT = re.compile(r"[0-9a-f]{32}", re.ASCII)
+
+Given = Mapping[str, Label | None] | Sequence[Answer]
+"""Answers: by task, or as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnReports:
+    """One submission as the server has it."""
+
+    report_id: str
+    received_on: date
+    reports: Mapping[str, Label]
+
+
+class Client:
+    """A worker's side of one campaign: answers in, randomised reports out, nothing twice.
+
+        with Client("https://answers.example/c/leaf0#svi_…") as client:
+            print(client.offer.question, client.offer.per_worker)
+            receipt = client.send({"t1": "oak", "t2": "birch"})
+
+    `link` is the whole link, or without its # and `invite` beside it. On first contact the policy
+    is fetched, checked and pinned; a server that later offers another, or another than
+    `policy_hash`, raises `PolicyChanged` and is sent nothing. What every campaign spends is booked
+    in one ledger, whose budget is `DEFAULT_BUDGET` (epsilon 50 per worker) unless a first `budget`
+    is given; `client.ledger.raise_budget` raises it.
+
+    Everything is kept in `folder`: SOTTOVOCE_HOME, or the user's data folder, unless given. Reports
+    are on the disk before they are booked, booked before they are sent, and sent byte for byte
+    until the server has them; an answer is never written. A client that was interrupted goes on
+    where it was. With `contact=False` the server is asked only for what a call needs.
+    """
+
+    def __init__(
+        self,
+        link: str,
+        invite: str | None = None,
+        *,
+        folder: str | os.PathLike[str] | None = None,
+        budget: Budget | None = None,
+        policy_hash: str | None = None,
+        allow_http: bool = False,
+        contact: bool = True,
+        timeout: float = 60.0,
+        retries: int = 4,
+    ) -> None:
+        if policy_hash is not None and not _HASH.fullmatch(str(policy_hash)):
+            raise UsageError("a policy's hash has 64 hexadecimal digits")
+        self._link = Link.parse(link, invite, allow_http=allow_http)
+        self._wanted = policy_hash
+        self._home = private_folder(Path(folder).absolute() if folder else home_folder())
+        self.ledger = Ledger(self._home / LEDGER, budget or DEFAULT_BUDGET, adopt=budget is None)
+        with held(self._home, self._link):
+            self._enrolment = Enrolment.at(self._home, self._link)
+        self._outbox = Outbox(self._enrolment.folder)
+        self._offer: Offer | None = None
+        self._connection = Connection(
+            self._link.server, timeout=timeout, retries=retries, allow_http=allow_http
+        )
+        if contact:
+            try:
+                self._meet()
+            except BaseException:
+                self.close()
+                raise
+
+    def __repr__(self) -> str:
+        return f"Client({self._link.requester!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Hang up. What waits stays where it is."""
+        self._connection.close()
+
+    @property
+    def campaign(self) -> str:
+        """The campaign's identifier."""
+        return self._link.campaign
+
+    @property
+    def worker(self) -> str:
+        """The worker's name in this campaign, which no other campaign knows."""
+        return self._enrolment.worker
+
+    @property
+    def receipt(self) -> str:
+        """The worker's secret for this campaign: it shows and takes back its reports."""
+        return self._enrolment.receipt
+
+    @property
+    def policy_hash(self) -> str | None:
+        """The hash of the policy that is pinned; None before the first contact."""
+        policy = self._enrolment.policy
+        return None if policy is None else policy.hash
+
+    @property
+    def spent(self) -> dict[Unit, Amount]:
+        """What all reports to this campaign betray, as it is booked."""
+        policy = self._enrolment.policy
+        entry = policy and self.ledger.earlier(self._spending((), policy))
+        return dict(entry.spent) if entry else {unit: Amount(0.0, 0.0) for unit in Unit}
+
+    @property
+    def offer(self) -> Offer:
+        """What the campaign asks and promises; raises `PolicyChanged` if it is not what it was."""
+        if self._offer is None:
+            self._offer = self._fetched()
+        return self._offer
+
+    @property
+    def remaining(self) -> tuple[str, ...]:
+        """The tasks that were given to this worker and not reported on."""
+        offer = self.offer
+        return self.ledger.unreported(self._spending(offer.names, offer.policy))
+
+    def preview(self, answers: int | Given) -> Preview:
+        """What so many answers, or these, would betray and send. Draws nothing, spends nothing."""
+        offer = self.offer
+        if isinstance(answers, int):
+            remaining = offer.names if offer.hides_participation else self.remaining
+            if not 1 <= answers <= len(remaining):
+                raise UsageError(
+                    f"there are {len(remaining):,} tasks left to answer here, not {answers:,}"
+                )
+            tasks = remaining if offer.hides_participation else tuple(sorted(remaining[:answers]))
+        else:
+            cells = checked_cells(
+                _listed(answers), offer.policy, worker=self.worker, tasks=offer.names
+            )
+            tasks = tuple(cells.tasks.tolist())
+        return previewed(self._spending(tasks, offer.policy), offer.policy, self.ledger)
+
+    def send(self, answers: Given) -> Receipt:
+        """Randomise the answers, here, and send the reports; returns once the server has them.
+
+        The order is the argument: what is wrong is found before anything is drawn, what is drawn is
+        kept before it is booked, and booked before it leaves. `Unreachable` leaves the reports
+        waiting, and `resume` sends the same bytes; `Refused` keeps them with the reason.
+        """
+        offer = self._offer = self._current()
+        if offer.state is not State.OPEN:
+            raise Refused(Reason.NOT_OPEN, "the campaign is closed: nothing is sent or spent")
+        cells = checked_cells(_listed(answers), offer.policy, worker=self.worker, tasks=offer.names)
+        with held(self._home, self._link):
+            self._pin(offer.policy)
+            self._book_all()
+            self.ledger.check(self._spending(tuple(cells.tasks.tolist()), offer.policy))
+            drawn = draw(cells, offer.policy, SystemRandomness(), requester=self._link.requester)
+            parcel = Parcel(
+                secrets.token_hex(16),
+                Stage.DRAWN,
+                len(drawn.submission),
+                drawn.submission.text().encode("ascii"),
+                drawn.spending.tasks,
+            )
+            self._outbox.put(parcel)
+            parcel = booked(parcel, self._enrolment, self._outbox, self.ledger)
+            return self._deliver(parcel)
+
+    @property
+    def pending(self) -> tuple[Parcel, ...]:
+        """Reports that were drawn and not acknowledged, and why if the server said."""
+        return tuple(parcel for parcel in self._outbox.parcels() if parcel.is_waiting)
+
+    @property
+    def sent(self) -> tuple[Parcel, ...]:
+        """What the server has acknowledged, by identifier."""
+        return tuple(parcel for parcel in self._outbox.parcels() if not parcel.is_waiting)
+
+    def resume(self) -> list[Receipt]:
+        """Send what waits, byte for byte as it was drawn, refused reports included."""
+        receipts, refused = [], None
+        with held(self._home, self._link):
+            self._book_all()
+            for parcel in self.pending:
+                try:
+                    receipts.append(self._deliver(parcel))
+                except Refused as error:
+                    refused = refused or error
+        if refused is not None:
+            raise refused
+        return receipts
+
+    def reports(self) -> list[OwnReports]:
+        """What the server has of this worker, as it says."""
+        reply = self._connection.get(self._path("/reports"), credential=self.receipt)
+        try:
+            return [
+                OwnReports(
+                    str(each["report_id"]),
+                    date.fromisoformat(each["received_on"]),
+                    {str(one["task"]): one["report"] for one in each["reports"]},
+                )
+                for each in reply["submissions"]
+            ]
+        except (KeyError, TypeError, ValueError):
+            raise Unreachable(self._link.server, reason="what it says makes no sense") from None
+
+    def erase(self, report_id: str) -> None:
+        """Take a submission back. What it has spent stays spent: somebody may have seen it."""
+        if not isinstance(report_id, str) or not _REPORT.fullmatch(report_id):
+            raise UsageError("a report's identifier has 32 hexadecimal digits")
+        with held(self._home, self._link):
+            parcel = self._outbox.find(report_id)
+            try:
+                self._connection.delete(
+                    self._path(f"/reports/{report_id}"), credential=self.receipt
+                )
+            except Refused as refused:
+                # What the server never had is taken back by not being sent.
+                never = refused.reason is Reason.NOT_FOUND and parcel and parcel.is_waiting
+                if not never:
+                    raise
+            self._outbox.discard(report_id)
+
+    def _meet(self) -> None:
+        """Fetch and pin the offer, and send what an interrupted client has left.
+
+        A server that does not answer is no reason to refuse what needs no answer, once it is known.
+        """
+        is_known = self._enrolment.policy is not None
+        try:
+            self._offer = self._fetched()
+        except (Refused, Unreachable):
+            if not is_known:
+                raise
+            return
+        with suppress(Refused, Unreachable, SpendRefused), held(self._home, self._link):
+            self._book_all()
+            for parcel in self.pending:
+                if parcel.stage is Stage.BOOKED:
+                    self._deliver(parcel)
+
+    def _fetched(self) -> Offer:
+        document = self._connection.get(self._path("/offer"), credential=self._link.invite)
+        offer = Offer.parse(self._link, document)
+        with held(self._home, self._link):
+            self._pin(offer.policy)
+        if offer.state is not State.OPEN:
+            return offer
+        if self._offer is not None and self._offer.tasks:
+            return replace(offer, tasks=self._offer.tasks)  # they are the same while it is open
+        block = self._connection.get(
+            self._path("/block"),
+            credential=self._link.invite,
+            headers={"Sottovoce-Receipt": self.receipt},
+        )
+        return offer.with_tasks(document, block, self.worker)
+
+    def _current(self) -> Offer:
+        """The offer as it is now; without a connection, as it was when it was last seen."""
+        try:
+            return self._fetched()
+        except Unreachable:
+            if self._offer is None:
+                raise
+            return self._offer
+
+    def _pin(self, offered: Policy) -> None:
+        """Pin the policy, or refuse another; also what another process has pinned counts."""
+        if self._wanted is not None and offered.hash != self._wanted:
+            raise PolicyChanged(self.campaign, pinned=self._wanted, offered=offered.hash)
+        self._enrolment = Enrolment.at(self._home, self._link).pinned(offered)
+
+    def _book_all(self) -> None:
+        """Book what was drawn when a client ended; what the budget refuses now is thrown away."""
+        self._outbox.tidy()
+        for parcel in self.pending:
+            with suppress(SpendRefused, UsageError):
+                booked(parcel, self._enrolment, self._outbox, self.ledger)
+
+    def _deliver(self, parcel: Parcel) -> Receipt:
+        return delivered(parcel, self._enrolment, self._outbox, self._connection, self._link.invite)
+
+    def _spending(self, tasks: tuple[str, ...], policy: Policy) -> Spending:
+        return spending_for(tasks, policy, self._link.requester, self.worker)
+
+    def _path(self, rest: str) -> str:
+        return f"/campaigns/{self._link.campaign}{rest}"
+
+
+def _listed(answers: Given) -> Sequence[Answer]:
+    """The answers as such; a plain sequence of texts would be taken apart letter by letter."""
+    if isinstance(answers, Mapping):
+        return [Answer(task, value) for task, value in answers.items()]
+    return answers

@@ -1,0 +1,98 @@
+"""From drawn reports to acknowledged ones, through any crash: booked once, sent byte for byte."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sottovoce.connection import Connection
+from sottovoce.errors import (
+    AlreadyReported,
+    DataError,
+    Reason,
+    Refused,
+    SpendRefused,
+    Unreachable,
+    UsageError,
+)
+from sottovoce.model import Label, Submission
+from sottovoce.worker.enrolment import Enrolment
+from sottovoce.worker.ledger import Ledger
+from sottovoce.worker.outbox import Outbox, Parcel, Stage
+from sottovoce.worker.responding import spending_for
+
+__all__ = ["Receipt", "booked", "delivered"]
+
+LATER = frozenset({Reason.BUSY, Reason.UNAVAILABLE})
+"""Refusals that are about the server, not about what was sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """The server has these reports. With the receipt its worker can see them and take them back.
+
+    `reports` are what was sent, by task. `replayed` says that the server had them already.
+    """
+
+    campaign: str
+    report_id: str
+    receipt: str = field(repr=False)
+    reports: Mapping[str, Label] = field(repr=False)
+    replayed: bool = False
+
+    def __len__(self) -> int:
+        return len(self.reports)
+
+
+def booked(parcel: Parcel, enrolment: Enrolment, outbox: Outbox, ledger: Ledger) -> Parcel:
+    """The parcel with its spending in the ledger; one the ledger refuses is thrown away unseen.
+
+    A parcel that was drawn and then lost sight of may have been booked before: the ledger knows
+    its tasks then. Nobody else books these tasks, since the campaign is held while one is drawn.
+    """
+    if parcel.stage is not Stage.DRAWN:
+        return parcel
+    if enrolment.policy is None:
+        raise DataError("reports wait here without their policy", file=str(enrolment.folder))
+    spending = spending_for(parcel.tasks, enrolment.policy, enrolment.requester, enrolment.worker)
+    try:
+        ledger.spend(spending)
+    except AlreadyReported:
+        pass
+    except (SpendRefused, UsageError):
+        # The reports were drawn, and nobody has seen them.
+        outbox.discard(parcel.report_id)
+        raise
+    parcel = parcel.at(Stage.BOOKED)
+    outbox.put(parcel)
+    return parcel
+
+
+def delivered(
+    parcel: Parcel, enrolment: Enrolment, outbox: Outbox, connection: Connection, invite: str
+) -> Receipt:
+    """The server's acknowledgement of a booked parcel. What it refuses is kept with the reason."""
+    if parcel.stage is Stage.DRAWN:
+        raise UsageError("reports leave only once their spending is booked")
+    try:
+        reply = connection.put(
+            f"/campaigns/{enrolment.campaign}/reports/{parcel.report_id}",
+            content=parcel.content,
+            credential=invite,
+            headers={"Sottovoce-Receipt": enrolment.receipt},
+        )
+    except Refused as refused:
+        if refused.reason not in LATER:
+            outbox.put(parcel.at(Stage.REFUSED, str(refused)))
+        raise
+    if not isinstance(reply, dict) or reply.get("report_id") != parcel.report_id:
+        raise Unreachable(connection.address, reason="its acknowledgement is for something else")
+    outbox.put(parcel.at(Stage.SENT))
+    submission = Submission.parse(parcel.content)
+    return Receipt(
+        enrolment.campaign,
+        parcel.report_id,
+        enrolment.receipt,
+        dict(zip(submission.tasks, submission.reports, strict=True)),
+        reply.get("replayed") is True,
+    )

@@ -1,0 +1,120 @@
+"""What a worker's device remembers of one campaign."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
+
+from sottovoce.errors import DataError, PolicyChanged, UsageError
+from sottovoce.model import Credential, Policy, check_credential, pseudonym
+from sottovoce.worker.files import private_folder, saying, write_durably
+from sottovoce.worker.links import Link
+from sottovoce.worker.locking import exclusive
+
+__all__ = ["Enrolment", "held"]
+
+FORMAT = "sottovoce-enrolment/1"
+FILE, LOCK = "campaign.json", "lock"
+PATIENCE = 30.0
+"""Seconds to wait for another process of the same worker."""
+
+
+@dataclass(frozen=True, slots=True)
+class Enrolment:
+    """A worker's receipt for one campaign, and the policy that it has pinned.
+
+    The receipt is drawn once and on the disk before it is shown to anybody: it is the worker's name
+    in the campaign, and the only way to see or take back reports.
+    """
+
+    folder: Path
+    requester: str
+    campaign: str
+    receipt: str = field(repr=False)
+    policy: Policy | None = field(repr=False)
+
+    @classmethod
+    def at(cls, home: Path, link: Link) -> Self:
+        """The enrolment in a campaign; a new one where there is none. Hold the folder."""
+        folder = folder_of(home, link)
+        try:
+            content = (folder / FILE).read_bytes()
+        except FileNotFoundError:
+            return cls._new(folder, link)
+        except OSError as error:
+            raise UsageError(f"{folder / FILE} cannot be read ({error.strerror})") from None
+        return cls._of(folder, link, content)
+
+    @classmethod
+    def _new(cls, folder: Path, link: Link) -> Self:
+        receipt = Credential.RECEIPT + secrets.token_urlsafe(32)
+        made = cls(folder, link.requester, link.campaign, receipt, None)
+        made._save()
+        return made
+
+    @classmethod
+    def _of(cls, folder: Path, link: Link, content: bytes) -> Self:
+        try:
+            document = json.loads(content)
+            if document["format"] != FORMAT or document["requester"] != link.requester:
+                raise ValueError
+            receipt = check_credential(document["receipt"], Credential.RECEIPT)
+            pinned = document["policy"]
+            policy = None if pinned is None else Policy.parse(pinned)
+        except (ValueError, KeyError, TypeError, UsageError):
+            raise DataError(
+                "this is not what was written: restore it from a copy, since without it reports "
+                "to this campaign can be neither seen nor taken back",
+                file=str(folder / FILE),
+            ) from None
+        return cls(folder, link.requester, link.campaign, receipt, policy)
+
+    @property
+    def worker(self) -> str:
+        """The worker's name in the campaign."""
+        return pseudonym(self.campaign, self.receipt)
+
+    def pinned(self, offered: Policy) -> Self:
+        """The same with this policy pinned, durably; another than was pinned is refused."""
+        if self.policy is None:
+            made = replace(self, policy=offered)
+            made._save()
+            return made
+        if self.policy.hash != offered.hash:
+            raise PolicyChanged(self.campaign, pinned=self.policy.hash, offered=offered.hash)
+        return self
+
+    def _save(self) -> None:
+        document: dict[str, Any] = {
+            "format": FORMAT,
+            "requester": self.requester,
+            "receipt": self.receipt,
+            "policy": None if self.policy is None else self.policy.text(),
+        }
+        write_durably(self.folder / FILE, json.dumps(document, indent=1).encode())
+
+
+def folder_of(home: Path, link: Link) -> Path:
+    """The folder of a campaign, made where there is none."""
+    name = hashlib.sha256(link.requester.encode()).hexdigest()[:32]
+    return private_folder(home / "campaigns" / name)
+
+
+@contextmanager
+def held(home: Path, link: Link) -> Iterator[None]:
+    """Keep other processes of the same worker out of a campaign until the block ends."""
+    path = folder_of(home, link) / LOCK
+    with saying(path):
+        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        with exclusive(file, str(path), PATIENCE):
+            yield
+    finally:
+        os.close(file)

@@ -1,0 +1,93 @@
+"""What answers would betray and send, before anything is drawn or spent."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+from sottovoce.errors import BudgetExceeded
+from sottovoce.mechanisms.policies import mechanism_of
+from sottovoce.mechanisms.sampling import Sampled
+from sottovoce.mechanisms.tables import report_domain
+from sottovoce.model import Alphabet, Domain, Guarantee, Policy, Submission, Unit
+from sottovoce.worker.book import Spending
+from sottovoce.worker.budget import Amount
+from sottovoce.worker.ledger import Ledger
+
+__all__ = ["Preview", "previewed"]
+
+LONGEST_NUMBER, LONGEST_SUBSET = 25, 184
+"""Bytes of a report that is a number, or a subset of 64."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What sending would mean. No answer is in it.
+
+    `guarantee` is that of everything reported to this campaign, earlier reports included; `left` is
+    what the worker's budget has left now, before sending. `reports` may leave, on some or all of
+    `tasks`, in at most `most_bytes` bytes.
+    """
+
+    answers: int
+    reports: int
+    tasks: tuple[str, ...] = field(repr=False)
+    guarantee: dict[Unit, Guarantee]
+    left: dict[Unit, Amount]
+    most_bytes: int
+    refused: BudgetExceeded | None
+
+    @property
+    def fits(self) -> bool:
+        """Whether the budget allows it."""
+        return self.refused is None
+
+    def __str__(self) -> str:
+        held = " and ".join(str(self.guarantee[unit]) for unit in Unit)
+        fits = "" if self.fits else "; that is beyond the budget"
+        return (
+            f"{_many(self.answers, 'answer')}: {_many(self.reports, 'report')}, at most "
+            f"{self.most_bytes:,} bytes, {held} for all reports to this campaign; epsilon "
+            f"{self.left[Unit.WORKER].epsilon:g} per worker is left of the budget{fits}"
+        )
+
+
+def previewed(spending: Spending, policy: Policy, ledger: Ledger) -> Preview:
+    """What would be sent and spent; refuses what `Ledger.spend` would refuse but for the budget."""
+    refused = None
+    try:
+        answers = ledger.check(spending).answers
+    except BudgetExceeded as error:
+        earlier = ledger.earlier(spending)
+        refused, answers = error, (earlier.answers if earlier else 0) + len(spending.tasks)
+    mechanism = mechanism_of(policy)
+    count = len(spending.tasks)
+    reports = min(count, mechanism.answers) if isinstance(mechanism, Sampled) else count
+    return Preview(
+        count,
+        reports,
+        spending.tasks,
+        {unit: spending.guarantee(answers, unit) for unit in Unit},
+        {unit: ledger.left(unit) for unit in Unit},
+        _most_bytes(spending, policy, mechanism.alphabet, reports),
+        refused,
+    )
+
+
+def _many(count: int, thing: str) -> str:
+    return f"{count:,} {thing}{'s'[: count != 1]}"
+
+
+def _most_bytes(spending: Spending, policy: Policy, alphabet: Alphabet, reports: int) -> int:
+    empty = len(Submission(policy.hash, spending.worker, (), ()).text())
+    tasks = sorted((len(json.dumps(task)) + 1 for task in spending.tasks), reverse=True)
+    return empty + sum(tasks[:reports]) + reports * (_longest_report(alphabet, policy.domain) + 1)
+
+
+def _longest_report(alphabet: Alphabet, domain: Domain) -> int:
+    if alphabet is Alphabet.SUBSETS:
+        return LONGEST_SUBSET
+    written = report_domain(alphabet, domain)
+    if not isinstance(written, Domain) or written.is_numeric:
+        return LONGEST_NUMBER
+    return max(len(json.dumps(label)) for label in written.labels)
