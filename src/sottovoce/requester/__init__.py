@@ -1,0 +1,1 @@
+"""The requester's side: campaigns on a server, from Python, and what its webhooks are told."""

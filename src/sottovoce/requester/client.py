@@ -1,0 +1,226 @@
+"""Campaigns on a server, from Python."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from datetime import date
+from typing import Any, Literal, Self, TypeAlias, Unpack, cast
+from urllib.parse import quote
+
+from sottovoce.connection import Connection
+from sottovoce.errors import Reason, Refused
+from sottovoce.model import Credential, Policy, Result, check_credential
+from sottovoce.model.campaign import CAMPAIGN_ID
+from sottovoce.requester.drafts import AskedTerms, TaskRows, task_documents, terms_document
+from sottovoce.requester.exports import download
+from sottovoce.requester.pages import all_pages, whole_result
+from sottovoce.requester.setup import PAUSE, RETRIES, token_from_setup
+from sottovoce.requester.views import (
+    CampaignView,
+    InviteCounts,
+    NewToken,
+    NewWebhook,
+    ResultsView,
+    TokenView,
+    TruthView,
+    WebhookView,
+    WorkerView,
+)
+
+__all__ = ["Order", "Requester"]
+
+Order: TypeAlias = Literal["place", "confidence"]
+"""Truths in the order of the tasks, or the least sure first."""
+
+
+class Requester:
+    """What a requester does on a server. The token is in no repr, error or log.
+
+    Raises `Refused` for what the server refuses, and `Unreachable` when it does not answer.
+    `retries` is how often a request that nobody answered is sent again. Plain http is taken to
+    this machine only, unless `allow_http`.
+
+        with Requester("https://answers.example", token) as requester:
+            made = requester.create(
+                "Which tree is this?", "tasks.csv",
+                domain=Domain.categorical(["oak", "birch"]), target=Target(1.0, answers=20),
+            )
+            requester.open(made["id"])
+            [link] = requester.invite(made["id"])
+    """
+
+    def __init__(
+        self, url: str, token: str, *, allow_http: bool = False, retries: int = RETRIES
+    ) -> None:
+        self.token = check_credential(token, Credential.TOKEN)
+        self._connection = Connection(
+            url, token, allow_http=allow_http, retries=retries, pause=PAUSE
+        )
+
+    @classmethod
+    def from_setup(cls, link: str, name: str, *, allow_http: bool = False) -> Self:
+        """The first requester of a server, by the one-time link that it prints.
+
+        Keep `token`: the link works once.
+        """
+        address, token = token_from_setup(link, name, allow_http=allow_http)
+        return cls(address, token, allow_http=allow_http)
+
+    @property
+    def address(self) -> str:
+        """The server's address."""
+        return self._connection.address
+
+    def __repr__(self) -> str:
+        return f"Requester({self.address!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.disconnect()
+
+    def disconnect(self) -> None:
+        """Hang up. Done at the end of a `with` block."""
+        self._connection.close()
+
+    def create(
+        self, question: str, tasks: TaskRows | None = None, **terms: Unpack[AskedTerms]
+    ) -> CampaignView:
+        """A new draft with these terms; `tasks` are a file or rows, and may come later.
+
+        Terms are `policy`, or `domain` and `target` with perhaps `mechanism` and `parameters`;
+        and `title`, `unit`, `quota` and `closes_on`.
+        """
+        document = terms_document(question, **terms)
+        if tasks is not None:
+            document["tasks"] = task_documents(tasks)
+        return cast(CampaignView, self._connection.post("/campaigns", document))
+
+    def change(self, campaign: str, question: str, **terms: Unpack[AskedTerms]) -> CampaignView:
+        """A draft with other terms, all of them said anew as for `create`; its tasks stay."""
+        document = terms_document(question, **terms)
+        return cast(CampaignView, self._connection.put(_path(campaign), document))
+
+    def set_tasks(self, campaign: str, tasks: TaskRows) -> int:
+        """Replace a draft's tasks; returns how many there are."""
+        answer = self._connection.put(_path(campaign, "tasks"), task_documents(tasks))
+        return int(answer["tasks"])
+
+    def open(self, campaign: str) -> CampaignView:
+        """Take reports from now on; terms and tasks are fixed."""
+        return cast(CampaignView, self._connection.post(_path(campaign, "open")))
+
+    def close(self, campaign: str) -> CampaignView:
+        """Take no more reports, for good."""
+        return cast(CampaignView, self._connection.post(_path(campaign, "close")))
+
+    def delete(self, campaign: str) -> None:
+        """Delete a campaign with all its reports and results, for good."""
+        self._connection.delete(_path(campaign))
+
+    def campaigns(self) -> list[CampaignView]:
+        """Every campaign, the newest first."""
+        return cast("list[CampaignView]", self._connection.get("/campaigns")["campaigns"])
+
+    def campaign(self, campaign: str) -> CampaignView:
+        """A campaign as it is now."""
+        return cast(CampaignView, self._connection.get(_path(campaign)))
+
+    def invite(
+        self,
+        campaign: str,
+        kind: Literal["open", "single"] = "open",
+        count: int = 1,
+        expires_on: date | None = None,
+    ) -> list[str]:
+        """Links for workers: one that anybody may use, or `count` for one worker each.
+
+        Each holds a secret that is not kept anywhere: these are the only copies.
+        """
+        body: dict[str, Any] = {"kind": kind, "count": count}
+        if expires_on is not None:
+            body["expires_on"] = expires_on.isoformat()
+        return cast("list[str]", self._connection.post(_path(campaign, "invites"), body)["links"])
+
+    def invites(self, campaign: str) -> InviteCounts:
+        """How many invites there are, and how many were used."""
+        return cast(InviteCounts, self._connection.get(_path(campaign, "invites")))
+
+    def revoke_invites(self, campaign: str) -> int:
+        """End every invite of a campaign; returns how many."""
+        return int(self._connection.delete(_path(campaign, "invites"))["revoked"])
+
+    def results_page(
+        self, campaign: str, *, offset: int = 0, limit: int = 1000, order: Order = "place"
+    ) -> ResultsView:
+        """Some truths, with a summary of all and how many reports are not in them yet."""
+        query = {"offset": offset, "limit": limit, "sort": order}
+        return cast(ResultsView, self._connection.get(_path(campaign, "results"), query=query))
+
+    def truths(self, campaign: str, *, order: Order = "place") -> Iterator[TruthView]:
+        """Every truth, page by page as it is asked for."""
+        query = {"sort": order}
+        return all_pages(self._connection, _path(campaign, "results"), "truths", query)
+
+    def workers(self, campaign: str) -> Iterator[WorkerView]:
+        """Every worker's weight, page by page as it is asked for."""
+        return all_pages(self._connection, _path(campaign, "results/workers"), "workers")
+
+    def results(self, campaign: str) -> Result:
+        """All truths and weights as `sottovoce.infer` returns them: to score, write or plot."""
+        policy = Policy.of_json(self.campaign(campaign)["policy"])
+        return whole_result(self._connection, _path(campaign, "results"), policy)
+
+    def export(
+        self,
+        campaign: str,
+        name: str,
+        path: str | os.PathLike[str],
+        *,
+        raw: bool = False,
+        force: bool = False,
+    ) -> int | None:
+        """Download an export such as `reports.parquet`, whole or not at all.
+
+        Returns its rows; None for an export that is no table. Cells of a CSV that a spreadsheet
+        would run as a formula are defused, unless `raw`.
+        """
+        place = _path(campaign, f"exports/{quote(name, safe='')}")
+        return download(self._connection, place, name, path, raw=raw, force=force)
+
+    def add_webhook(self, campaign: str, address: str) -> NewWebhook:
+        """Tell this address when the campaign closes or converges.
+
+        What comes is signed with the secret returned: see `sottovoce.verify_signature`.
+        """
+        body = {"address": address}
+        return cast(NewWebhook, self._connection.post(_path(campaign, "webhooks"), body))
+
+    def webhooks(self, campaign: str) -> list[WebhookView]:
+        """Who is told."""
+        found = self._connection.get(_path(campaign, "webhooks"))["webhooks"]
+        return cast("list[WebhookView]", found)
+
+    def remove_webhook(self, campaign: str, webhook: str) -> None:
+        """Tell it nothing more."""
+        self._connection.delete(_path(campaign, f"webhooks/{quote(webhook, safe='')}"))
+
+    def make_token(self, name: str) -> NewToken:
+        """A further token, which may do all that this one may."""
+        return cast(NewToken, self._connection.post("/tokens", {"name": name}))
+
+    def tokens(self) -> list[TokenView]:
+        """Every token, without the tokens themselves."""
+        return cast("list[TokenView]", self._connection.get("/tokens")["tokens"])
+
+    def revoke_token(self, token: str) -> None:
+        """End a token, by its identifier."""
+        self._connection.delete(f"/tokens/{quote(token, safe='')}")
+
+
+def _path(campaign: str, below: str = "") -> str:
+    if not (isinstance(campaign, str) and CAMPAIGN_ID.fullmatch(campaign)):
+        raise Refused(Reason.NOT_FOUND, "there is no such campaign")
+    return f"/campaigns/{campaign}" + (f"/{below}" if below else "")

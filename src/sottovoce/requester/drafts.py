@@ -1,0 +1,120 @@
+"""What a campaign shall ask and promise, as the server wants to be told."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from datetime import date
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
+
+from sottovoce.errors import UsageError
+from sottovoce.model import Domain, Policy, Task
+from sottovoce.model.campaign import LONGEST_NAME, check_tasks
+from sottovoce.stores.tasks import read_tasks
+
+if TYPE_CHECKING:
+    # Whoever names a target has loaded the mechanisms; others need not wait for them.
+    from sottovoce.mechanisms.targets import Target
+
+__all__ = ["AskedTerms", "TaskRows", "task_documents", "terms_document"]
+
+TaskRows: TypeAlias = str | os.PathLike[str] | Iterable[Task | Mapping[str, Any] | str]
+"""A file of tasks, or rows: tasks, mappings with task, text and image, or only texts."""
+
+
+class AskedTerms(TypedDict, total=False):
+    """What a campaign shall ask and promise.
+
+    Either a `policy`, or a `domain` and a `target` for which the server calibrates a mechanism:
+    the one that is named, with these parameters, or the one that suits. The title is the question
+    unless given, `unit` what numbers are in, `quota` the most workers, and `closes_on` the first
+    day (UTC) on which no report is taken.
+    """
+
+    title: str | None
+    policy: Policy | None
+    domain: Domain | None
+    target: Target | None
+    mechanism: str | None
+    parameters: Mapping[str, Any] | None
+    unit: str | None
+    quota: int | None
+    closes_on: date | None
+
+
+def terms_document(question: str, **terms: Unpack[AskedTerms]) -> dict[str, Any]:
+    """A campaign's terms as JSON."""
+    closes_on = terms.get("closes_on")
+    document = {
+        "title": terms.get("title") or question[:LONGEST_NAME],
+        "question": question,
+        "unit": terms.get("unit"),
+        "quota": terms.get("quota"),
+        "closes_on": None if closes_on is None else closes_on.isoformat(),
+        **_promise(terms),
+    }
+    return {name: value for name, value in document.items() if value is not None}
+
+
+def task_documents(rows: TaskRows) -> list[dict[str, Any]]:
+    """Tasks as JSON, checked; what is wrong with a file is said with its row and column."""
+    return [
+        {"task": task.name, "text": task.text, **({"image": task.image} if task.image else {})}
+        for task in _tasks(rows)
+    ]
+
+
+def _tasks(rows: TaskRows) -> list[Task]:
+    if isinstance(rows, str | os.PathLike):
+        return read_tasks(rows)
+    tasks = [_task(row) for row in rows]
+    check_tasks(tasks)
+    return tasks
+
+
+def _task(row: Task | Mapping[str, Any] | str) -> Task:
+    if isinstance(row, Task):
+        return row
+    if isinstance(row, str):
+        return Task(row, row)
+    if unknown := sorted(row.keys() - {"task", "text", "image"}):
+        raise UsageError(f"a task has task, text and image, not {unknown[0]!r}")
+    if "task" not in row:
+        raise UsageError("a task needs its name, as task")
+    return Task(row["task"], row.get("text") or row["task"], row.get("image"))
+
+
+def _promise(terms: AskedTerms) -> dict[str, Any]:
+    policy, domain, target = terms.get("policy"), terms.get("domain"), terms.get("target")
+    mechanism, parameters = terms.get("mechanism"), terms.get("parameters")
+    if policy is not None:
+        if domain or target or mechanism or parameters:
+            raise UsageError("a policy already has a domain, a target and a mechanism")
+        return {"policy": policy.as_json()}
+    if domain is None or target is None:
+        raise UsageError("give a policy, or a domain and a target")
+    return {
+        "domain": _domain_document(domain),
+        "privacy": _privacy_document(target, mechanism, parameters),
+    }
+
+
+def _domain_document(domain: Domain) -> dict[str, Any]:
+    if not domain.is_numeric:
+        return {"kind": str(domain.kind), "labels": list(domain.labels)}
+    step = {} if domain.step is None else {"step": domain.step}
+    return {"kind": str(domain.kind), "low": domain.low, "high": domain.high, **step}
+
+
+def _privacy_document(
+    target: Target, mechanism: str | None, parameters: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    document = {
+        "epsilon": target.epsilon,
+        "unit": str(target.unit),
+        "delta": target.delta,
+        "answers": target.answers,
+        "hide_participation": target.hide_participation,
+    }
+    chosen = {"mechanism": mechanism, "sample": target.sample, "parameters": parameters or None}
+    return document | {name: value for name, value in chosen.items() if value is not None}

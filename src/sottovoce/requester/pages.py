@@ -1,0 +1,100 @@
+"""Long answers, page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from sottovoce.connection import Connection
+from sottovoce.errors import DataError, Unreachable
+from sottovoce.model import Codes, Domain, FloatArray, Names, Policy, Provenance, Result, label_text
+
+__all__ = ["all_pages", "whole_result"]
+
+PAGE = 10_000
+"""Rows that are fetched at once."""
+
+ATTEMPTS = 5
+"""How often results are read anew when the server inferred newer ones meanwhile."""
+
+
+def all_pages(
+    connection: Connection, path: str, field: str, query: Mapping[str, Any] | None = None
+) -> Iterator[Any]:
+    """The rows of all pages, each page fetched when its first row is asked for."""
+    for page in _pages(connection, path, field, query):
+        yield from page[field]
+
+
+def _pages(
+    connection: Connection, path: str, field: str, query: Mapping[str, Any] | None = None
+) -> Iterator[Any]:
+    offset, total = 0, 1
+    while offset < total:
+        asked = {**(query or {}), "offset": offset, "limit": PAGE}
+        page = connection.get(path, query=asked)
+        yield page
+        offset, total = offset + len(page[field]), page["total"]
+        if not page[field]:
+            return
+
+
+def whole_result(connection: Connection, path: str, policy: Policy) -> Result:
+    """All truths and weights of one inference, never some of one and some of the next."""
+    for _ in range(ATTEMPTS):
+        pages = list(_pages(connection, path, "truths"))
+        workers = list(all_pages(connection, f"{path}/workers", "workers"))
+        summary = connection.get(path, query={"limit": 1})["summary"]
+        if all(page["summary"] == summary for page in pages):
+            truths = [row for page in pages for row in page["truths"]]
+            return _result(policy, summary, truths, workers)
+    raise Unreachable(connection.address, reason="its results change faster than they can be read")
+
+
+def _result(
+    policy: Policy, summary: Mapping[str, Any] | None, truths: list[Any], workers: list[Any]
+) -> Result:
+    known = [row for row in truths if row["truth"] is not None]
+    if summary is None or not known:
+        problem = summary and summary["problem"]
+        raise DataError(problem or "nothing is inferred yet: reports have to come in first")
+    return Result(
+        tasks=_texts(row["task"] for row in known),
+        workers=_texts(row["worker"] for row in workers),
+        domain=policy.domain,
+        truths=_coded(policy.domain, [row["truth"] for row in known]),
+        weights=_floats(row["weight"] for row in workers),
+        answers=np.array([row["answers"] for row in known], dtype=np.int64),
+        rounds=summary["rounds"],
+        converged=summary["converged"],
+        provenance=Provenance(
+            summary["method"], version=summary["version"], policy_hash=policy.hash
+        ),
+        confidence=_numbers(known, "confidence"),
+        standard_error=_numbers(known, "standard_error"),
+    )
+
+
+def _coded(domain: Domain, truths: list[Any]) -> Codes | FloatArray:
+    if domain.is_numeric:
+        return np.array(truths, dtype=np.float64)
+    codes = {label_text(label): code for code, label in enumerate(domain.labels)}
+    return np.array([codes[label_text(truth)] for truth in truths], dtype=np.int32)
+
+
+def _numbers(rows: list[Any], field: str) -> FloatArray | None:
+    return _floats(row[field] for row in rows) if field in rows[0] else None
+
+
+def _floats(numbers: Iterable[float | None]) -> FloatArray:
+    """JSON has no NaN and says null."""
+    return np.array([np.nan if each is None else each for each in numbers], dtype=np.float64)
+
+
+def _texts(names: Iterable[str]) -> Names:
+    listed = list(names)
+    array = np.empty(len(listed), dtype=object)
+    array[:] = listed
+    return array

@@ -1,0 +1,132 @@
+"""The servers a requester has a token for, in a file that nobody else can read."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from sottovoce.connection import checked_address
+from sottovoce.errors import DataError, UsageError
+from sottovoce.model import Credential, check_credential
+from sottovoce.stores.writing import check_target, new_file
+
+__all__ = ["Server", "Servers", "chosen_server", "prepare", "servers_file"]
+
+FORMAT = "sottovoce-servers/1"
+LOGIN = (
+    "sottovoce campaign login LINK, with the one-time link that `sottovoce serve` prints; or "
+    "login ADDRESS --token"
+)
+
+
+def servers_file() -> Path:
+    """Name the file: in `SOTTOVOCE_HOME`, or in sottovoce among the user's settings."""
+    if chosen := os.environ.get("SOTTOVOCE_HOME"):
+        return Path(chosen).expanduser() / "servers.json"
+    settings = os.environ.get("APPDATA" if os.name == "nt" else "XDG_CONFIG_HOME")
+    return (Path(settings) if settings else Path.home() / ".config") / "sottovoce" / "servers.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server and the token for it, which is not in its repr."""
+
+    address: str
+    token: str = field(repr=False)
+    allow_http: bool = False
+
+    def __post_init__(self) -> None:
+        check_credential(self.token, Credential.TOKEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Servers:
+    """All of them by address, and the address that commands speak to."""
+
+    known: Mapping[str, Server] = field(default_factory=dict)
+    current: str | None = None
+
+    @classmethod
+    def read(cls, path: Path) -> Servers:
+        """Those in a file; none where there is no file."""
+        try:
+            return cls._of_json(json.loads(path.read_bytes()))
+        except FileNotFoundError:
+            return cls()
+        except (ValueError, KeyError, TypeError, UsageError):
+            fault = "is not what was written: delete it and log in again"
+            raise DataError(fault, file=str(path)) from None
+
+    @classmethod
+    def _of_json(cls, document: Any) -> Servers:
+        if document["format"] != FORMAT:
+            raise ValueError("another format")
+        listed = [
+            Server(str(each["address"]), each["token"], each["allow_http"] is True)
+            for each in document["servers"]
+        ]
+        known = {server.address: server for server in listed}
+        return cls(known, document["current"] if document["current"] in known else None)
+
+    def write(self, path: Path) -> None:
+        """Put them into a file, whole or not at all, that only its owner can read."""
+        document = {
+            "format": FORMAT,
+            "current": self.current,
+            "servers": [asdict(server) for server in self.known.values()],
+        }
+        prepare(path)
+        with new_file(path, force=True) as temporary:
+            file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(file, "w", encoding="utf-8") as stream:
+                json.dump(document, stream, indent=2)
+                stream.flush()
+                os.fsync(stream.fileno())
+
+    def with_current(self, server: Server) -> Servers:
+        """These and one more, which becomes the current one."""
+        return Servers({**self.known, server.address: server}, server.address)
+
+    def without(self, address: str) -> Servers:
+        """These but one. If it was the current one and one is left, that is current now."""
+        left = {each: server for each, server in self.known.items() if each != address}
+        if self.current != address:
+            return Servers(left, self.current)
+        return Servers(left, next(iter(left)) if len(left) == 1 else None)
+
+    def server(self, address: str) -> Server:
+        """The one at an address."""
+        if address not in self.known:
+            others = f", only to {', '.join(self.known)}" if self.known else ""
+            raise UsageError(f"not logged in to {address}{others}: {LOGIN}")
+        return self.known[address]
+
+
+def prepare(path: Path) -> None:
+    """Make the folder; refuse a place where no file can be put."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    check_target(path, force=True)
+    if not os.access(path.parent, os.W_OK):
+        raise UsageError(f"cannot write in {path.parent}: set SOTTOVOCE_HOME to another folder")
+
+
+def chosen_server(address: str | None = None, *, allow_http: bool = False) -> Server:
+    """The server to speak to.
+
+    Its address is the one given, else `SOTTOVOCE_URL`, else that of the current one. Its token is
+    `SOTTOVOCE_TOKEN`, else the one kept for the address.
+    """
+    servers = Servers.read(servers_file())
+    address = address or os.environ.get("SOTTOVOCE_URL") or servers.current
+    if address is None:
+        raise UsageError(f"not logged in to any server: {LOGIN}")
+    allowed = {each for each, server in servers.known.items() if server.allow_http}
+    is_allowed = allow_http or address.rstrip("/") in allowed
+    address = checked_address(address, allow_http=is_allowed)
+    if token := os.environ.get("SOTTOVOCE_TOKEN"):
+        return Server(address, token, is_allowed)
+    return replace(servers.server(address), allow_http=is_allowed)

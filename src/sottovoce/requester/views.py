@@ -1,0 +1,166 @@
+"""What a server tells a requester, as JSON has it. Days are ISO dates."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+from sottovoce.model import Guarantee, Unit
+
+__all__ = [
+    "CampaignView",
+    "GuaranteeView",
+    "InviteCounts",
+    "NewToken",
+    "NewWebhook",
+    "ResultsView",
+    "SummaryView",
+    "TokenView",
+    "TruthView",
+    "WebhookView",
+    "WorkerView",
+    "guarantees_of",
+]
+
+
+class HeldView(TypedDict):
+    """What holds for one unit; `epsilon` is null where no finite one does."""
+
+    epsilon: float | None
+    delta: float
+    exact: bool
+    answers: int
+
+
+class GuaranteeView(TypedDict):
+    """What a campaign promises, per answer and per worker, and in words."""
+
+    per_answer: HeldView
+    per_worker: HeldView
+    odds: str | None
+    warning: str | None
+
+
+class CampaignView(TypedDict):
+    """A campaign. `answers` is the most a worker gives, `block` how many tasks a worker gets."""
+
+    id: str
+    state: Literal["draft", "open", "closed"]
+    title: str
+    question: str
+    unit: str | None
+    domain: dict[str, Any]
+    policy: dict[str, Any]
+    policy_hash: str
+    guarantee: GuaranteeView
+    answers: int
+    block: int
+    tasks: int
+    quota: int | None
+    closes_on: str | None
+    workers: int
+    submissions: int
+    reports: int
+    opened_on: str | None
+    closed_on: str | None
+
+
+class InviteCounts(TypedDict):
+    """How many invites there are of each kind, and how many single-use ones were used."""
+
+    open: int
+    single: int
+    used: int
+
+
+class TruthView(TypedDict):
+    """A task's truth. Labels have a confidence, numbers a standard error."""
+
+    task: str
+    truth: str | float
+    answers: int
+    confidence: NotRequired[float | None]
+    standard_error: NotRequired[float | None]
+
+
+class WorkerView(TypedDict):
+    """How much a worker counted."""
+
+    worker: str
+    weight: float
+    answers: int
+
+
+class SummaryView(TypedDict):
+    """What is known of all truths.
+
+    `converged` says that the method came to an end, `settled` that further reports hardly change
+    the truths. `problem` is why there are none.
+    """
+
+    method: str | None
+    reports: int
+    workers: int
+    tasks: int
+    rounds: int
+    converged: bool
+    settled: bool
+    version: str
+    problem: str | None
+
+
+class ResultsView(TypedDict):
+    """One page of truths; `summary` is null until something was inferred."""
+
+    summary: SummaryView | None
+    truths: list[TruthView]
+    total: int
+    reports_waiting: int
+
+
+class TokenView(TypedDict):
+    """A requester's token, without the token."""
+
+    id: str
+    name: str
+    created_on: str
+
+
+class NewToken(TypedDict):
+    """A token that was just made: nobody can read it again."""
+
+    token: str
+    id: str
+
+
+class DeliveryView(TypedDict):
+    """What became of telling one event."""
+
+    id: str
+    event: str
+    state: str
+    attempts: int
+
+
+class WebhookView(TypedDict):
+    """Where a campaign's events are told, and the newest deliveries first."""
+
+    id: str
+    address: str
+    deliveries: list[DeliveryView]
+
+
+class NewWebhook(TypedDict):
+    """A webhook that was just added: nobody can read its secret again."""
+
+    id: str
+    secret: str
+
+
+def guarantees_of(view: GuaranteeView) -> tuple[Guarantee, Guarantee]:
+    """What holds per answer and per worker."""
+    return _held(view["per_answer"], Unit.ANSWER), _held(view["per_worker"], Unit.WORKER)
+
+
+def _held(view: HeldView, unit: Unit) -> Guarantee:
+    epsilon = float("inf") if view["epsilon"] is None else view["epsilon"]
+    return Guarantee(unit, view["answers"], epsilon, view["delta"], view["exact"])

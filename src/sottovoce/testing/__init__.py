@@ -1,0 +1,26 @@
+"""A real server for the tests of whoever builds on Sottovoce.
+
+`running_server` is one in this process, in a thread, on a free port and an empty database;
+`ServerProcess` is one in a process of its own, which can be killed. With pytest, write
+`pytest_plugins = ["sottovoce.testing.pytest"]` into conftest.py for the fixture `sottovoce_server`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sottovoce.testing.processes import ServerProcess
+    from sottovoce.testing.serving import RunningServer, running_server
+
+__all__ = ["RunningServer", "ServerProcess", "running_server"]
+
+# Imported when first used: who starts a server in another process needs no web framework here.
+_HOMES = {"RunningServer": "serving", "ServerProcess": "processes", "running_server": "serving"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

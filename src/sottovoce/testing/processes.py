@@ -1,0 +1,178 @@
+"""A real server in a process of its own, which can be killed."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Protocol, Self
+
+from sottovoce.errors import SottovoceError, UsageError
+from sottovoce.requester.client import Requester
+from sottovoce.testing.waiting import PATIENCE, wait_until
+
+__all__ = ["ServerProcess"]
+
+_LINK = re.compile(r"https?://\S+/setup#sva_\S{43}", re.ASCII)
+
+
+class Started(Protocol):
+    """What a server needs of the process it is: what `subprocess.Popen` has."""
+
+    pid: int
+
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
+    def send_signal(self, sig: int) -> None: ...
+    def kill(self) -> None: ...
+
+
+class ServerProcess:
+    """`sottovoce serve` as operators run it, on a free port of this machine.
+
+    `folder` keeps its `data`, and beside it `server.out` and `server.log`: what it prints, and its
+    log. After `kill` or `stop`, `restart` makes it the same server at the same address.
+
+        with ServerProcess(tmp_path) as server:
+            requester = server.requester()
+            server.kill()
+            server.restart()
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        port: int | None = None,
+        database_url: str | None = None,
+        options: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self.folder = Path(folder)
+        self.data = self.folder / "data"
+        self.port = free_port() if port is None else port
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._options = [*options]
+        self._environment = {**os.environ, **(environment or {})}
+        if database_url is not None:  # not on the command line, which others can read
+            self._environment["SOTTOVOCE_DATABASE_URL"] = database_url
+        self._process: Started | None = None
+        self._token: str | None = None
+
+    @property
+    def log(self) -> Path:
+        """What the server writes about itself, over all its starts."""
+        return self.folder / "server.log"
+
+    @property
+    def pid(self) -> int:
+        """The process, if it runs."""
+        if self._process is None or self._process.poll() is not None:
+            raise UsageError("the server does not run")
+        return self._process.pid
+
+    @property
+    def token(self) -> str:
+        """The requester's token: the first time, by the link that the server printed."""
+        if self._token is None:
+            found = _LINK.findall((self.folder / "server.out").read_text(encoding="utf-8"))
+            if not found:
+                raise UsageError("the server printed no setup link: its folder was used before")
+            with Requester.from_setup(found[-1], "testing") as requester:
+                self._token = requester.token
+        return self._token
+
+    def requester(self) -> Requester:
+        """Who may ask the server for everything."""
+        return Requester(self.url, self.token)
+
+    def start(self) -> Self:
+        """Start it, and wait until it takes requests."""
+        if self._process is not None and self._process.poll() is None:
+            raise UsageError("the server runs already")
+        self.folder.mkdir(parents=True, exist_ok=True)
+        arguments = ["serve", "--data", str(self.data), "--port", str(self.port), *self._options]
+        self._process = self._launched(arguments)
+        try:
+            self._wait_until_ready(self._process)
+        except BaseException:
+            self.kill()
+            raise
+        return self
+
+    def restart(self) -> Self:
+        """The same server again, at the same address; stops it first if it runs."""
+        self.stop()
+        return self.start()
+
+    def kill(self) -> None:
+        """End it in the middle of whatever it does, as a power cut would (SIGKILL)."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+    def stop(self) -> int | None:
+        """Let it finish what it does, and end; its exit code."""
+        if self._process is None:
+            return None
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGTERM)
+        try:
+            return self._process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise SottovoceError(f"the server did not stop within {PATIENCE:g} seconds") from None
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self.stop()
+        finally:
+            self.kill()
+
+    def _launched(self, arguments: Sequence[str]) -> Started:
+        """A new process that runs `sottovoce` with these arguments."""
+        with (self.folder / "server.out").open("ab") as out, self.log.open("ab") as log:
+            return subprocess.Popen(  # noqa: S603 - our own command
+                [sys.executable, "-m", "sottovoce", *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=log,
+                env=self._environment,
+            )
+
+    def _wait_until_ready(self, process: Started) -> None:
+        def ready() -> bool:
+            if process.poll() is not None:
+                raise SottovoceError(f"the server did not start: {self._last_words()}")
+            return self._is_ready()
+
+        wait_until(ready, "the server")
+
+    def _is_ready(self) -> bool:
+        # Not httpx, which reads certificates before it says a word.
+        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)) as line:
+            try:
+                line.request("GET", "/readyz")
+                return line.getresponse().status == 200
+            except (OSError, http.client.HTTPException):
+                return False  # not yet
+
+    def _last_words(self) -> str:
+        lines = self.log.read_text(encoding="utf-8", errors="replace").splitlines()
+        return lines[-1] if lines else f"see {self.log}"
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return int(listening.getsockname()[1])

@@ -1,0 +1,129 @@
+"""A real server in this process, in a thread."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from sottovoce.errors import NotInstalled, SottovoceError
+from sottovoce.mechanisms.targets import Target
+from sottovoce.model import Domain, Result
+from sottovoce.requester.client import Requester
+from sottovoce.testing.waiting import PATIENCE, settled_result, wait_until
+from sottovoce.worker.budget import Budget
+from sottovoce.worker.client import Client
+
+try:
+    import uvicorn
+    from fastapi import FastAPI
+
+    from sottovoce.campaign.access import make_token
+    from sottovoce.stores.database import upgrade
+    from sottovoce.stores.folder_lock import folder_lock
+    from sottovoce.web.app import build_app
+    from sottovoce.web.settings import Settings
+except ModuleNotFoundError as error:
+    raise NotInstalled(str(error.name), purpose="a server for tests", extra="server") from None
+
+__all__ = ["RunningServer", "running_server"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunningServer:
+    """A server that runs, and who may ask it. `folder` is where it keeps everything."""
+
+    url: str
+    token: str = field(repr=False)
+    requester: Requester
+    folder: Path
+
+    def campaign(
+        self,
+        labels: Sequence[str] = ("no", "yes"),
+        tasks: int | Sequence[str] = 10,
+        epsilon: float = 2.0,
+        answers: int | None = None,
+    ) -> tuple[str, str]:
+        """An open campaign, and a link with which any number of workers may answer.
+
+        `tasks` is how many, or their names; `answers` the most a worker gives, all if not said.
+        """
+        names = [f"t{i}" for i in range(tasks)] if isinstance(tasks, int) else list(tasks)
+        made = self.requester.create(
+            "Which label fits?",
+            [{"task": name, "text": f"Task {name}"} for name in names],
+            domain=Domain.categorical(labels),
+            target=Target(epsilon, answers=answers or len(names)),
+        )
+        self.requester.open(made["id"])
+        [link] = self.requester.invite(made["id"])
+        return made["id"], link
+
+    def client(
+        self, link: str, folder: str | os.PathLike[str], *, budget: Budget | None = None
+    ) -> Client:
+        """A worker's software. One folder is one worker: it keeps what the worker has spent."""
+        return Client(link, folder=folder, budget=budget)
+
+    def truths(self, campaign: str, *, patience: float = PATIENCE) -> Result:
+        """Truths and weights, once every report that has arrived is in them."""
+        return settled_result(self.requester, campaign, patience)
+
+
+@contextmanager
+def running_server(
+    folder: str | os.PathLike[str] | None = None, *, database_url: str | None = None
+) -> Iterator[RunningServer]:
+    """A real server while the block runs: HTTP on a free port of this machine, a real database.
+
+    It keeps everything in `folder`, and is the server it was when the folder is given again;
+    without one, in a folder that is removed at the end. `database_url` is a PostgreSQL instead.
+    """
+    with ExitStack() as stack:
+        place = Path(folder or stack.enter_context(TemporaryDirectory(prefix="sottovoce-")))
+        stack.enter_context(folder_lock(place))
+        listening = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=512))
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        settings = Settings(place, database_url, url)
+        _make_tables(settings)
+        app = build_app(settings)
+        stack.enter_context(_in_a_thread(app, listening))
+        token = make_token(app.state.service, "testing")
+        requester = stack.enter_context(Requester(url, token))
+        yield RunningServer(url, token, requester, place)
+
+
+def _make_tables(settings: Settings) -> None:
+    database = settings.database()
+    try:
+        upgrade(database)
+    finally:
+        database.close()
+
+
+@contextmanager
+def _in_a_thread(app: FastAPI, listening: socket.socket) -> Iterator[None]:
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app, ws="none", lifespan="on", log_config=None, access_log=False,
+            timeout_graceful_shutdown=5,
+        )
+    )  # fmt: skip
+    thread = threading.Thread(
+        target=server.run, kwargs={"sockets": [listening]}, name="sottovoce-server", daemon=True
+    )
+    thread.start()
+    try:
+        wait_until(lambda: server.started or not thread.is_alive(), "the server")
+        if not server.started:
+            raise SottovoceError("the server did not start: its log says why")
+        yield
+    finally:
+        server.should_exit = True
+        thread.join()
