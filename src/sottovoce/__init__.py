@@ -51,7 +51,10 @@ if TYPE_CHECKING:
         LedgerDamaged,
         NotInstalled,
         OutputExists,
+        PolicyChanged,
+        Refused,
         SottovoceError,
+        Unreachable,
         UsageError,
     )
     from sottovoce.inference import (
@@ -105,6 +108,7 @@ if TYPE_CHECKING:
         Reports,
         Result,
         Score,
+        Submission,
         Unit,
     )
     from sottovoce.privacy.audit import (
@@ -113,6 +117,8 @@ if TYPE_CHECKING:
         audit_samples,
     )
     from sottovoce.privacy.campaigns import composed
+    from sottovoce.requester.client import Requester
+    from sottovoce.requester.signatures import verify_signature
     from sottovoce.stores import (
         read_policy,
         write_policy,
@@ -121,11 +127,11 @@ if TYPE_CHECKING:
         Answer,
         Budget,
         Ledger,
-        Submission,
         SystemRandomness,
         preview,
         respond,
     )
+    from sottovoce.worker.client import Client
 
 _HOMES = {
     "sottovoce.api.files": (
@@ -156,7 +162,10 @@ _HOMES = {
         "LedgerDamaged",
         "NotInstalled",
         "OutputExists",
+        "PolicyChanged",
+        "Refused",
         "SottovoceError",
+        "Unreachable",
         "UsageError",
     ),
     "sottovoce.inference": (
@@ -206,6 +215,7 @@ _HOMES = {
         "Reports",
         "Result",
         "Score",
+        "Submission",
         "Unit",
     ),
     "sottovoce.privacy.campaigns": ("composed",),
@@ -214,6 +224,8 @@ _HOMES = {
         "audit",
         "audit_samples",
     ),
+    "sottovoce.requester.client": ("Requester",),
+    "sottovoce.requester.signatures": ("verify_signature",),
     "sottovoce.stores": (
         "read_policy",
         "write_policy",
@@ -222,11 +234,11 @@ _HOMES = {
         "Answer",
         "Budget",
         "Ledger",
-        "Submission",
         "SystemRandomness",
         "preview",
         "respond",
     ),
+    "sottovoce.worker.client": ("Client",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -243,6 +255,7 @@ __all__ = [
     "Budget",
     "BudgetExceeded",
     "Calibration",
+    "Client",
     "Comparison",
     "Constant",
     "DataError",
@@ -269,11 +282,14 @@ __all__ = [
     "OutputExists",
     "Piecewise",
     "Policy",
+    "PolicyChanged",
     "Promise",
     "RandomVarianceGaussian",
     "RandomizedResponse",
     "Reading",
+    "Refused",
     "Reports",
+    "Requester",
     "Result",
     "Sampled",
     "Score",
@@ -286,6 +302,7 @@ __all__ = [
     "Threshold",
     "TwoLayer",
     "Unit",
+    "Unreachable",
     "UsageError",
     "WeightedMedian",
     "audit",
@@ -307,6 +324,7 @@ __all__ = [
     "read_under",
     "respond",
     "score",
+    "verify_signature",
     "write",
     "write_policy",
 ]

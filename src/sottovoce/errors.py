@@ -5,6 +5,8 @@ A message says what was asked, what was found and the way out. Its numbers are a
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 __all__ = [
     "AlreadyReported",
     "BudgetExceeded",
@@ -15,8 +17,12 @@ __all__ = [
     "LedgerUnwritable",
     "NotInstalled",
     "OutputExists",
+    "PolicyChanged",
+    "Reason",
+    "Refused",
     "SottovoceError",
     "SpendRefused",
+    "Unreachable",
     "UsageError",
 ]
 
@@ -119,7 +125,7 @@ class LedgerBusy(LedgerError):  # noqa: N818 - reads as the fact it states
 
     def __init__(self, path: str, *, seconds: float) -> None:
         super().__init__(
-            f"{path}: another process has held this ledger for {seconds:g} seconds; end it, or "
+            f"{path}: another process has held this file for {seconds:g} seconds; end it, or "
             "try again later"
         )
         self.path, self.seconds = path, seconds
@@ -131,3 +137,79 @@ class LedgerUnwritable(LedgerError):  # noqa: N818 - reads as the fact it states
     def __init__(self, path: str, *, reason: str) -> None:
         super().__init__(f"{path}: the ledger cannot be kept here ({reason}); nothing is reported")
         self.path, self.reason = path, reason
+
+
+class Reason(StrEnum):
+    """Why a server refuses a request: the same word in its answer, its metrics and the client."""
+
+    MALFORMED = "malformed"
+    """Not what the interface describes."""
+    OVERSIZE = "oversize"
+    """Longer than anything that could be right."""
+    UNSUPPORTED = "unsupported"
+    """A method, a kind of content or an encoding the server does not take."""
+    NO_CREDENTIAL = "no_credential"
+    """Nothing was shown that allows this."""
+    BAD_CREDENTIAL = "bad_credential"
+    """What was shown is unknown, or for something else."""
+    INVITE_EXPIRED = "invite_expired"
+    INVITE_USED = "invite_used"
+    """A single-use invite that another worker has used."""
+    NOT_FOUND = "not_found"
+    NOT_OPEN = "not_open"
+    """The campaign is a draft, or closed."""
+    NOT_A_DRAFT = "not_a_draft"
+    """Only drafts can be changed."""
+    QUOTA_REACHED = "quota_reached"
+    FOREIGN_POLICY = "foreign_policy"
+    """Made under another policy than the campaign's."""
+    SIMULATED = "simulated"
+    """Noise from a seed protects nobody."""
+    NOT_ADMITTED = "not_admitted"
+    """Reports that the policy's mechanism does not send, or on tasks that were not given."""
+    ALREADY_REPORTED = "already_reported"
+    """A second report of a worker on the same thing."""
+    CONFLICT = "conflict"
+    """Another report has this identifier."""
+    ERASED = "erased"
+    """The worker has taken this report back."""
+    BUSY = "busy"
+    """Too much is waiting: try again later."""
+    UNAVAILABLE = "unavailable"
+    """Storage is full or does not answer: nothing was stored."""
+
+
+class Refused(SottovoceError):  # noqa: N818 - reads as the fact it states
+    """A server's refusal, on either side of the wire; it never quotes what was sent."""
+
+    def __init__(
+        self,
+        reason: Reason,
+        message: str,
+        *,
+        field: str | None = None,
+        row: int | None = None,
+        column: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.field, self.row, self.column = field, row, column
+
+
+class PolicyChanged(SottovoceError):  # noqa: N818 - reads as the fact it states
+    """A server offers another policy than the one this client has pinned: nothing is sent."""
+
+    def __init__(self, campaign: str, *, pinned: str, offered: str) -> None:
+        super().__init__(
+            f"campaign {campaign!r} promised policy {pinned[:12]} and now offers {offered[:12]}; "
+            "nothing is sent: ask the requester why, a policy must not change once open"
+        )
+        self.campaign, self.pinned, self.offered = campaign, pinned, offered
+
+
+class Unreachable(SottovoceError):  # noqa: N818 - reads as the fact it states
+    """No server answers; what was to be sent is kept, and the same bytes can be sent later."""
+
+    def __init__(self, address: str, *, reason: str) -> None:
+        super().__init__(f"{address} does not answer ({reason}); try again later")
+        self.address, self.reason = address, reason

@@ -114,7 +114,7 @@ def test_a_methods_parameters_can_be_set(run: Run, answers: Path) -> None:
         (["datasets", "show", "none"], 1, "none"),
         (["datasets", "add", "absent"], 1, "absent"),
         (["datasets", "generate", "numeric", "-o", "x.csv"], 2, "end in .parquet"),
-        (["demo", "--folder", "answers.csv/inside"], 1, "answers.csv"),
+        (["simulate", "--folder", "answers.csv/inside"], 1, "answers.csv"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_one_line_and_an_exit_code_and_writes_nothing(
@@ -207,13 +207,6 @@ def test_a_simulated_crowd_can_be_generated_and_inferred(run: Run) -> None:
     assert "1,000 simulated answers" in made.stderr
     seen = json.loads(run("infer", "a.parquet", "--gold", "g.parquet", "--json").stdout)
     assert seen["score"]["accuracy"] > 0.6
-
-
-def test_the_demo_saves_a_table_and_a_picture(run: Run, tmp_path: Path) -> None:
-    done = run("demo", "--folder", "out")
-    assert done.returncode == 0, done.stderr
-    assert "dawid-skene" in done.stdout
-    assert (tmp_path / "out" / "demo.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_closed_pipe_is_no_error(answers: Path) -> None:

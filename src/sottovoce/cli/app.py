@@ -9,17 +9,31 @@ from typing import Annotated
 import typer
 
 from sottovoce.cli import (
+    answering,
     auditing,
+    campaigns,
     comparing,
+    databases,
     datasets,
     demo,
+    doctoring,
     guaranteeing,
     inferring,
     inspecting,
     packing,
     perturbing,
+    safekeeping,
+    serving,
+    simulating,
 )
-from sottovoce.errors import DataError, SottovoceError
+from sottovoce.errors import (
+    DataError,
+    PolicyChanged,
+    Reason,
+    Refused,
+    SottovoceError,
+    Unreachable,
+)
 from sottovoce.version import __version__
 
 __all__ = ["app", "main"]
@@ -32,7 +46,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     help="A crowd answers privately, and the truth is still heard.",
     epilog="Data goes to standard output, everything else to standard error. "
-    "Exit codes: 0 done, 1 bad data, 2 bad usage.",
+    "Exit codes: 0 done, 1 bad data or refused by a server, 2 bad usage.",
 )
 app.command("infer")(inferring.infer)
 app.command("compare")(comparing.compare)
@@ -41,6 +55,14 @@ app.command("perturb")(perturbing.perturb)
 app.command("guarantee")(guaranteeing.guarantee)
 app.command("audit")(auditing.audit)
 app.command("pack")(packing.pack)
+app.command("simulate")(simulating.simulate)
+app.command("serve")(serving.serve)
+app.add_typer(campaigns.app, name="campaign")
+app.command("answer")(answering.answer)
+app.command("backup")(safekeeping.backup)
+app.command("restore")(safekeeping.restore)
+app.command("doctor")(doctoring.doctor)
+app.add_typer(databases.app, name="db")
 app.command("demo")(demo.demo)
 app.add_typer(datasets.app, name="datasets")
 
@@ -75,7 +97,7 @@ def main() -> None:
             raise
     except SottovoceError as error:
         typer.echo(f"sottovoce: {error}", err=True)
-        sys.exit(DATA if isinstance(error, DataError) else USAGE)
+        sys.exit(_code(error))
     except KeyboardInterrupt:
         typer.echo("sottovoce: stopped; nothing was written", err=True)
         sys.exit(INTERRUPTED)
@@ -89,3 +111,10 @@ def main() -> None:
     except MemoryError:
         typer.echo("sottovoce: the machine ran out of memory; nothing was written", err=True)
         sys.exit(DATA)
+
+
+def _code(error: SottovoceError) -> int:
+    """Bad usage, unless the same command would do with another table, campaign or server."""
+    if isinstance(error, Refused) and error.reason is Reason.MALFORMED and error.row is None:
+        return USAGE
+    return DATA if isinstance(error, DataError | PolicyChanged | Refused | Unreachable) else USAGE

@@ -9,7 +9,7 @@ from sottovoce.errors import UsageError
 if TYPE_CHECKING:
     from sottovoce.model import Domain, Policy
 
-__all__ = ["domain_from", "policy_from"]
+__all__ = ["domain_from", "policy_from", "sample_from"]
 
 
 def policy_from(
@@ -35,7 +35,7 @@ def policy_from(
     if taken := sorted(settings.keys() & {"domain", "name", "target", "calibration"}):
         raise UsageError(f"--set is for the parameters of {mechanism}, not for {taken[0]}")
     target = sottovoce.Target(
-        epsilon, PrivacyUnit(unit), delta, answers, hide, _sample(sample, answers)
+        epsilon, PrivacyUnit(unit), delta, answers, hide, sample_from(sample, answers)
     )
     calibration = Calibration.AS_PUBLISHED if as_published else Calibration.SOUND
     return sottovoce.make_policy(domain, mechanism, target, calibration=calibration, **settings)
@@ -59,7 +59,8 @@ def domain_from(labels: int | None, domain: str | None) -> Domain:
     return parsed
 
 
-def _sample(text: str | None, answers: int) -> int | None:
+def sample_from(text: str | None, answers: int) -> int | None:
+    """How many of its answers a worker sends; None for the best by rule."""
     if text is None or text == "auto":
         return None
     if text == "all":

@@ -169,20 +169,12 @@ def guarantee_words(policy: Policy, most: int) -> list[str]:
     """What a policy keeps for workers with up to so many answers, in sentences."""
     import sottovoce
     from sottovoce.mechanisms.odds import frankly, odds_of
-    from sottovoce.mechanisms.sampling import Sampled
+    from sottovoce.mechanisms.policies import weakest_guarantee
     from sottovoce.model import Unit as PrivacyUnit
 
     mechanism, promise = sottovoce.mechanism_of(policy), policy.promise
     delta = promise.delta if promise else 0.0
-    # Of a worker with no more answers than are sent, each is sent for certain.
-    sent = min(most, mechanism.answers) if isinstance(mechanism, Sampled) else most
-    held = [
-        max(
-            (mechanism.guarantee(count, unit, delta) for count in {most, sent}),
-            key=lambda one: one.epsilon,
-        )
-        for unit in PrivacyUnit
-    ]
+    held = [weakest_guarantee(mechanism, most, unit, delta) for unit in PrivacyUnit]
     lines = (
         []
         if promise

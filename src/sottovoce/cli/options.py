@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -11,11 +12,14 @@ import typer
 from sottovoce.errors import UsageError
 
 __all__ = [
+    "DATA_FOLDER",
     "AnswersArgument",
     "AsPublishedOption",
     "BadRows",
     "BadRowsOption",
     "ColumnsOption",
+    "DataOption",
+    "DatabaseUrlOption",
     "DeltaOption",
     "DomainOption",
     "EpsilonOption",
@@ -127,6 +131,23 @@ SampleOption = Annotated[
 ]
 SettingOption = Annotated[
     str | None, typer.Option("--set", help="The mechanism's parameters, as dimension=20.")
+]
+DATA_FOLDER = Path("sottovoce-data")
+"""Where a service keeps everything, if nobody says otherwise."""
+
+DataOption = Annotated[
+    Path, typer.Option("--data", help="The service's folder: its SQLite database, and its lock.")
+]
+DatabaseUrlOption = Annotated[
+    str | None,
+    typer.Option(
+        "--database-url",
+        envvar="SOTTOVOCE_DATABASE_URL",
+        metavar="URL",
+        help="PostgreSQL instead, as postgresql://user:password@host/name. A password is better "
+        "given in the variable, where other users of the machine do not see it.",
+        show_default=False,
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 

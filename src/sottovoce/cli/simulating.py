@@ -1,4 +1,4 @@
-"""`sottovoce demo`: the whole of inference on a simulated campaign, in a few seconds."""
+"""`sottovoce simulate`: the whole of inference on a simulated campaign, in a few seconds."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from sottovoce.cli.options import ForceOption
 if TYPE_CHECKING:
     from sottovoce.model import Gold, Reports
 
-__all__ = ["demo"]
+__all__ = ["simulate"]
 
 WORKERS, TASKS, REDUNDANCY = 60, 500, 7
 
 
-def demo(
+def simulate(
     folder: Annotated[Path, typer.Option(help="Where the answers, gold and plot go.")] = Path(
         "demo"
     ),

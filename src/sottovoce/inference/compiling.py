@@ -19,9 +19,13 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
 
     No fast-math: additions happen in the order written, so results do not depend on the compiler's
     choices. numba is imported here, so that whoever stays below the size where compiling pays
-    never waits for it.
+    never waits for it. Where no folder can be written to, each process compiles for itself.
     """
     import numba
 
-    kernel: Callable[P, R] = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    kernel: Callable[P, R]
+    try:
+        kernel = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    except RuntimeError:  # numba found no folder for its cache
+        kernel = numba.njit(nogil=True, error_model="numpy")(function)
     return kernel

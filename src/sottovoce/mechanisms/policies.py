@@ -14,13 +14,15 @@ from sottovoce.model import (
     Calibration,
     Domain,
     Grid,
+    Guarantee,
     Policy,
     Promise,
+    Unit,
     label_text,
 )
 from sottovoce.seams import Mechanism
 
-__all__ = ["check_promise", "mechanism_of", "policy_of"]
+__all__ = ["check_promise", "mechanism_of", "policy_of", "weakest_guarantee"]
 
 
 def policy_of(mechanism: Mechanism, domain: Domain, promise: Promise | None) -> Policy:
@@ -92,14 +94,19 @@ def check_promise(policy: Policy, mechanism: Mechanism) -> None:
             raise UsageError("a policy that is not as published must promise something")
         return
     promise = policy.promise
-    counts = {promise.answers}
+    held = weakest_guarantee(mechanism, promise.answers, promise.unit, promise.delta)
+    if not held.within(promise.epsilon, promise.delta):
+        raise UsageError(
+            f"the policy promises epsilon {promise.epsilon:g} per {promise.unit} and its "
+            f"mechanism only keeps {held}: it cannot be trusted"
+        )
+
+
+def weakest_guarantee(mechanism: Mechanism, most: int, unit: Unit, delta: float = 0.0) -> Guarantee:
+    """What holds for every worker with up to so many answers."""
+    counts = {most}
     if isinstance(mechanism, Sampled):
         # A worker with no more answers than are sent sends all of them, and so betrays most.
-        counts.add(min(promise.answers, mechanism.answers))
-    for answers in counts:
-        held = mechanism.guarantee(answers, promise.unit, promise.delta)
-        if not held.within(promise.epsilon, promise.delta):
-            raise UsageError(
-                f"the policy promises epsilon {promise.epsilon:g} per {promise.unit} and its "
-                f"mechanism only keeps {held}: it cannot be trusted"
-            )
+        counts.add(min(most, mechanism.answers))
+    held = (mechanism.guarantee(count, unit, delta) for count in sorted(counts))
+    return max(held, key=lambda one: one.epsilon)

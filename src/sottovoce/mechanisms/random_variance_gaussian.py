@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
-from scipy.special import log_ndtr
+import scipy  # its parts are loaded when first used
 
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.checking import (
@@ -107,7 +106,7 @@ class RandomVarianceGaussian:
                 f"delta {delta:g} at epsilon {epsilon:g} is beyond the precision of "
                 f"{cls.name}: allow a larger delta, or choose a coarser step"
             )
-        log_rate = float(brentq(excess, start, min(start + 1.0, high), xtol=1e-13))
+        log_rate = float(scipy.optimize.brentq(excess, start, min(start + 1.0, high), xtol=1e-13))
         return cls._within(steps, int(math.exp(log_rate) * WORDS), epsilon, unit, delta, answers)
 
     @classmethod
@@ -171,8 +170,8 @@ class RandomVarianceGaussian:
         noise, clipped = _noise(reports, answers)
         deviation = np.sqrt(np.asarray(variances, np.float64))
         # By symmetry a cell lies in the lower tail, where the logarithm of Φ is accurate.
-        upper = log_ndtr((0.5 - noise) / deviation)
-        lower = np.where(clipped, -np.inf, log_ndtr((-0.5 - noise) / deviation))
+        upper = scipy.special.log_ndtr((0.5 - noise) / deviation)
+        lower = np.where(clipped, -np.inf, scipy.special.log_ndtr((-0.5 - noise) / deviation))
         with np.errstate(divide="ignore", invalid="ignore"):
             inside = upper + np.log1p(-np.exp(lower - upper))
         return np.where(np.isneginf(upper), -np.inf, inside)

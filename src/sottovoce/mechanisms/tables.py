@@ -16,6 +16,7 @@ from sottovoce.model import (
     Cells,
     Codes,
     Domain,
+    FloatArray,
     Grid,
     Kind,
     Label,
@@ -29,6 +30,8 @@ __all__ = [
     "NULL_TEXT",
     "answer_cells",
     "answer_codes",
+    "parsed_points",
+    "parsed_subset",
     "recoded",
     "report_cells",
     "report_domain",
@@ -180,13 +183,18 @@ def report_cells(reports: Reports, alphabet: Alphabet, domain: Domain) -> Cells:
     return Cells(reports.worker, reports.task, code, reports.workers, reports.tasks)
 
 
-def _points(values: npt.NDArray[Any], grid: Grid) -> Codes:
+def parsed_points(values: npt.NDArray[Any], grid: Grid) -> tuple[FloatArray, npt.NDArray[np.bool_]]:
+    """The nearest points of the grid as codes, and which values lie on one."""
     places = (values - float(grid.low)) / float(grid.step)
     codes = np.rint(places)
-    off = ~(np.abs(places - codes) <= 1e-6 + 1e-12 * np.abs(codes))
-    off |= np.abs(codes) > np.iinfo(np.int32).max
-    if off.any():
-        row = int(np.flatnonzero(off)[0]) + 1
+    on_grid = np.abs(places - codes) <= 1e-6 + 1e-12 * np.abs(codes)
+    return codes, on_grid & (np.abs(codes) <= np.iinfo(np.int32).max)
+
+
+def _points(values: npt.NDArray[Any], grid: Grid) -> Codes:
+    codes, on_grid = parsed_points(values, grid)
+    if not on_grid.all():
+        row = int(np.flatnonzero(~on_grid)[0]) + 1
         raise DataError(
             f"report {row:,} is not on the policy's grid of steps of {float(grid.step):g}: "
             "it was not made under this policy",
@@ -200,10 +208,22 @@ def _members(mask: int) -> list[int]:
 
 
 def _mask(text: str) -> int:
-    members = text.split(" ")
-    if not all(member.isascii() and member.isdigit() and int(member) < 64 for member in members):
+    mask = parsed_subset(text)
+    if mask is None:
         raise DataError("a report is no subset: write the numbers of its labels, as 0 3 7")
+    return mask
+
+
+def parsed_subset(text: str) -> int | None:
+    """The mask of a subset that is written as `0 3 7`; None for anything else."""
+    members = text.split(" ", 64)
+    if not all(_is_member(member) for member in members):
+        return None
     return sum(1 << int(member) for member in set(members))
+
+
+def _is_member(text: str) -> bool:
+    return len(text) <= 2 and text.isascii() and text.isdigit() and int(text) < 64
 
 
 def names_of(values: Sequence[str]) -> Names:

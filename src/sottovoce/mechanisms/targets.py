@@ -12,6 +12,7 @@ from sottovoce.mechanisms.policies import policy_of
 from sottovoce.mechanisms.registry import mechanism_class
 from sottovoce.mechanisms.sampling import Sampled
 from sottovoce.model import Calibration, Domain, Policy, Promise, Unit
+from sottovoce.model.policy import short
 from sottovoce.seams import Mechanism
 
 __all__ = ["ALWAYS_HIDING", "Target", "make_policy"]
@@ -140,11 +141,11 @@ def _check_parameters(name: str, calibration: Any, parameters: Mapping[str, Any]
     for field, value in parameters.items():
         if field not in taken:
             those = ", ".join(taken) or "none"
-            raise UsageError(f"{name} has no parameter {field!r} to set; there are: {those}")
+            raise UsageError(f"{name} has no parameter {short(field)} to set; there are: {those}")
         kinds = get_args(taken[field]) or (taken[field],)
         if not (type(value) in kinds or (float in kinds and type(value) is int)):
             wanted = " or ".join(WORDS_OF[kind] for kind in kinds if kind is not type(None))
-            raise UsageError(f"{name}'s {field} must be {wanted}, not {value!r}")
+            raise UsageError(f"{name}'s {field} must be {wanted}, not {short(value)}")
 
 
 def _check_hiding(name: str, target: Target, mechanism: Mechanism) -> None:

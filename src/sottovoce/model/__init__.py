@@ -1,8 +1,10 @@
 """The nouns: frozen, validated at birth, without I/O."""
 
 from sottovoce.model.arrays import CodedArray, Codes, FloatArray, Names, StartsArray
+from sottovoce.model.campaign import Campaign, Counts, State, Task, Terms, assigned
 from sottovoce.model.cells import NULL, Cells, Private, ReportCodes, Words
 from sottovoce.model.channel import WORDS, Alphabet, FiniteChannel
+from sottovoce.model.credentials import Credential, check_credential, digest, pseudonym
 from sottovoce.model.domain import Domain, Kind, Label, label_text
 from sottovoce.model.gold import Gold, Score
 from sottovoce.model.grid import Grid
@@ -11,16 +13,20 @@ from sottovoce.model.part import LabelPart, NumberPart, Part, labels_of, numbers
 from sottovoce.model.policy import Calibration, Policy, Promise
 from sottovoce.model.reports import Reading, Repeats, Reports
 from sottovoce.model.result import Provenance, Result
+from sottovoce.model.submission import Submission
 
 __all__ = [
     "NULL",
     "WORDS",
     "Alphabet",
     "Calibration",
+    "Campaign",
     "Cells",
     "Claim",
     "CodedArray",
     "Codes",
+    "Counts",
+    "Credential",
     "Domain",
     "FiniteChannel",
     "FloatArray",
@@ -44,9 +50,17 @@ __all__ = [
     "Result",
     "Score",
     "StartsArray",
+    "State",
+    "Submission",
+    "Task",
+    "Terms",
     "Unit",
     "Words",
+    "assigned",
+    "check_credential",
+    "digest",
     "label_text",
     "labels_of",
     "numbers_of",
+    "pseudonym",
 ]

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn, Self
 
 from sottovoce.errors import UsageError
-from sottovoce.model import Label
+from sottovoce.model.domain import Label
 
 __all__ = ["FORMAT", "Submission"]
 
 FORMAT = "sottovoce-submission/1"
+
+_FIELDS = frozenset({"format", "policy", "worker", "tasks", "reports"})
+_STAMP = "simulated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +24,7 @@ class Submission:
 
     There is nothing else in it: no answer, nothing the worker drew and keeps, no time, and not the
     order in which the worker answered. `worker` is the name under which the requester knows the
-    worker.
+    worker. `simulated` stamps reports whose noise came from a seed, and which protect nobody.
 
     >>> Submission("f4a3", "ada", ("t1", "t2"), ("no", "yes")).text()
     '{"format":"sottovoce-submission/1","policy":"f4a3","reports":["no","yes"],"tasks":["t1","t2"],"worker":"ada"}'
@@ -30,6 +34,7 @@ class Submission:
     worker: str
     tasks: tuple[str, ...]
     reports: tuple[Label, ...]
+    simulated: bool = False
 
     def __post_init__(self) -> None:
         if len(self.tasks) != len(self.reports):
@@ -42,13 +47,16 @@ class Submission:
 
     def as_json(self) -> dict[str, Any]:
         """The document to send."""
-        return {
+        document: dict[str, Any] = {
             "format": FORMAT,
             "policy": self.policy_hash,
             "worker": self.worker,
             "tasks": list(self.tasks),
             "reports": list(self.reports),
         }
+        if self.simulated:
+            document[_STAMP] = True
+        return document
 
     def text(self) -> str:
         """The canonical JSON: sorted, compact, ASCII; the same reports give the same bytes."""
@@ -59,3 +67,55 @@ class Submission:
             ensure_ascii=True,
             allow_nan=False,
         )
+
+    @classmethod
+    def parse(cls, content: bytes) -> Self:
+        """The submission in these bytes. Errors name the field, and quote nothing of it."""
+        try:
+            document = _DECODER.decode(content.decode())
+        except UsageError:
+            raise
+        except (ValueError, RecursionError):
+            raise UsageError("the submission is not JSON") from None
+        return cls._of_json(document)
+
+    @classmethod
+    def _of_json(cls, document: Any) -> Self:
+        if not isinstance(document, dict):
+            raise UsageError("the submission must be a JSON object")
+        if missing := _FIELDS - document.keys():
+            raise UsageError(f"the submission lacks {', '.join(sorted(missing))}")
+        if document.keys() - _FIELDS - {_STAMP}:
+            raise UsageError("the submission has a field that is not known")
+        if document["format"] != FORMAT:
+            raise UsageError(f"the submission's format is not {FORMAT!r}")
+        stamp = document.get(_STAMP, False)
+        if not isinstance(stamp, bool):
+            raise UsageError("the submission's simulated must be true or false")
+        tasks, reports = document["tasks"], document["reports"]
+        for field, kinds in (("policy", str), ("worker", str), ("tasks", list), ("reports", list)):
+            if not isinstance(document[field], kinds):
+                words = "a text" if kinds is str else "a list"
+                raise UsageError(f"the submission's {field} must be {words}")
+        if not set(map(type, tasks)) <= {str}:
+            raise UsageError("the submission's tasks must be texts")
+        if not set(map(type, reports)) <= {str, int, float}:
+            raise UsageError("the submission's reports must be texts or numbers")
+        if math.inf in reports or -math.inf in reports:  # as 1e999 is read
+            _refuse_constant("")
+        return cls(document["policy"], document["worker"], tuple(tasks), tuple(reports), stamp)
+
+
+def _refuse_constant(_: str) -> NoReturn:
+    raise UsageError("the submission has a number that is not finite")
+
+
+def _refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Two readers could each take another of two fields with one name."""
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise UsageError("the submission has a field twice")
+    return fields
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_refuse_repeats)

@@ -10,7 +10,7 @@ from typing import Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betainc, betaincc, logsumexp, xlogy
+import scipy  # its parts are loaded when first used
 
 from sottovoce.errors import UsageError
 from sottovoce.model import FloatArray
@@ -94,7 +94,9 @@ class UniformHyper:
     def _log_moments(self, m: FloatArray, k: FloatArray) -> FloatArray:
         def log(place: FloatArray) -> FloatArray:
             flips, keeps = self.at(place)
-            return np.asarray(xlogy(m, flips) + xlogy(k - m, keeps), np.float64)
+            return np.asarray(
+                scipy.special.xlogy(m, flips) + scipy.special.xlogy(k - m, keeps), np.float64
+            )
 
         peak: FloatArray = np.zeros(m.shape)
         if self.width > 0:
@@ -116,13 +118,13 @@ class UniformHyper:
             flip, keep = self.at(np.array([0.5]))
             return float(keep[0] - ratio * flip[0])
         law = (mismatches + 1, others - mismatches)
-        first = betaincc(*law, float(self.low))
-        whole = _last(lambda place: betainc(*law, self._flip(place)) <= 1e-18)
-        end = _last(lambda place: betaincc(*law, self._flip(place)) >= 1e-26 * first)
+        first = scipy.special.betaincc(*law, float(self.low))
+        whole = _last(lambda place: scipy.special.betainc(*law, self._flip(place)) <= 1e-18)
+        end = _last(lambda place: scipy.special.betaincc(*law, self._flip(place)) >= 1e-26 * first)
         edges = np.concatenate([[0.0], np.linspace(whole, end, 2 * PANELS + 1)])
         steps = np.diff(edges)
         flips, keeps = self.at(edges[:-1, None] + steps[:, None] * NODES)
-        values = (keeps - ratio * flips) * betaincc(*law, flips)
+        values = (keeps - ratio * flips) * scipy.special.betaincc(*law, flips)
         return float(steps @ (values @ SHARES))
 
     def mean_at_most(self, worst: Callable[[float, float], float], cells: int) -> float:
@@ -174,7 +176,7 @@ class LevelsHyper:
         """E[p] and E[1 - p] once so many reports equal their answers; (1, 0) if they cannot."""
         flips, keeps, chances = self.table()
         with np.errstate(divide="ignore"):
-            logs = np.log(chances) + xlogy(matches, keeps)
+            logs = np.log(chances) + scipy.special.xlogy(matches, keeps)
         if not np.isfinite(logs).any():
             return 1.0, 0.0
         after = np.exp(logs - logs.max())
@@ -189,8 +191,12 @@ class LevelsHyper:
         for start in range(0, m.size, ROWS):
             some, of = m.ravel()[start : start + ROWS, None], k.ravel()[start : start + ROWS, None]
             with np.errstate(divide="ignore"):
-                logs = np.log(chances) + xlogy(some, flips) + xlogy(of - some, keeps)
-                flat[start : start + ROWS] = logsumexp(logs, axis=1)
+                logs = (
+                    np.log(chances)
+                    + scipy.special.xlogy(some, flips)
+                    + scipy.special.xlogy(of - some, keeps)
+                )
+                flat[start : start + ROWS] = scipy.special.logsumexp(logs, axis=1)
         return flat.reshape(m.shape)
 
     def mean_below(self, others: int, mismatches: int, ratio: float) -> float:
@@ -198,7 +204,7 @@ class LevelsHyper:
         flips, keeps, chances = self.table()
         below = np.ones_like(flips)
         if mismatches < others:
-            below = betaincc(mismatches + 1, others - mismatches, flips)
+            below = scipy.special.betaincc(mismatches + 1, others - mismatches, flips)
         return float(chances @ ((keeps - ratio * flips) * below))
 
     def mean_at_most(self, worst: Callable[[float, float], float], cells: int) -> float:

@@ -12,9 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from scipy.interpolate import CubicHermiteSpline
-from scipy.optimize import bisect
-from scipy.special import betaln, gammaln
+import scipy  # its parts are loaded when first used
 
 from sottovoce.model import FloatArray
 
@@ -121,7 +119,9 @@ def _quadrature(epsilon: float, shift: float, answers: int) -> float:
     x, width = _radii(log_f, epsilon, shift, math.log(_outermost(answers)))
     z = np.exp(x)
     here = log_f(x)
-    mass = width * np.exp(answers * x + here - order * math.log(2) - gammaln(order + 1))
+    mass = width * np.exp(
+        answers * x + here - order * math.log(2) - scipy.special.gammaln(order + 1)
+    )
     cosine = _boundary(log_f, x, here - epsilon, shift)
     # sin^(k-2) is below 1e-20 of its peak at 10 standard deviations from the right angle.
     reach = min(math.pi / 2, 10 / math.sqrt(max(answers - 2, 1)))
@@ -132,12 +132,14 @@ def _quadrature(epsilon: float, shift: float, answers: int) -> float:
     far = np.sqrt((z[:, None] - shift) ** 2 + 4 * z[:, None] * shift * np.sin(theta / 2) ** 2)
     loss = here[:, None] - log_f(np.log(np.maximum(far, z[:, None])))
     gain = -np.expm1(np.minimum(epsilon - loss, 0.0))
-    density = np.sin(theta) ** (answers - 2) * math.exp(-betaln((answers - 1) / 2, 0.5))
+    density = np.sin(theta) ** (answers - 2) * math.exp(
+        -scipy.special.betaln((answers - 1) / 2, 0.5)
+    )
     return float(mass @ ((gain * density) @ weight * span / 2))
 
 
 def _radii(
-    log_f: CubicHermiteSpline, epsilon: float, shift: float, end: float
+    log_f: scipy.interpolate.CubicHermiteSpline, epsilon: float, shift: float, end: float
 ) -> tuple[FloatArray, FloatArray]:
     """Nodes and weights over ln z₁: up to where every angle counts, then to where none does.
 
@@ -152,7 +154,7 @@ def _radii(
             return low
         if loss(high) > epsilon:
             return high
-        return float(bisect(lambda x: loss(x) - epsilon, low, high, xtol=1e-13))
+        return float(scipy.optimize.bisect(lambda x: loss(x) - epsilon, low, high, xtol=1e-13))
 
     start = float(log_f.x[0])
     every = crossing(lambda z: max(shift - z, z), start, max(start, math.log(shift / 2)))
@@ -178,7 +180,7 @@ def _panels(low: float, high: float, count: int) -> tuple[FloatArray, FloatArray
 
 
 def _boundary(
-    log_f: CubicHermiteSpline, x: FloatArray, level: FloatArray, shift: float
+    log_f: scipy.interpolate.CubicHermiteSpline, x: FloatArray, level: FloatArray, shift: float
 ) -> FloatArray:
     """The largest cos θ at which ln f(z₂) is not above the level; -1 where it is never so low."""
     z = np.exp(x)
@@ -198,7 +200,7 @@ def _outermost(answers: int) -> float:
 
 
 @lru_cache(maxsize=64)
-def _log_density(answers: int) -> CubicHermiteSpline:
+def _log_density(answers: int) -> scipy.interpolate.CubicHermiteSpline:
     """ln(z^-ν K_ν(z)) with ν = k/2 - 1, over ln z; below its first knot lies less than 1e-11."""
     x = np.linspace(
         math.log(1e-6 * math.sqrt(answers)), math.log(_outermost(answers) + FARTHEST), 4001
@@ -206,7 +208,7 @@ def _log_density(answers: int) -> CubicHermiteSpline:
     z, order = np.exp(x), answers / 2 - 1
     # d/dz z^-ν K_ν(z) = -z^-ν K_{ν+1}(z).
     here, above = log_bessel(order, z), log_bessel(order + 1, z)
-    return CubicHermiteSpline(x, here - order * x, -np.exp(x + above - here))
+    return scipy.interpolate.CubicHermiteSpline(x, here - order * x, -np.exp(x + above - here))
 
 
 def log_bessel(order: float, z: FloatArray) -> FloatArray:

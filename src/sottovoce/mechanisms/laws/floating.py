@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtri
+import scipy  # its parts are loaded when first used
 
 from sottovoce.model import WORDS, FloatArray, Words
 
@@ -29,7 +29,7 @@ def normal(words: Words) -> FloatArray:
     >>> normal(np.array([0, 2**62, 2**63], np.uint64)).round(3)
     array([-9.155, -0.674,  9.155])
     """
-    tail = ndtri(((words & (HALF - np.uint64(1))).astype(np.float64) + 0.5) / WORDS)
+    tail = scipy.special.ndtri(((words & (HALF - np.uint64(1))).astype(np.float64) + 0.5) / WORDS)
     return np.where(words < HALF, tail, -tail)
 
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, Self, TypeAlias
 
 import numpy as np
-from scipy.special import betainc, ndtr
+import scipy  # its parts are loaded when first used
 
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.checking import MOST_LABELS, check_integer, word_weight
@@ -102,7 +102,9 @@ class LevelWeights:
             raise UsageError(
                 f"first and second must be numbers above 0, not {first:g} and {second:g}"
             )
-        return cls._shaped(symbols, low, high, levels, lambda x: betainc(first, second, x))
+        return cls._shaped(
+            symbols, low, high, levels, lambda x: scipy.special.betainc(first, second, x)
+        )
 
     @classmethod
     def normal(
@@ -115,7 +117,11 @@ class LevelWeights:
                 f"not {mean:g} and {deviation:g}"
             )
         return cls._shaped(
-            symbols, low, high, levels, lambda x: ndtr((low + (high - low) * x - mean) / deviation)
+            symbols,
+            low,
+            high,
+            levels,
+            lambda x: scipy.special.ndtr((low + (high - low) * x - mean) / deviation),
         )
 
     @classmethod

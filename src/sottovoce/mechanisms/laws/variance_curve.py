@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-from scipy.optimize import brentq, minimize_scalar
+import scipy  # its parts are loaded when first used
 
 from sottovoce.errors import UsageError
 from sottovoce.model import Unit
@@ -69,7 +69,7 @@ class VarianceCurve:
         high = _turn(self)
         if excess(high) > 0:
             return math.inf
-        epsilon = float(brentq(excess, 0.0, high, xtol=1e-13, rtol=1e-14))
+        epsilon = float(scipy.optimize.brentq(excess, 0.0, high, xtol=1e-13, rtol=1e-14))
         while excess(epsilon) > 0:
             epsilon = min(epsilon + 1e-10, high)
         return epsilon
@@ -78,7 +78,7 @@ class VarianceCurve:
 @lru_cache(maxsize=256)
 def _turn(curve: VarianceCurve) -> float:
     """The ε from which on floating-point error would outgrow what a larger ε gains."""
-    found = minimize_scalar(
+    found = scipy.optimize.minimize_scalar(
         curve.spent, bounds=(0.0, 45.0), method="bounded", options={"xatol": 1e-3}
     )
     return float(found.x)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betainccinv, betaincinv
+import scipy  # its parts are loaded when first used
 
 from sottovoce.errors import UsageError
 from sottovoce.model import FloatArray
@@ -52,8 +52,12 @@ def bounds(
     (0.7024, 0.2976, 0.8586)
     """
     x, y = np.asarray(likely, np.float64), np.asarray(rare, np.float64)
-    low = np.where(x > 0, betaincinv(np.maximum(x, 1), likely_of - x + 1, doubt / 2), 0.0)
-    high = np.where(y < rare_of, betainccinv(y + 1, np.maximum(rare_of - y, 1), doubt / 2), 1.0)
+    low = np.where(
+        x > 0, scipy.special.betaincinv(np.maximum(x, 1), likely_of - x + 1, doubt / 2), 0.0
+    )
+    high = np.where(
+        y < rare_of, scipy.special.betainccinv(y + 1, np.maximum(rare_of - y, 1), doubt / 2), 1.0
+    )
     gain = np.maximum(low - delta, 0.0)
     epsilon = np.log(np.maximum(gain / high, 1.0))
     return Bounds(epsilon, low, high)

@@ -1,0 +1,41 @@
+"""Answers from a file, none of which is ever quoted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sottovoce.errors import DataError
+
+if TYPE_CHECKING:
+    from sottovoce.model import Domain, Label
+
+__all__ = ["read_answers"]
+
+
+def read_answers(path: Path, domain: Domain) -> dict[str, Label]:
+    """The answers in a table with the columns task and answer: CSV, TSV, JSONL or Parquet."""
+    from sottovoce.stores.answers import answers_of
+    from sottovoce.stores.coding import fault_of, names_of
+    from sottovoce.stores.faults import raise_first
+    from sottovoce.stores.naming import Roles
+    from sottovoce.stores.opening import opened
+    from sottovoce.stores.sources import local_file
+
+    roles = Roles({"task": ("task",), "answer": ("answer", "label", "value")}, "--answers", True)
+    with local_file(path, None) as file, opened(file, roles) as table:
+        if table.one(f"SELECT 1 FROM {table.relation} LIMIT 1") == ():
+            raise DataError("the table has a header but no rows", file=table.name)
+        answer, task = answers_of(table, domain), names_of(table, "task")
+        raise_first(table, {"task": fault_of(task.codes), "answer": answer.faults}, domain)
+        given: dict[str, Label] = {}
+        for place, (code, value) in enumerate(zip(task.codes, answer.values, strict=True)):
+            name = str(task.names[code])
+            if name in given:
+                raise DataError(
+                    f"task {name!r} is answered twice: keep one row",
+                    file=table.name,
+                    row=table.row_of(place),
+                )
+            given[name] = float(value) if domain.is_numeric else domain.labels[int(value)]
+    return given

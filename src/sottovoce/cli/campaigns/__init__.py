@@ -1,0 +1,62 @@
+"""`sottovoce campaign`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from sottovoce.cli.campaigns import (
+    creating,
+    exporting,
+    inviting,
+    lifecycle,
+    login,
+    results,
+    status,
+    tokens,
+    webhooks,
+)
+from sottovoce.cli.campaigns.connecting import Chosen
+
+__all__ = ["app"]
+
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.callback()
+def campaign(
+    context: typer.Context,
+    server: Annotated[
+        str | None,
+        typer.Option(
+            help="The server's address. `SOTTOVOCE_URL` if not given, else the one you logged in "
+            "to last.",
+            show_default=False,
+        ),
+    ] = None,
+    allow_http: Annotated[
+        bool,
+        typer.Option(
+            "--allow-http",
+            help="Speak plain http also to another machine: anybody on the way can read along.",
+        ),
+    ] = False,
+) -> None:
+    """Run a campaign on a server: ask a crowd, and read truths while its reports arrive."""
+    context.obj = Chosen(server, allow_http)
+
+
+app.command("login")(login.login)
+app.command("logout")(login.logout)
+app.command("create")(creating.create)
+app.command("list")(lifecycle.list_campaigns)
+app.command("open")(lifecycle.open_campaign)
+app.command("invite")(inviting.invite)
+app.command("status")(status.status)
+app.command("results")(results.results)
+app.command("export")(exporting.export)
+app.command("close")(lifecycle.close_campaign)
+app.command("delete")(lifecycle.delete_campaign)
+app.add_typer(webhooks.app, name="webhook")
+app.add_typer(tokens.app, name="token")

@@ -1,0 +1,109 @@
+"""A requester's connection for one command, and what its refusals mean to whoever typed it."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sottovoce.errors import Reason, Refused, SottovoceError, Unreachable, UsageError
+
+if TYPE_CHECKING:
+    from sottovoce.requester.client import Requester
+
+__all__ = ["CampaignArgument", "Chosen", "asked_day", "connected", "reached"]
+
+CampaignArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="ID",
+        help="The campaign, as `sottovoce campaign list` names it.",
+        show_default=False,
+    ),
+]
+
+UNKNOWN = (Reason.NO_CREDENTIAL, Reason.BAD_CREDENTIAL)
+MOST_LISTED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Which server a command was told to speak to, if any."""
+
+    server: str | None = None
+    allow_http: bool = False
+
+
+@contextmanager
+def connected(context: typer.Context, campaign: str | None = None) -> Iterator[Requester]:
+    """A requester for the length of a command, which may be about one campaign."""
+    from sottovoce.requester.client import Requester
+    from sottovoce.requester.servers import chosen_server
+
+    chosen: Chosen = context.obj
+    server = chosen_server(chosen.server, allow_http=chosen.allow_http)
+    with (
+        Requester(server.address, server.token, allow_http=server.allow_http) as requester,
+        reached(server.address),
+    ):
+        try:
+            yield requester
+        except Refused as refused:
+            raise _explained(refused, requester, campaign) from None
+
+
+@contextmanager
+def reached(address: str) -> Iterator[None]:
+    """Say what to do about a server that is not there."""
+    try:
+        yield
+    except Unreachable as error:
+        if error.reason == "no connection":
+            asks = "no connection: is it running, and is this its address?"
+            raise Unreachable(address, reason=asks) from None
+        raise
+
+
+def _explained(refused: Refused, requester: Requester, campaign: str | None) -> SottovoceError:
+    """A refusal as whoever typed the command can act upon it."""
+    if refused.reason in UNKNOWN:
+        way = "log in again with `sottovoce campaign login`"
+        if os.environ.get("SOTTOVOCE_TOKEN"):
+            way = "SOTTOVOCE_TOKEN has another's, or an old one"
+        return Refused(refused.reason, f"{requester.address} does not take your token: {way}")
+    if refused.reason is Reason.NOT_FOUND and campaign is not None:
+        return _misnamed(requester, campaign) or refused
+    return refused
+
+
+def asked_day(text: str | None, option: str) -> date | None:
+    """A day such as 2031-05-09 from an option."""
+    if text is None:
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise UsageError(
+            f"{option} is a day such as {date.today():%Y}-12-31 (year-month-day), not {text!r}"
+        ) from None
+
+
+def _misnamed(requester: Requester, campaign: str) -> UsageError | None:
+    """Which campaigns there are instead; None if this one exists."""
+    found = [each["id"] for each in requester.campaigns()]
+    if campaign in found:
+        return None
+    start = f"there is no campaign {campaign!r}"
+    if not found:
+        return UsageError(f"{start}, nor any other: sottovoce campaign create makes one")
+    near = difflib.get_close_matches(campaign.lower(), found, n=1)
+    if near:
+        return UsageError(f"{start}: did you mean {near[0]!r}?")
+    more = ", …" if len(found) > MOST_LISTED else ""
+    return UsageError(f"{start}; there are {', '.join(found[:MOST_LISTED])}{more}")

@@ -1,0 +1,92 @@
+"""`sottovoce campaign export`."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sottovoce.cli import screen
+from sottovoce.cli.campaigns.connecting import CampaignArgument, connected
+from sottovoce.cli.campaigns.words import counted
+from sottovoce.cli.options import ForceOption, JsonOption
+from sottovoce.errors import UsageError
+
+__all__ = ["export", "export_name"]
+
+TABLES = ("reports", "truths", "workers")
+FORMATS = ("csv", "jsonl", "parquet")
+NAMES = (
+    *(f"{table}.{format}" for table in TABLES for format in FORMATS),
+    "crowdkit.csv",
+    "tasks.csv",
+    "policy.json",
+)
+
+
+def export(
+    context: typer.Context,
+    campaign: CampaignArgument,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[NAME]",
+            help="reports, truths or workers (as .csv, .jsonl or .parquet), crowdkit.csv, "
+            "tasks.csv or policy.json. Reports, in the format of FILE, if not given.",
+            show_default=False,
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write here; to NAME if not given."),
+    ] = None,
+    raw: Annotated[
+        bool,
+        typer.Option(
+            "--raw",
+            help="Leave cells of a CSV as they are, also those that a spreadsheet would run as a "
+            "formula.",
+        ),
+    ] = False,
+    json: JsonOption = False,
+    force: ForceOption = False,
+) -> None:
+    """Download a campaign's reports, truths, weights, tasks or policy, whole or not at all."""
+    from sottovoce.stores.writing import check_target
+
+    wanted = export_name(name, output)
+    path = output or Path(wanted)
+    check_target(path, force=force)
+    with connected(context, campaign) as requester:
+        rows = requester.export(campaign, wanted, path, raw=raw, force=force)
+    if json:
+        screen.print_json({"export": wanted, "file": str(path), "rows": rows})
+        return
+    screen.note(f"wrote {path}" + ("" if rows is None else f": {counted(rows, 'row')}"))
+    if wanted.startswith("reports."):
+        screen.note(
+            f"next: sottovoce campaign export {campaign} policy.json; then sottovoce infer {path} "
+            "--policy policy.json"
+        )
+
+
+def export_name(name: str | None, output: Path | None) -> str:
+    """The export that is asked for by a name, with or without its ending, and a file.
+
+    >>> export_name("truths", Path("today.parquet")), export_name(None, Path("leaf.csv"))
+    ('truths.parquet', 'reports.csv')
+    """
+    if name is None and output is None:
+        raise UsageError(f"say what to export, as one of {', '.join(NAMES)}")
+    chosen = name or (output.name if output is not None and output.name in NAMES else "reports")
+    if "." not in chosen:
+        only = [each for each in NAMES if each.startswith(f"{chosen}.")]
+        ending = output.suffix.lower() if output is not None else ""
+        chosen = only[0] if len(only) == 1 else f"{chosen}{ending or '.csv'}"
+    if chosen not in NAMES:
+        near = difflib.get_close_matches(chosen, NAMES, n=1)
+        way = f"did you mean {near[0]}?" if near else f"there are {', '.join(NAMES)}"
+        raise UsageError(f"there is no export {chosen!r}: {way}")
+    return chosen

@@ -1,0 +1,158 @@
+"""`sottovoce campaign results`."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sottovoce.cli import screen
+from sottovoce.cli.campaigns.connecting import CampaignArgument, connected
+from sottovoce.cli.campaigns.exporting import export_name
+from sottovoce.cli.campaigns.words import shown, summary_words
+from sottovoce.cli.options import ForceOption, GoldColumnsOption, JsonOption, pairs
+from sottovoce.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from sottovoce.model import Score
+    from sottovoce.requester.client import Requester
+    from sottovoce.requester.views import ResultsView
+
+__all__ = ["results"]
+
+SHOWN = 20
+
+
+class Order(StrEnum):
+    """In the order of the tasks, or the least sure first."""
+
+    place = "place"
+    confidence = "confidence"
+
+
+def results(
+    context: typer.Context,
+    campaign: CampaignArgument,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write all truths here: .csv, .jsonl or .parquet."),
+    ] = None,
+    workers: Annotated[
+        Path | None, typer.Option(help="Write workers' weights here: .csv, .jsonl or .parquet.")
+    ] = None,
+    gold: Annotated[
+        str | None, typer.Option(help="Table with columns task and truth to score against.")
+    ] = None,
+    gold_columns: GoldColumnsOption = None,
+    sort: Annotated[
+        Order, typer.Option(help="In the order of the tasks, or the least sure first.")
+    ] = Order.place,
+    json: JsonOption = False,
+    force: ForceOption = False,
+) -> None:
+    """Print the truth of every task as far as reports have come in.
+
+    On a terminal the first tasks are shown as a table; into a pipe all of them go as CSV.
+    """
+    if output is not None and sort is not Order.place:
+        raise UsageError("files are in the order of the tasks: drop --sort, or -o and pipe instead")
+    wanted = _exports(output, workers, force=force)
+    with connected(context, campaign) as requester:
+        first = requester.results_page(campaign, limit=SHOWN, order=sort.value)
+        words = summary_words(first["summary"], first["reports_waiting"])
+        if not first["total"] and (wanted or gold):
+            raise DataError(f"campaign {campaign}: {words}")
+        score = _score(requester, campaign, gold, gold_columns)
+        for name, path in wanted.items():
+            requester.export(campaign, name, path, force=force)
+        if json:
+            _print_json(requester, campaign, first, sort, score)
+            return
+        if output is None and first["total"]:
+            _print(requester, campaign, first, sort)
+    for path in wanted.values():
+        screen.note(f"wrote {path}")
+    screen.note(words)
+    if score is not None:
+        screen.note(screen.score_words(score))
+
+
+def _exports(output: Path | None, workers: Path | None, *, force: bool) -> dict[str, Path]:
+    """Which exports go to which files; refused before the work, not after it."""
+    from sottovoce.stores.writing import check_target
+
+    files = {"truths": output, "workers": workers}
+    wanted = {export_name(name, path): path for name, path in files.items() if path is not None}
+    for path in wanted.values():
+        check_target(path, force=force)
+    if len({path.resolve() for path in wanted.values()}) != len(wanted):
+        raise UsageError("two outputs have the same name")
+    return wanted
+
+
+def _score(
+    requester: Requester, campaign: str, gold: str | None, columns: str | None
+) -> Score | None:
+    if gold is None:
+        return None
+    import sottovoce
+
+    mapping = pairs(columns, "--gold-columns")
+    return sottovoce.score(requester.results(campaign), gold, columns=mapping)
+
+
+def _print_json(
+    requester: Requester, campaign: str, first: ResultsView, sort: Order, score: Score | None
+) -> None:
+    found = {
+        "summary": first["summary"],
+        "reports_waiting": first["reports_waiting"],
+        "score": score.as_dict() if score is not None else None,
+        "truths": list(requester.truths(campaign, order=sort.value)),
+    }
+    screen.print_json(found)
+
+
+def _print(requester: Requester, campaign: str, first: ResultsView, sort: Order) -> None:
+    if not sys.stdout.isatty():
+        _pipe(requester, campaign, sort)
+        return
+    columns = list(first["truths"][0])
+    rows = [[_cell(row.get(column)) for column in columns] for row in first["truths"]]
+    screen.print_table(columns, rows)
+    if first["total"] > len(rows):
+        more = first["total"] - len(rows)
+        screen.note(f"… {more:,} more tasks: -o truths.csv writes them all")
+
+
+def _pipe(requester: Requester, campaign: str, sort: Order) -> None:
+    """All rows as CSV on standard output, once all of them are here."""
+    if sort is Order.confidence:
+        _pipe_sorted([*requester.truths(campaign, order="confidence")])
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "truths.csv"
+        requester.export(campaign, "truths.csv", path)
+        with path.open("rb") as stream:
+            shutil.copyfileobj(stream, sys.stdout.buffer)
+    sys.stdout.flush()
+
+
+def _pipe_sorted(rows: Sequence[Mapping[str, Any]]) -> None:
+    from sottovoce.stores.streaming import csv_pieces
+
+    names = list(rows[0])
+    sys.stdout.buffer.writelines(csv_pieces(names, [[[row[n] for row in rows] for n in names]]))
+    sys.stdout.flush()
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return "-" if value is None else shown(str(value))

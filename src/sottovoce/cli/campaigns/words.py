@@ -1,0 +1,57 @@
+"""A campaign as people read it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sottovoce.requester.views import CampaignView, SummaryView
+
+__all__ = ["counted", "guarantee_lines", "shown", "summary_words"]
+
+LONGEST_TITLE = 60
+
+
+def guarantee_lines(campaign: CampaignView) -> list[str]:
+    """What a campaign promises, per answer and per worker; frankly where that hides little."""
+    from sottovoce.requester.views import guarantees_of
+
+    promised = campaign["guarantee"]
+    per_answer, per_worker = guarantees_of(promised)
+    lines = [
+        f"guarantee for up to {counted(campaign['answers'], 'answer')} of a worker: {per_answer}, "
+        f"{per_worker}"
+    ]
+    return [*lines, *(words for words in (promised["odds"], promised["warning"]) if words)]
+
+
+def summary_words(summary: SummaryView | None, waiting: int) -> str:
+    """How truths were found, and how many reports are not in them yet."""
+    later = f"; {counted(waiting, 'report')} not in it yet" if waiting else ""
+    if summary is None:
+        return f"nothing is inferred yet{later or ': no report has come in'}"
+    if summary["problem"] is not None:
+        return f"nothing is inferred: {summary['problem']}{later}"
+    end = "converged" if summary["converged"] else "stopped at the round limit"
+    settled = ", and further reports hardly change the truths" if summary["settled"] else ""
+    return (
+        f"{summary['method']}: {counted(summary['tasks'], 'task')}, "
+        f"{counted(summary['workers'], 'worker')}, {counted(summary['reports'], 'report')}, "
+        f"{counted(summary['rounds'], 'round')}, {end}{settled}{later}"
+    )
+
+
+def counted(count: int, noun: str) -> str:
+    """So many of something.
+
+    >>> counted(1, "report"), counted(1200, "report")
+    ('1 report', '1,200 reports')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def shown(text: str) -> str:
+    """A text from the server, harmless to a terminal and short enough for a line."""
+    from sottovoce.connection import plain
+
+    return plain(text, longest=LONGEST_TITLE)

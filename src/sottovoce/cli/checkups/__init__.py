@@ -1,0 +1,1 @@
+"""What `sottovoce doctor` looks at: the machine, the storage, and the site as others see it."""

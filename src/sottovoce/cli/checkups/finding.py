@@ -1,0 +1,48 @@
+"""One thing that was looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+__all__ = ["Finding", "State", "fine", "problem", "unknown", "warning"]
+
+
+class State(StrEnum):
+    """How it is. Only a problem makes the command fail."""
+
+    OK = "ok"
+    WARNING = "warning"
+    PROBLEM = "problem"
+    UNKNOWN = "unknown"
+    """It cannot be told from here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was looked at, how it is, and what to do: a line to copy, where there is one."""
+
+    check: str
+    state: State
+    found: str
+    fix: str = ""
+
+
+def fine(check: str, found: str) -> Finding:
+    """All is well."""
+    return Finding(check, State.OK, found)
+
+
+def warning(check: str, found: str, fix: str) -> Finding:
+    """It works, and could be better."""
+    return Finding(check, State.WARNING, found, fix)
+
+
+def problem(check: str, found: str, fix: str) -> Finding:
+    """It does not work, or is not safe."""
+    return Finding(check, State.PROBLEM, found, fix)
+
+
+def unknown(check: str, found: str, fix: str) -> Finding:
+    """Somebody has to look."""
+    return Finding(check, State.UNKNOWN, found, fix)

@@ -1,0 +1,249 @@
+"""`sottovoce demo`: a private campaign for real, on this machine, in half a minute."""
+
+from __future__ import annotations
+
+import csv
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sottovoce.cli import screen
+from sottovoce.errors import SottovoceError, UsageError
+
+if TYPE_CHECKING:
+    from sottovoce.cli.demo_crowd import Sent, SimulatedCrowd
+    from sottovoce.model import Policy, Result
+    from sottovoce.requester.client import Requester
+
+__all__ = ["demo"]
+
+WORKERS, TASKS, ANSWERS, EPSILON, SEED = 60, 100, 20, 2.0, 7
+PATIENCE = 180.0
+"""Seconds for the server to infer; it takes a few unless the machine is busy."""
+
+TITLE, QUESTION = "Leaves", "Which tree has this leaf?"
+
+
+def demo(
+    port: Annotated[
+        int | None,
+        typer.Option(
+            help="The server's port; any that is free if not given.",
+            min=1,
+            max=65535,
+            show_default=False,
+        ),
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            help="Keep everything in this new folder; without one, nothing is left at the end.",
+            show_default=False,
+        ),
+    ] = None,
+    keep: Annotated[
+        bool | None,
+        typer.Option(
+            "--keep/--no-keep",
+            help="Leave the server running until Ctrl-C, as on a terminal it is unless you say no.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Run a private campaign for real: a server, workers in other processes, truths.
+
+    Starts the service on SQLite, opens a campaign, and lets 60 workers randomise their answers and
+    send them over HTTP. Prints how close the truths come to gold, what was promised, and where to
+    look. The answers are simulated; the randomisation is not.
+    """
+    if folder is not None and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is not an empty folder: name another, or none")
+    with _ended_by_signals(), ExitStack() as stack:
+        place = folder or Path(stack.enter_context(TemporaryDirectory(prefix="sottovoce-demo-")))
+        _run(place, port, stack, keep=sys.stdout.isatty() if keep is None else keep)
+    screen.say(
+        "Nothing is left of it. Once more, and to look at:  sottovoce demo --keep"
+        if folder is None
+        else f"It is all in {folder}. Once more:  sottovoce serve --data {folder / 'data'}"
+    )
+
+
+def _run(place: Path, port: int | None, stack: ExitStack, *, keep: bool) -> None:
+    from sottovoce.cli.demo_crowd import SimulatedCrowd
+    from sottovoce.testing.processes import ServerProcess
+
+    server = stack.enter_context(ServerProcess(place, port=port))
+    requester = stack.enter_context(server.requester())
+    crowd = SimulatedCrowd(workers=WORKERS, tasks=TASKS, seed=SEED)
+    campaign, policy = _open(requester, crowd)
+    _introduce(server.url, place)
+    sent = _let_answer(requester, campaign, crowd, place / "workers")
+    result = _infer(requester, campaign)
+    _compare(crowd, sent, result)
+    _say_promise(policy)
+    _check_export(requester, campaign, place, result)
+    _say_where(requester, campaign, keep=keep)
+    if keep:
+        with suppress(KeyboardInterrupt):
+            while True:
+                time.sleep(3600)
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """However this process is asked to end, it ends those it has started."""
+
+    def end(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {name: signal.signal(getattr(signal, name), end) for name in names}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(getattr(signal, name), handler)
+
+
+def _open(requester: Requester, crowd: SimulatedCrowd) -> tuple[str, Policy]:
+    from sottovoce.cli.demo_crowd import LABELS
+    from sottovoce.mechanisms.targets import Target
+    from sottovoce.model import Domain, Policy
+
+    made = requester.create(
+        QUESTION,
+        [{"task": task, "text": f"Photograph {task[-3:]}"} for task in crowd.tasks],
+        title=TITLE,
+        domain=Domain.categorical(LABELS),
+        target=Target(EPSILON, answers=ANSWERS),
+    )
+    requester.open(made["id"])
+    return made["id"], Policy.of_json(made["policy"])
+
+
+def _introduce(url: str, place: Path) -> None:
+    from sottovoce.cli.demo_crowd import LABELS, PROCESSES
+
+    screen.say(f"Server    {url}, with SQLite in {place / 'data'}")
+    screen.say(f"Campaign  {QUESTION} {TASKS} tasks; {', '.join(LABELS)}")
+    screen.say(f"Workers   {WORKERS} in {PROCESSES} other processes, {ANSWERS} tasks for each")
+    screen.say(
+        "\nThe answers are simulated, so that gold is known; 1 worker in 10 guesses. The rest is "
+        "real:\nworkers' software pins the policy, randomises with the system's randomness, keeps "
+        "a ledger\nand sends over HTTP.\n"
+    )
+
+
+def _let_answer(
+    requester: Requester, campaign: str, crowd: SimulatedCrowd, folder: Path
+) -> list[Sent]:
+    from sottovoce.cli.demo_crowd import Answering, answering
+
+    links = requester.invite(campaign, "single", WORKERS)
+    workers = [Answering(i, link, crowd.answers(i)) for i, link in enumerate(links)]
+    start, sent = time.monotonic(), []
+    with _counting("workers have sent", len(workers)) as counted:
+        for one in answering(workers, folder):
+            sent.append(one)
+            counted()
+    seconds = time.monotonic() - start
+    refused = [one.refused for one in sent if one.refused is not None]
+    reports = sum(len(one.tasks) for one in sent)
+    screen.say(
+        f"{len(sent) - len(refused)} workers have sent {reports:,} reports in {seconds:.1f} s; "
+        f"{len(refused)} refused, {sum(one.replayed for one in sent)} received twice."
+    )
+    for words in sorted(set(refused)):
+        screen.note(f"refused: {words}")
+    return sent
+
+
+@contextmanager
+def _counting(what: str, total: int) -> Iterator[Callable[[], None]]:
+    """A bar on standard error, if somebody is there to see it."""
+    if not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn(what))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task(what, total=total)
+        yield lambda: progress.advance(bar)
+
+
+def _infer(requester: Requester, campaign: str) -> Result:
+    from sottovoce.testing.waiting import settled_result
+
+    with screen.passes("the server infers", visible=True):
+        return settled_result(requester, campaign, PATIENCE)
+
+
+def _compare(crowd: SimulatedCrowd, sent: Sequence[Sent], result: Result) -> None:
+    import sottovoce
+
+    raw = sottovoce.infer(crowd.raw(sent), result.provenance.method)
+    rows = [
+        [name, f"{score.accuracy:.3f}", screen.interval_words(score), words]
+        for name, score, words in (
+            ("private", sottovoce.score(result, crowd.gold), "from what the server received"),
+            ("not private", sottovoce.score(raw, crowd.gold), "had all sent their answers as such"),
+        )
+    ]
+    screen.print_table(["truths", "accuracy", "95 % interval", ""], rows)
+
+
+def _say_promise(policy: Policy) -> None:
+    from sottovoce.cli.guaranteeing import guarantee_words
+
+    screen.say(f"Promised, and computed by each worker's software from policy {policy.hash[:12]}:")
+    for sentence in guarantee_words(policy, ANSWERS):
+        screen.say(f"  {sentence}")
+    screen.say(
+        f"  One answer stays deniable. All {ANSWERS} of a worker together hide little about the "
+        "worker as a\n  whole: ask each worker for less, or choose a smaller epsilon."
+    )
+
+
+def _check_export(requester: Requester, campaign: str, place: Path, result: Result) -> None:
+    """Infer anew from the exported file, as anybody could, and compare."""
+    for name in ("reports.csv", "policy.json"):
+        requester.export(campaign, name, place / name)
+    arguments = ["infer", "reports.csv", "--policy", "policy.json", "-o", "truths.csv"]
+    done = subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, "-m", "sottovoce", *arguments],
+        cwd=place, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        raise SottovoceError(done.stderr.strip())
+    with (place / "truths.csv").open(encoding="utf-8", newline="") as file:
+        here = {row["task"]: row["truth"] for row in csv.DictReader(file)}
+    equal = sum(
+        here[task] == truth for task, truth in zip(result.tasks, result.values, strict=True)
+    )
+    screen.say(
+        f"\nThe exported file says the same: for {equal} of {len(result)} tasks the truth is that "
+        f"of\n  sottovoce {' '.join(arguments)}"
+    )
+
+
+def _say_where(requester: Requester, campaign: str, *, keep: bool) -> None:
+    pages = {f"/c/{campaign}": "what workers see", "/api": "the interface, for programs"}
+    screen.say("\nLook at it:" if keep else "\nThis was at")
+    for path, words in pages.items():
+        screen.say(f"  {requester.address + path:<40}  {words}")
+    if keep:
+        [link] = requester.invite(campaign)
+        screen.say(
+            f"Take part yourself, with an answer that stays here:\n  sottovoce answer '{link}'"
+        )
+        screen.say("\nThe server runs until Ctrl-C.")

@@ -1,0 +1,70 @@
+"""What people hold to take part: texts of 256 random bits, of which others keep only hashes."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from enum import StrEnum
+
+from sottovoce.errors import UsageError
+
+__all__ = ["Credential", "check_credential", "digest", "pseudonym"]
+
+SECRET = re.compile(r"sv[akirw]_[A-Za-z0-9_-]{43}", re.ASCII)
+"""A prefix that scanners for leaked secrets can know, and 256 bits in URL-safe base64."""
+
+_PSEUDONYM = b"sottovoce-worker/1"
+
+
+class Credential(StrEnum):
+    """The kinds, by their prefix."""
+
+    SETUP = "sva_"
+    """Makes one requester's token, once."""
+    TOKEN = "svk_"  # noqa: S105 - a prefix
+    """A requester's."""
+    INVITE = "svi_"
+    """Lets a worker send reports to one campaign."""
+    RECEIPT = "svr_"
+    """A worker's own: its hash is the worker's name in one campaign."""
+    WEBHOOK = "svw_"
+    """Signs what a webhook is told."""
+
+
+def check_credential(text: str, kind: Credential) -> str:
+    """The text, if it has the form of this kind; an error does not quote it.
+
+    >>> check_credential("svi_" + "A" * 43, Credential.INVITE)[:8]
+    'svi_AAAA'
+    """
+    if not (isinstance(text, str) and text.startswith(kind) and SECRET.fullmatch(text)):
+        raise UsageError(
+            f"this is no {kind.name.lower()}: it has {kind} and 43 letters, digits, - or _"
+        )
+    return text
+
+
+def digest(credential: str) -> bytes:
+    """What the server keeps of a credential.
+
+    SHA-256 without salt or stretching: nobody guesses 256 random bits.
+    """
+    return hashlib.sha256(_bytes(credential)).digest()
+
+
+def pseudonym(campaign: str, receipt: str) -> str:
+    """A worker's name in a campaign: 128 bits of SHA-256 over the campaign and the receipt.
+
+    The same in all reports to one campaign; for two campaigns nobody without the receipt can tell
+    that it is the same worker.
+
+    >>> pseudonym("leaf", "svr_" + "A" * 43)
+    'f96971e0a069dc35a9c598689b14bbe8'
+    """
+    parts = (_PSEUDONYM, _bytes(campaign), _bytes(receipt))
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:32]
+
+
+def _bytes(text: str) -> bytes:
+    # An error would quote the credential: whatever was shown has a hash, which nobody knows.
+    return text.encode("utf-8", "surrogatepass")
