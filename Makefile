@@ -14,8 +14,8 @@ export SOTTOVOCE_DATA ?= $(abspath $(DATA))
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
-demo: $(VENV)/demo.stamp ## infer the truths of a simulated campaign: a table, and a plot in demo/
-	$(BIN)/sottovoce demo --force
+demo: $(VENV)/demo.stamp ## run a private campaign for real: a server, workers in other processes, truths
+	$(BIN)/sottovoce demo
 
 test: $(VENV)/test.stamp ## lint, types, layers, tests: what CI runs
 	$(BIN)/ruff check .
@@ -34,8 +34,9 @@ format: $(VENV)/test.stamp ## put the code into shape
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(VENV)/test.stamp ## write the command line's reference and the tables of guarantees anew
+docs: $(VENV)/test.stamp ## write the references of the commands and the interface, and the tables of guarantees, anew
 	$(BIN)/python tests/docs/cli_reference.py > docs/cli.md
+	$(BIN)/python tests/docs/api_reference.py > docs/api.md
 	$(BIN)/python tests/docs/promises.py
 
 clean: ## remove the environment and everything made
@@ -49,7 +50,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/demo.stamp: $(VENV)/bin/python pyproject.toml constraints.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[plots]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[server,plots]'
 	@touch $@
 
 $(VENV)/test.stamp: $(VENV)/bin/python pyproject.toml constraints.txt

@@ -1,75 +1,56 @@
-"""What the pages show on a console is what a reader sees.
-
-In a block marked `console`, lines that begin with `$` are run, in order and in an empty folder of
-the page's own; the other lines are what they print. `…` stands for anything, over lines too.
-"""
+"""What the pages show on a console is what a reader sees: `consoles.py` says how it is read."""
 
 from __future__ import annotations
 
-import os
-import re
-import shlex
-import subprocess
-import sys
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
+from tests.docs.consoles import Console, Typed, matches, typed_in
 
 ROOT = Path(__file__).parents[2]
-_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PAGES = [
     page
     for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
-    if _BLOCK.search(page.read_text(encoding="utf-8"))
+    if typed_in(page.read_text(encoding="utf-8"))
 ]
-
-
-def examples(page: Path) -> list[tuple[str, list[str]]]:
-    """Each command with the lines that follow it."""
-    found: list[tuple[str, list[str]]] = []
-    for block in _BLOCK.findall(page.read_text(encoding="utf-8")):
-        for line in block.splitlines():
-            if line.startswith("$ "):
-                found.append((line[2:], []))
-            else:
-                found[-1][1].append(line)
-    return found
-
-
-def plain(lines: list[str]) -> list[str]:
-    """Lines without what only places them: spaces, and empty or ruled lines."""
-    words = (" ".join(line.replace("─", " ").split()) for line in lines)
-    return [line for line in words if line]
-
-
-def run(command: str, folder: Path) -> list[str]:
-    environment = {
-        **os.environ,
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "SOTTOVOCE_DATA": str(folder / "cache"),
-        "NO_COLOR": "1",
-    }
-    done = subprocess.run(
-        shlex.split(command),
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    return done.stdout.splitlines()
-
-
-def matches(shown: list[str], seen: list[str]) -> bool:
-    """Whether the lines are equal, `…` standing for anything."""
-    pattern = re.sub(r"([*?[])", r"[\1]", "\n".join(shown)).replace("…", "*")
-    return fnmatchcase("\n".join(seen), pattern)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_commands_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
-    for command, shown in examples(page):
-        seen = plain(run(command, tmp_path))
-        assert matches(plain(shown), seen), "\n".join([f"$ {command}", *seen])
+    with Console(tmp_path) as console:
+        for typed in typed_in(page.read_text(encoding="utf-8")):
+            seen = console.run(typed.command)
+            assert matches(typed, seen), "\n".join([f"$ {typed.command}", *seen])
+
+
+def test_variables_and_files_stay(tmp_path: Path) -> None:
+    with Console(tmp_path) as console:
+        assert console.run("NAME=$(echo ada; echo note >&2)") == ["note"]
+        assert console.run("cat > file <<'END'\n$NAME\nEND") == []
+        assert console.run('echo "$NAME"; cat file') == ["ada", "$NAME"]
+
+
+def test_a_command_that_asks_gets_no_answer(tmp_path: Path) -> None:
+    with Console(tmp_path) as console:
+        assert console.run("cat") == []
+        assert console.run("echo yes | cat") == ["yes"]
+
+
+def test_what_a_command_leaves_out_was_printed_before(tmp_path: Path) -> None:
+    with Console(tmp_path) as console:
+        console.run("echo \"log in: 'http://127.0.0.1:8000/setup#sva_Ab-1'\"")
+        assert console.run("echo setup#sva_…") == ["setup#sva_Ab-1"]
+        assert console.run("echo 'Report 7a' >&2; echo bye") == ["Report 7a", "bye"]
+        assert console.run("echo Report …") == ["Report 7a"]
+
+
+def test_only_blocks_marked_random_take_other_figures() -> None:
+    [sure, random] = typed_in("```console\n$ a\n0.90\n```\n```console random\n$ b\n0.90\n```\n")
+    assert not matches(sure, ["0.95"])
+    assert matches(random, ["0.95"])
+    assert not matches(random, ["-"])
+
+
+def test_a_command_may_go_on_over_lines() -> None:
+    [typed] = typed_in("```console\n$ cat <<END\n> ada\n> END\nada\n```\n")
+    assert typed == Typed("cat <<END\nada\nEND", ["ada"])
