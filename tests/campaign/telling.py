@@ -40,13 +40,13 @@ class Receiver:
     def status(self) -> int:
         return self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0]
 
-    def wait_for(self, count: int, seconds: float = 5.0) -> list[Received]:
+    def wait_for(self, count: int, seconds: float = 30.0) -> list[Received]:
         """So many messages; fails if they do not come."""
         wait_until(lambda: len(self.received) >= count, seconds)
         return self.received
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 5.0) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:

@@ -239,7 +239,7 @@ def role(postgresql: str) -> Iterator[str]:
     server.close()
 
 
-@pytest.mark.parametrize("profile", ["one", "several"])
+@pytest.mark.parametrize("profile", ["one", pytest.param("several", marks=pytest.mark.slow)])
 def test_composed_services_run_on_postgresql(
     profile: str, installed: Path, role: str, tmp_path: Path
 ) -> None:

@@ -49,7 +49,6 @@ def _looks(client: httpx.Client, url: str, now: datetime) -> Iterator[Finding]:
     yield from _headers(home, secure)
     yield _skew(home, now)
     yield _prefix(client, url)
-    yield _compressed(client, url)
     yield _errors(client, url)
     yield unknown(
         "exports",
@@ -161,16 +160,6 @@ def _prefix(client: httpx.Client, url: str) -> Finding:
         found = f"the server believes that it is at {stated or '/'}"
         return problem("path prefix", found, way)
     return fine("path prefix", stated or "none")
-
-
-def _compressed(client: httpx.Client, url: str) -> Finding:
-    """The server refuses compressed bodies; a proxy that unpacks them would hide a bomb."""
-    headers = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
-    answer = client.post(f"{url}/api/v1/setup", content=b"\x1f\x8b", headers=headers)
-    if answer.status_code == 415 and _reason(answer) == "unsupported":
-        return fine("compressed bodies", "refused")
-    found = f"answered with {answer.status_code}, not refused by the server"
-    return problem("compressed bodies", found, "let the proxy pass bodies on as they are")
 
 
 def _errors(client: httpx.Client, url: str) -> Finding:

@@ -1,0 +1,34 @@
+"""What the tests of a running service need."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from tests.service.forking import Forker, forking
+
+from sottovoce.stores.database import Database
+
+
+@pytest.fixture(scope="session")
+def forker() -> Iterator[Forker]:
+    """Starts servers and commands in a moment."""
+    if not hasattr(os, "fork"):
+        pytest.skip("needs a system on which processes fork")
+    with forking() as made:
+        yield made
+
+
+@pytest.fixture
+def empty_postgresql(postgresql: str) -> str:
+    """The address of a PostgreSQL database with nothing in it."""
+    database = Database.at(postgresql)
+    with database.engine.begin() as connection:
+        connection.exec_driver_sql(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        connection.exec_driver_sql("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+    database.close()
+    return postgresql

@@ -1,0 +1,75 @@
+"""A process that has imported everything and forks commands: run by the tests as a program.
+
+A command that is forked is the same process as one that was started, without the second or two that
+Python needs to import the server. Reads a request a line, answers a line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from importlib import import_module
+from typing import Any, NoReturn
+
+from sottovoce.cli import main
+
+IMPORTED = (
+    "sottovoce.web.running",
+    "sottovoce.stores.database.checking",
+    "sottovoce.stores.database.copying",
+    "anyio._backends._asyncio",
+    "certifi",
+    "h11",
+    "uvicorn.lifespan.on",
+    "uvicorn.loops.auto",
+)
+"""What a server and its commands would import anew."""
+
+
+def command(arguments: list[str], out: str, log: str, environment: dict[str, str]) -> NoReturn:
+    """What `sottovoce` does with these arguments, in this process."""
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for place, file in ((0, nothing), (1, _opened(out)), (2, _opened(log))):
+        os.dup2(file, place)
+    os.closerange(3, 64)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = ["sottovoce", *arguments]
+    code: Any = 0
+    try:
+        main()
+    except SystemExit as end:
+        code = end.code
+    except BaseException:
+        code = 99
+        raise
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code if isinstance(code, int) else 0)
+
+
+def _opened(path: str) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+
+
+def answer(request: dict[str, Any]) -> int | None:
+    """The number of a new process; or how an earlier one ended, None while it runs."""
+    if "ended" not in request:
+        number = os.fork()
+        if number == 0:
+            command(**request)
+        return number
+    number, status = os.waitpid(request["ended"], os.WNOHANG)
+    return None if number == 0 else os.waitstatus_to_exitcode(status)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for module in IMPORTED:
+        import_module(module)
+    for line in sys.stdin:
+        sys.stdout.write(json.dumps(answer(json.loads(line))) + "\n")
+        sys.stdout.flush()
