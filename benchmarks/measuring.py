@@ -13,7 +13,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["best_cpu", "child", "cpu_of_command", "peak_above", "this_machine"]
+__all__ = [
+    "FOLDER",
+    "best_cpu",
+    "child",
+    "cpu_of_command",
+    "peak_above",
+    "resident",
+    "this_machine",
+]
 
 FOLDER = Path(__file__).parent
 
@@ -75,15 +83,21 @@ def this_machine() -> str:
         if line.startswith("model name"):
             model = line.partition(":")[2].strip()
             break
-    libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "pandas"))
+    named = ("numpy", "numba", "pandas", "fastapi", "uvicorn", "sqlalchemy")
+    libraries = ", ".join(f"{name} {version(name)}" for name in named)
     return (
         f"{os.cpu_count()} cores ({model}), Python {platform.python_version()}, {libraries}, "
         f"duckdb {version('duckdb')}, crowd-kit {version('crowd-kit')}"
     )
 
 
-def _status(field: str) -> int:
-    for line in Path("/proc/self/status").read_text().splitlines():
+def resident(process: int, *, peak: bool = False) -> int:
+    """Resident bytes of a process now, or at most since they were last reset."""
+    return _status("VmHWM" if peak else "VmRSS", str(process))
+
+
+def _status(field: str, process: str = "self") -> int:
+    for line in Path(f"/proc/{process}/status").read_text().splitlines():
         if line.startswith(field):
             return int(line.split()[1]) * 1024
     raise LookupError(field)

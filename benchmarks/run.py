@@ -2,8 +2,8 @@
 
     python benchmarks/run.py [--quick] [--only SECTION]
 
-`--quick` keeps to 10^5 and 10^6 answers, and prints only. `--only` measures one section anew and
-leaves the others as they are.
+`--quick` keeps to 10^5 and 10^6 answers, and prints only. `--only` measures one section anew (with
+those whose names begin with it) and leaves the others as they are.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def main() -> None:
     kept = _sections(DOCS.read_text()) if given.only else {}
     sections = [
         _section(title, words, measure(quick=given.quick))
-        if given.only in (None, name)
+        if given.only in (None, name, name.partition("-")[0])
         else kept[title]
         for name, (title, words, measure) in SECTIONS.items()
     ]
@@ -153,6 +153,64 @@ def perturbing(*, quick: bool) -> list[list[str]]:
     return rows
 
 
+def serving(*, quick: bool) -> list[list[str]]:
+    count, reports = (2_000, 10**5) if quick else (20_000, 10**6)
+    rows = [["what", "connections", "submissions a second", "median", "slowest 1 %",
+             "empty requests a second", "ratio"]]  # fmt: skip
+    _tell(f"serving, {count:,} submissions at a time")
+    for seen in child("serving.py", "rates", str(count))["rows"]:
+        ours, empty = seen["ours"], seen["empty"]["rate"]
+        rows.append([
+            f"run {seen['run']}", str(seen["connections"]), *_load(ours), f"{empty:,.0f}",
+            f"{ours['rate'] / empty:.2f}",
+        ])  # fmt: skip
+    _tell(f"serving beside inference and exports, {reports:,} reports")
+    beside = child("serving.py", "beside", str(count), str(reports))
+    words = {
+        "alone": "nothing else",
+        "inference": f"while {_power(reports)} reports are inferred from",
+        "export": "while they are exported",
+    }
+    rows += [[words[name], "32", *_load(seen), "", ""] for name, seen in beside.items()]
+    return rows
+
+
+def _load(seen: dict[str, float]) -> list[str]:
+    return [
+        f"{seen['rate']:,.0f}",
+        f"{seen['median'] * 1000:.0f} ms",
+        f"{seen['p99'] * 1000:.0f} ms",
+    ]
+
+
+def serving_memory(*, quick: bool) -> list[list[str]]:
+    count = 8_000 if quick else 200_000
+    _tell(f"memory of the service, {count:,} submissions")
+    seen = child("serving.py", "memory", str(count))["seen"]
+    _, start = seen[0]
+    return [
+        ["submissions", "resident memory", "above the start"],
+        *([f"{done:,}", _mebibytes(held), _mebibytes(held - start)] for done, held in seen),
+    ]
+
+
+def serving_results(*, quick: bool) -> list[list[str]]:
+    reports, rows = (10**5, 2 * 10**5) if quick else (10**6, 5 * 10**6)
+    _tell(f"results of {reports:,} reports, export of {rows:,}")
+    seen = child("serving.py", "results", str(reports), str(rows))
+    return [
+        ["what", "size", "time", "memory"],
+        ["truths of all reports, after starting", f"{_power(reports)} reports",
+         f"{seen['inferred']:.1f} s", ""],
+        ["a page of 1,000 truths, median", f"{_power(reports)} reports",
+         f"{seen['median'] * 1000:.0f} ms", ""],
+        ["the slowest of 20", f"{_power(reports)} reports", f"{seen['slowest'] * 1000:.0f} ms", ""],
+        ["`reports.csv`", f"{seen['rows'] - 1:,} rows",
+         f"{seen['export']:.1f} s ({seen['rows'] / seen['export']:,.0f} rows a second)",
+         f"{_mebibytes(seen['before'])}, at most {_mebibytes(seen['peak'])}"],
+    ]  # fmt: skip
+
+
 def _reading(tool: str, file: Path) -> float:
     return min(float(child("reading.py", tool, str(file))["seconds"]) for _ in range(2))
 
@@ -180,6 +238,10 @@ def _power(number: int) -> str:
 
 def _bytes(number: float) -> str:
     return f"{number / 2**30:.2f} GiB"
+
+
+def _mebibytes(number: float) -> str:
+    return f"{number / 2**20:.0f} MiB"
 
 
 def _today() -> str:
@@ -218,6 +280,16 @@ device would, and are measured on 20,000 after compiling. NumPy is a seeded gene
 point, which must not be used for reports. os.urandom is the cost of a whole 64-bit word from the
 operating system: ours draws a word's leading 8 or 16 bits, and the others only where these do not
 decide."""
+_SERVING = """\
+`sottovoce serve` on SQLite, by the clock. A submission has 20 answers on 20 of 1,000 tasks, each is
+of another worker, and is acknowledged when it is on the disk. The load comes from another process
+of the same machine. An empty request is one that FastAPI answers with `{}`, without anything of
+ours; the ratio is between two measurements of the same run, one after the other."""
+_SERVING_MEMORY = """\
+Of the server's process, which takes the reports; inference has a process of its own, whose memory
+grows with the reports of the largest campaign."""
+_SERVING_RESULTS = """\
+Read over HTTP, by the clock, on a server that does nothing else."""
 _STARTING = """\
 In fresh processes. Tables below 10^5 answers never compile anything."""
 
@@ -228,6 +300,9 @@ SECTIONS = {
     "reading": ("Reading and inferring from files", _READING, reading),
     "perturbing": ("Perturbing labels", _PERTURBING, perturbing),
     "starting": ("Starting", _STARTING, starting),
+    "serving": ("The service under load", _SERVING, serving),
+    "serving-memory": ("Memory of the service", _SERVING_MEMORY, serving_memory),
+    "serving-results": ("Results and exports of the service", _SERVING_RESULTS, serving_results),
 }
 
 if __name__ == "__main__":

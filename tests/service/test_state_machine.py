@@ -281,4 +281,4 @@ def test_each_acknowledged_report_counts_once(forker: Forker, tmp_path: Path) ->
 
 @pytest.mark.slow
 def test_each_acknowledged_report_counts_once_in_long_runs(forker: Forker, tmp_path: Path) -> None:
-    run(forker, tmp_path, examples=100, steps=50)
+    run(forker, tmp_path, examples=40, steps=40)

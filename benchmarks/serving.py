@@ -1,0 +1,293 @@
+"""The service under load: `sottovoce serve` on SQLite, asked by another process.
+
+    python serving.py rates COUNT | memory COUNT | beside COUNT REPORTS | results REPORTS ROWS
+
+prints one JSON object. A submission has 20 answers, randomised, on 20 of 1,000 tasks.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+
+from measuring import FOLDER, resident
+from sottovoce import Domain, Target, make_policy
+from sottovoce.campaign.access import make_token
+from sottovoce.campaign.drafting import create_draft
+from sottovoce.campaign.inviting import InviteKind, invite
+from sottovoce.campaign.lifecycle import open_campaign
+from sottovoce.campaign.service import Service
+from sottovoce.model import Task, Terms, assigned, digest
+from sottovoce.stores.database import Database, Intake, upgrade
+from sottovoce.stores.database.intake import take
+
+ANSWERS, TASKS = 20, 1000
+LABELS = ("no", "yes")
+CONNECTIONS = (8, 32, 128)
+
+EMPTY = """
+import sys, uvicorn
+from fastapi import FastAPI
+app = FastAPI()
+@app.put("/empty")
+async def empty() -> dict[str, str]:
+    return {}
+uvicorn.run(app, port=int(sys.argv[1]), log_config=None, access_log=False, proxy_headers=False)
+"""
+
+
+class Server:
+    """A process that serves on a port of this machine."""
+
+    def __init__(self, command: list[str]) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = int(free.getsockname()[1])
+        self.process = subprocess.Popen(
+            [sys.executable, *command, str(self.port)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port)).close()
+            except OSError:
+                if self.process.poll() is not None:
+                    raise RuntimeError("the server did not start") from None
+                time.sleep(0.05)
+            else:
+                return
+
+    def stop(self) -> None:
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(60)
+
+
+class Campaign:
+    """An open campaign in a folder, its address for the load, and a requester's token."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        database = Database.at(folder)
+        upgrade(database)
+        service = Service.on(database)
+        policy = make_policy(
+            Domain.categorical(LABELS), "randomized-response", Target(1.0, answers=ANSWERS)
+        )
+        names = [f"task {i:04}" for i in range(TASKS)]
+        tasks = [Task(name, "Is this leaf an oak's?") for name in names]
+        self.id = create_draft(service, Terms("Leaves", "Is it?", policy), tasks).id
+        open_campaign(service, self.id)
+        (link,) = invite(service, self.id, InviteKind.OPEN, public_url="http://localhost")
+        self.token, self.number = (
+            make_token(service, "bench"),
+            service.reception.desk(self.id).number,
+        )
+        self.invite = link.partition("#")[2]
+        service.close()
+        self.file = folder / "address.json"
+        self.file.write_text(json.dumps({
+            "campaign": self.id, "invite": self.invite, "policy": policy.hash, "tasks": names,
+            "block": ANSWERS, "labels": LABELS,
+        }))  # fmt: skip
+
+    def fill(self, reports: int) -> None:
+        """Reports that came before, through the same door but without HTTP."""
+        database, generator = Database.at(self.folder), np.random.default_rng(5)
+        for start in range(0, reports // ANSWERS, 256):
+            count = min(256, reports // ANSWERS - start)
+            with database.writing() as connection:
+                take(connection, [self._intake(generator) for _ in range(count)])
+        database.close()
+
+    def _intake(self, generator: np.random.Generator) -> Intake:
+        worker = secrets.token_bytes(16)
+        tasks = np.array(assigned(self.id, worker.hex(), TASKS, ANSWERS), "<u4")
+        truth = tasks % 2
+        codes = np.where(generator.random(ANSWERS) < 0.6, truth, 1 - truth).astype("<i4")
+        return Intake(
+            self.number, secrets.token_bytes(16), worker, digest(self.invite), 739_000,
+            secrets.token_bytes(32), tasks.tobytes(), codes.tobytes(), ANSWERS, False,
+        )  # fmt: skip
+
+
+@contextmanager
+def serving() -> Iterator[Campaign]:
+    """A campaign in a folder that goes away."""
+    with tempfile.TemporaryDirectory() as name:
+        yield Campaign(Path(name))
+
+
+@contextmanager
+def started(campaign: Campaign) -> Iterator[Server]:
+    """`sottovoce serve` on its folder."""
+    server = Server(["-m", "sottovoce", "serve", "--data", str(campaign.folder), "--port"])
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+def loading(
+    port: int, connections: int, count: int, file: Path | None = None
+) -> subprocess.Popen[bytes]:
+    """A process that sends so many requests over so many connections."""
+    seed = str(secrets.randbits(40))
+    command = [str(port), str(connections), str(count), seed, *([str(file)] if file else [])]
+    return subprocess.Popen(
+        [sys.executable, str(FOLDER / "serving_load.py"), *command], stdout=subprocess.PIPE
+    )
+
+
+def loaded(process: subprocess.Popen[bytes]) -> dict[str, float]:
+    """What it saw."""
+    output, _ = process.communicate()
+    if process.returncode:
+        raise RuntimeError("a request was refused")
+    seen: dict[str, float] = json.loads(output)
+    return seen
+
+
+def rates(count: int) -> dict[str, Any]:
+    """Submissions and empty requests in turns, twice, at several numbers of connections."""
+    with serving() as campaign, started(campaign) as server:
+        empty = Server(["-c", EMPTY])
+        loaded(loading(empty.port, 8, 500))
+        loaded(loading(server.port, 8, 500, campaign.file))
+        rows = [
+            {
+                "run": run,
+                "connections": connections,
+                "empty": loaded(loading(empty.port, connections, count)),
+                "ours": loaded(loading(server.port, connections, count, campaign.file)),
+            }
+            for run in (1, 2)
+            for connections in CONNECTIONS
+        ]
+        empty.stop()
+    return {"rows": rows}
+
+
+def memory(count: int) -> dict[str, Any]:
+    """Resident bytes of the server after each quarter; inference runs in a process of its own."""
+    seen = []
+    with serving() as campaign, started(campaign) as server:
+        loaded(loading(server.port, 32, 1000, campaign.file))
+        seen.append([0, resident(server.process.pid)])
+        for quarter in range(1, 5):
+            loaded(loading(server.port, 32, count // 4, campaign.file))
+            seen.append([quarter * count // 4, resident(server.process.pid)])
+    return {"seen": seen}
+
+
+def beside(count: int, reports: int) -> dict[str, Any]:
+    """Submissions while nothing else happens, while truths are inferred, and while files go out."""
+    seen = {}
+    with serving() as campaign, started(campaign) as server:
+        loaded(loading(server.port, 32, 500, campaign.file))
+        seen["alone"] = loaded(loading(server.port, 32, count, campaign.file))
+    with serving() as campaign:
+        campaign.fill(reports)
+        with started(campaign) as server:
+            seen["inference"] = loaded(loading(server.port, 32, count, campaign.file))
+            _inferred(server, campaign)
+            going = loading(server.port, 32, count, campaign.file)
+            rows = 0
+            while going.poll() is None:
+                rows += _exported(server, campaign, while_running=going)
+            seen["export"] = loaded(going)
+            seen["export"]["rows"] = rows
+    return seen
+
+
+def results(reports: int, rows: int) -> dict[str, Any]:
+    """Seconds until truths are read, and a long export."""
+    with serving() as campaign:
+        campaign.fill(reports)
+        with started(campaign) as server, _requester(server, campaign) as requester:
+            start = time.perf_counter()
+            _inferred(server, campaign)
+            inferred = time.perf_counter() - start
+            latencies = []
+            for _ in range(20):
+                start = time.perf_counter()
+                requester.get("/results", params={"limit": 1000}).raise_for_status()
+                latencies.append(time.perf_counter() - start)
+        campaign.fill(rows - reports)
+        with started(campaign) as server:
+            time.sleep(1)
+            before, start = resident(server.process.pid), time.perf_counter()
+            seen = _exported(server, campaign, watch=True)
+            took = time.perf_counter() - start
+            return {
+                "inferred": inferred,
+                "median": statistics.median(latencies),
+                "slowest": max(latencies),
+                "rows": seen,
+                "export": took,
+                "before": before,
+                "peak": resident(server.process.pid, peak=True),
+            }
+
+
+def _requester(server: Server, campaign: Campaign) -> httpx.Client:
+    return httpx.Client(
+        base_url=f"http://127.0.0.1:{server.port}/api/v1/campaigns/{campaign.id}",
+        headers={"Authorization": f"Bearer {campaign.token}"},
+        timeout=300,
+    )
+
+
+def _inferred(server: Server, campaign: Campaign) -> None:
+    """Wait until truths are those of all reports."""
+    with _requester(server, campaign) as requester:
+        while True:
+            page = requester.get("/results", params={"limit": 1}).json()
+            if page["summary"] is not None and page["reports_waiting"] == 0:
+                return
+            time.sleep(0.2)
+
+
+def _exported(
+    server: Server,
+    campaign: Campaign,
+    *,
+    watch: bool = False,
+    while_running: subprocess.Popen[bytes] | None = None,
+) -> int:
+    """How many rows of reports.csv came, up to the end of the other process."""
+    rows = 0
+    if watch:
+        Path(f"/proc/{server.process.pid}/clear_refs").write_text("5")
+    with _requester(server, campaign) as requester:
+        with requester.stream("GET", "/exports/reports.csv") as reply:
+            reply.raise_for_status()
+            for piece in reply.iter_bytes():
+                rows += piece.count(b"\n")
+                if while_running is not None and while_running.poll() is not None:
+                    break
+    return rows
+
+
+MEASURES: dict[str, Callable[..., dict[str, Any]]] = {
+    "rates": rates,
+    "memory": memory,
+    "beside": beside,
+    "results": results,
+}
+
+if __name__ == "__main__":
+    print(json.dumps(MEASURES[sys.argv[1]](*map(int, sys.argv[2:]))))
