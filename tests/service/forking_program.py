@@ -27,6 +27,9 @@ IMPORTED = (
 )
 """What a server and its commands would import anew."""
 
+RUNNING: set[int] = set()
+"""Commands whose end nobody has asked for."""
+
 
 def command(arguments: list[str], out: str, log: str, environment: dict[str, str]) -> NoReturn:
     """What `sottovoce` does with these arguments, in this process."""
@@ -61,8 +64,10 @@ def answer(request: dict[str, Any]) -> int | None:
         number = os.fork()
         if number == 0:
             command(**request)
+        RUNNING.add(number)
         return number
     number, status = os.waitpid(request["ended"], os.WNOHANG)
+    RUNNING.discard(number)
     return None if number == 0 else os.waitstatus_to_exitcode(status)
 
 
@@ -73,3 +78,5 @@ if __name__ == "__main__":
     for line in sys.stdin:
         sys.stdout.write(json.dumps(answer(json.loads(line))) + "\n")
         sys.stdout.flush()
+    for left in RUNNING:  # whoever asked has gone, perhaps without a word
+        os.kill(left, signal.SIGKILL)

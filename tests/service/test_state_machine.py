@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -158,11 +158,13 @@ class Reporting(RuleBasedStateMachine):
         for parcel in self.known:
             self.heard(parcel, self.site.put(parcel))
 
-    @precondition(lambda self: self.counted)
+    @precondition(lambda self: self.known)
     @rule(place=PLACES)
     def send_other_bytes_under_a_known_identifier(self, place: int) -> None:
-        parcel = list(self.counted.values())[place % len(self.counted)]
-        assert self.site.put(self.site.parcel(like=parcel)) == CONFLICT
+        parcel = self.known[place % len(self.known)]
+        # Which are counted may depend on the moment of a kill, and what is drawn must not.
+        if parcel.report_id in self.counted:
+            assert self.site.put(self.site.parcel(like=parcel)) == CONFLICT
 
     @rule(part=FRACTIONS)
     def drop_the_request(self, part: float) -> None:
@@ -190,14 +192,16 @@ class Reporting(RuleBasedStateMachine):
         if parcel.report_id in self.unsure:
             self.heard(parcel, self.site.put(parcel))
         status = self.site.erase(parcel)
-        if not self.is_open:
-            assert status in (CONFLICT, NOT_THERE)
-        elif parcel.report_id in self.counted or parcel.report_id in self.erased:
+        if parcel.report_id in self.erased:
+            assert status == TAKEN  # also after the closing: it is so already
+        elif parcel.report_id not in self.counted:
+            assert status == NOT_THERE
+        elif self.is_open:
             assert status == TAKEN
             self.erased.add(parcel.report_id)
-            self.counted.pop(parcel.report_id, None)
+            del self.counted[parcel.report_id]
         else:
-            assert status == NOT_THERE
+            assert status == CONFLICT
 
     @rule(moment=FRACTIONS)
     def kill(self, moment: float) -> None:
@@ -270,6 +274,7 @@ def run(forker: Forker, folder: Path, examples: int, steps: int) -> None:
                     derandomize=True,
                     deadline=None,
                     database=None,
+                    phases=[Phase.generate],  # a failure is shown as it was: servers take time
                     suppress_health_check=list(HealthCheck),
                 ),
             )
@@ -281,4 +286,4 @@ def test_each_acknowledged_report_counts_once(forker: Forker, tmp_path: Path) ->
 
 @pytest.mark.slow
 def test_each_acknowledged_report_counts_once_in_long_runs(forker: Forker, tmp_path: Path) -> None:
-    run(forker, tmp_path, examples=40, steps=40)
+    run(forker, tmp_path, examples=25, steps=40)
