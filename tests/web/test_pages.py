@@ -58,6 +58,13 @@ def test_an_open_campaigns_page_says_what_is_asked_and_promised(server: RunningS
         assert words in page.text
 
 
+def test_a_question_that_is_the_title_is_asked_once(server: RunningServer) -> None:
+    id = _draft(server, question="Is it oak?", title="Is it oak?")
+    server.requester.open(id)
+    page = httpx.get(f"{server.url}/c/{id}").text
+    assert page.partition("<body")[2].count("Is it oak?") == 1
+
+
 def test_a_requesters_text_stays_text(server: RunningServer) -> None:
     id = _draft(server, '"><img src=x onerror=alert(1)>', "<script>alert(1)</script> {{ 7*7 }}")
     server.requester.open(id)
