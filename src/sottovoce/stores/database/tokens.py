@@ -28,11 +28,11 @@ def has_token(connection: Connection, kind: Credential, digest: bytes) -> bool:
 
 
 def all_tokens(connection: Connection) -> list[Row[tuple[bytes, str, int]]]:
-    """The digest, name and first day of each requester's token, the oldest first."""
+    """Digest, name and first day of each token, the oldest first; those of a day by name."""
     query = (
         select(tokens.c.digest, tokens.c.name, tokens.c.created_on)
         .where(tokens.c.kind == Credential.TOKEN.name)
-        .order_by(tokens.c.created_on, tokens.c.digest)
+        .order_by(tokens.c.created_on, tokens.c.name, tokens.c.digest)
     )
     return list(connection.execute(query))
 
