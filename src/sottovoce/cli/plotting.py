@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sottovoce.errors import NotInstalled
+from sottovoce.figures.canvas import ACCENT, INK, PALE, blank_figure, check_matplotlib
 from sottovoce.stores.writing import check_target, new_file
 
 if TYPE_CHECKING:
@@ -17,48 +17,21 @@ if TYPE_CHECKING:
 
 __all__ = ["check_plot", "demo_plot"]
 
-INK, ACCENT, PALE = "#22303c", "#c2553a", "#b8c4cc"
-
 
 def check_plot(path: Path, *, force: bool) -> None:
     """Refuse before the work what could not be drawn or saved after it."""
-    _pyplot()
+    check_matplotlib()
     if path.exists():
         check_target(path, force=force)
 
 
 def demo_plot(rows: Sequence[Comparison], abilities: FloatArray, path: Path) -> None:
     """Accuracy by method with intervals, and the best method's weights beside the truth."""
-    pyplot = _pyplot()
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
-    _draw_scores(left, rows)
-    _draw_weights(right, rows, abilities)
-    with new_file(path, force=True) as temporary:
+    with blank_figure(11, 4.6) as figure, new_file(path, force=True) as temporary:
+        left, right = figure.subplots(1, 2)
+        _draw_scores(left, rows)
+        _draw_weights(right, rows, abilities)
         figure.savefig(temporary, dpi=150, format="png")
-    pyplot.close(figure)
-
-
-def _pyplot() -> Any:
-    try:
-        import matplotlib
-    except ImportError:
-        raise NotInstalled("matplotlib", purpose="a plot", extra="plots") from None
-    matplotlib.use("Agg")
-    import matplotlib.pyplot
-
-    matplotlib.pyplot.rcParams.update(
-        {
-            "axes.edgecolor": INK,
-            "axes.labelcolor": INK,
-            "axes.spines.right": False,
-            "axes.spines.top": False,
-            "font.size": 10,
-            "text.color": INK,
-            "xtick.color": INK,
-            "ytick.color": INK,
-        }
-    )
-    return matplotlib.pyplot
 
 
 def _draw_scores(axes: Any, rows: Sequence[Comparison]) -> None:

@@ -1,0 +1,199 @@
+"""A chart drawn on a matplotlib figure: title, axes, legend and note, one below the other."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import Any
+
+from sottovoce.figures.canvas import INK, PALE, SOFT, blank_figure
+from sottovoce.figures.chart import Chart, Series
+from sottovoce.figures.numbers import words_for
+
+__all__ = ["drawn"]
+
+WIDTH, AXES = 403.0, 235.0
+"""In points. Narrow, so that letters stay legible where a phone shrinks the picture."""
+
+GAP, MARGIN = 8.0, 4.0
+LEVEL_WIDTH = 84.0
+KEY = 56.0
+"""What a legend's line and the space around it take."""
+
+# Okabe and Ito's colours, which the colour-blind tell apart; without yellow, too pale for a line.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+DASHES: tuple[Any, ...] = ((0, (5, 2)), (0, (1.5, 1.5)), (0, (7, 2, 1.5, 2)), (0, (3, 1.5)))
+
+
+@contextmanager
+def drawn(chart: Chart) -> Iterator[Any]:
+    """The finished figure; save it inside the block."""
+    with blank_figure(WIDTH / 72, 1, dpi=72) as figure:  # at 72 dpi a pixel is a point
+        axes = figure.subplots()
+        lines = [_draw_series(axes, series, i) for i, series in enumerate(chart.series)]
+        _label_axes(axes, chart)
+        labels = _draw_levels(axes, chart)
+        _stack(figure, chart, lines)
+        _part_labels(figure, axes, labels)
+        yield figure
+
+
+def _draw_series(axes: Any, series: Series, number: int) -> Any:
+    points = series.points()
+    xs = [point.x for point in points]
+    color = INK if series.role == "reference" else COLORS[number % len(COLORS)]
+    ours = series.role == "ours"
+    (line,) = axes.plot(
+        xs, [point.y for point in points], color=color,
+        linestyle="-" if ours else DASHES[number % len(DASHES)], linewidth=2.4 if ours else 1.6,
+        marker=MARKERS[number % len(MARKERS)], markersize=6 if ours else 5,
+        markevery=math.ceil(len(xs) / 12), markerfacecolor=color if ours else "white",
+        zorder=4 if ours else 3,
+    )  # fmt: skip
+    if series.low is not None and series.high is not None:
+        _draw_band(axes, xs, [p.low for p in points], [p.high for p in points], color)
+    return line
+
+
+def _draw_band(axes: Any, xs: list[float], lows: list[Any], highs: list[Any], color: str) -> None:
+    if len(xs) == 1:  # an area over one point is invisible
+        axes.vlines(xs, lows, highs, color=color, linewidth=5, alpha=0.3)
+    else:
+        axes.fill_between(xs, lows, highs, color=color, alpha=0.15, linewidth=0, zorder=2)
+
+
+def _draw_levels(axes: Any, chart: Chart) -> list[Any]:
+    """Dashed lines; their labels stand at the right, where no series runs."""
+    words = words_for(chart.values())
+    labels = []
+    for level in chart.levels:
+        axes.axhline(level.y, color=SOFT, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
+        label = axes.annotate(
+            _wrapped(f"{level.name} {words(level.y)}", LEVEL_WIDTH, 8), (1, level.y),
+            xycoords=axes.get_yaxis_transform(), xytext=(GAP, 0), textcoords="offset points",
+            va="center", fontsize=8, color=SOFT, annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-", "color": PALE, "shrinkA": 0, "shrinkB": 0, "relpos": (0, 0.5)
+            },
+        )  # fmt: skip
+        labels.append(label)
+    return labels
+
+
+def _label_axes(axes: Any, chart: Chart) -> None:
+    xs = chart.xs()
+    axes.set_xscale(chart.x_scale)
+    if len(xs) == 1:
+        x = xs[0]
+        axes.set_xlim(*((x / 2, x * 2) if chart.x_scale == "log" else (x - 1, x + 1)))
+    ticks = _told_apart(xs, chart.x_scale == "log")
+    if len(ticks) == len(xs) or chart.x_scale == "log":
+        axes.set_xticks(ticks, [f"{x:g}" for x in ticks])
+        axes.set_xticks([], minor=True)
+    axes.set_axisbelow(True)
+    axes.grid(axis="y", color=PALE, linewidth=0.5)
+    axes.set_xlabel(_wrapped(chart.x_label, WIDTH * 0.7, 10))
+    axes.set_ylabel(_wrapped(chart.y_words(), AXES * 0.75, 10))
+
+
+def _told_apart(xs: Sequence[float], log: bool) -> list[float]:
+    """The values whose labels have room beside each other."""
+    places = [math.log(x) if log else x for x in xs]
+    room = (places[-1] - places[0]) or 1.0
+    kept = [0]
+    for i in range(1, len(xs)):
+        letters = (len(f"{xs[i]:g}") + len(f"{xs[kept[-1]]:g}")) / 2
+        if (places[i] - places[kept[-1]]) / room > 0.025 * (letters + 1):
+            kept.append(i)
+    return [xs[i] for i in kept]
+
+
+def _stack(figure: Any, chart: Chart, lines: Sequence[Any]) -> None:
+    """Put title, axes, legend and note below each other, and size the figure to them."""
+    parts = [_title(figure, chart), None, _legend(figure, chart, lines), *_note(figure, chart)]
+    heights = [part.get_window_extent().height if part else AXES for part in parts]
+    total = sum(heights) + GAP * (len(parts) - 1) + 2 * MARGIN
+    figure.set_size_inches(WIDTH / 72, total / 72)
+    top = total - MARGIN
+    for part, height in zip(parts, heights, strict=True):
+        if part is None:
+            figure.get_layout_engine().set(rect=(0, (top - height) / total, 1, height / total))
+        else:
+            part.set_in_layout(False)  # else the axes would make room for it a second time
+            _move(part, MARGIN / WIDTH, top / total)
+        top -= height + GAP
+
+
+def _move(part: Any, left: float, top: float) -> None:
+    if hasattr(part, "set_bbox_to_anchor"):  # a legend
+        part.set_bbox_to_anchor((left, top))
+    else:
+        part.set_position((left, top))
+
+
+def _title(figure: Any, chart: Chart) -> Any:
+    words = _wrapped(chart.title, WIDTH - 3 * MARGIN, 11, bold=True)
+    return figure.text(0, 0, words, fontsize=11, fontweight="bold", va="top")
+
+
+def _note(figure: Any, chart: Chart) -> list[Any]:
+    if not chart.note:
+        return []
+    words = _wrapped(chart.note, WIDTH - 3 * MARGIN, 8)
+    return [figure.text(0, 0, words, fontsize=8, color=SOFT, va="top", linespacing=1.35)]
+
+
+def _legend(figure: Any, chart: Chart, lines: Sequence[Any]) -> Any:
+    columns = 2 if all(_width(s.name, 9) < WIDTH / 2 - KEY for s in chart.series) else 1
+    names = [_wrapped(series.name, WIDTH / columns - KEY, 9) for series in chart.series]
+    return figure.legend(
+        lines, names, loc="upper left", ncols=columns, fontsize=9, frameon=False, borderpad=0,
+        borderaxespad=0, handlelength=3.2, columnspacing=1.2, labelspacing=0.45,
+    )  # fmt: skip
+
+
+def _part_labels(figure: Any, axes: Any, labels: Sequence[Any]) -> None:
+    """Move the labels of levels that lie close together apart; a thin line leads to each."""
+    figure.draw_without_rendering()
+    if not labels:
+        return
+    bottom, room = axes.bbox.y0, axes.bbox.height
+    order = sorted(labels, key=lambda label: float(label.xy[1]))
+    wanted = [float(axes.transData.transform((1, label.xy[1]))[1]) - bottom for label in order]
+    heights = [label.get_window_extent().height + 2 for label in order]
+    for label, old, new in zip(order, wanted, _parted(wanted, heights, room), strict=True):
+        label.xyann = (GAP + 6, new - old)
+
+
+def _parted(wanted: Sequence[float], heights: Sequence[float], room: float) -> list[float]:
+    """Centres from below as near to the wanted as heights allow, below `room` where they fit."""
+    gaps = [(low + high) / 2 for low, high in pairwise(heights)]
+    centers = list(wanted)
+    for i, gap in enumerate(gaps):
+        centers[i + 1] = max(centers[i + 1], centers[i] + gap)
+    centers[-1] = min(centers[-1], max(room, wanted[-1]))
+    for i in reversed(range(len(gaps))):
+        centers[i] = min(centers[i], centers[i + 1] - gaps[i])
+    return centers
+
+
+def _wrapped(text: str, width: float, size: float, *, bold: bool = False) -> str:
+    """The text in lines of at most so many points, as the letters really are."""
+    most = min(len(text), 4 + math.ceil(len(text) * width / _width(text, size, bold=bold)))
+    while True:
+        lines = textwrap.wrap(text, most)
+        if most == 1 or all(_width(line, size, bold=bold) <= width for line in lines):
+            return "\n".join(lines)
+        most -= 1
+
+
+def _width(text: str, size: float, *, bold: bool = False) -> float:
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    font = FontProperties(size=size, weight="bold" if bold else "normal")
+    return max(1.0, float(text_to_path.get_text_width_height_descent(text, font, False)[0]))

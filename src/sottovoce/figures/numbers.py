@@ -1,0 +1,62 @@
+"""Numbers as people read them, and the round ones among them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+
+__all__ = ["round_steps", "spread", "words_for"]
+
+
+def spread(values: Iterable[float]) -> tuple[float, float]:
+    """The smallest and the largest value, kept apart where they are (nearly) equal.
+
+    >>> spread([0.5, 0.5]), spread([0, 0]), spread([3, 1, 2])
+    ((0.25, 0.75), (-1.0, 1.0), (1, 3))
+    """
+    seen = list(values)
+    low, high = min(seen), max(seen)
+    size = max(abs(low), abs(high))
+    if high - low > 1e-9 * size:
+        return low, high
+    margin = size / 2 or 1.0
+    return low - margin, high + margin
+
+
+def round_steps(low: float, high: float, most: int) -> list[tuple[float, str]]:
+    """At most so many round numbers from low to high, evenly apart, and their words.
+
+    >>> [words for _, words in round_steps(0.32, 1.0, 5)]
+    ['0.4', '0.6', '0.8', '1.0']
+    """
+    step = _round_step((high - low) / most)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    numbers = [place * step for place in range(first, last + 1)]
+    size, decimals = max(abs(low), abs(high)), max(0, -_exponent(step))
+    if size < 1e6 and decimals <= 6:
+        return [(number, f"{number + 0.0:.{decimals}f}") for number in numbers]
+    digits = max(1, _exponent(size) - _exponent(step) + 1)
+    return [(number, f"{number + 0.0:.{digits}g}") for number in numbers]
+
+
+def words_for(values: Iterable[float]) -> Callable[[float], str]:
+    """How to write values that are compared: all with the decimals their spread asks for.
+
+    >>> words_for([0.51234, 0.93])(0.6), words_for([250.0, 3.0])(17.25)
+    ('0.600', '17.2')
+    """
+    low, high = spread(values)
+    size, exponent = max(abs(low), abs(high)), _exponent(high - low)
+    if size >= 1e7 or size < 1e-4:
+        return lambda value: f"{value:.4g}"
+    decimals = 2 - exponent if exponent < -1 else max(0, 3 - max(0, exponent))
+    return lambda value: f"{value:.{min(decimals, 6)}f}"
+
+
+def _round_step(least: float) -> float:
+    power = 10.0 ** _exponent(least)
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= least * (1 - 1e-9))
+
+
+def _exponent(number: float) -> int:
+    return math.floor(math.log10(number) + 1e-9)

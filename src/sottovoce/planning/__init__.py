@@ -1,0 +1,1 @@
+"""What to expect before anyone answers: theorems, simulation, recommendation."""

@@ -1,0 +1,54 @@
+"""Refusing parameters for which a theorem says nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from sottovoce.errors import UsageError
+from sottovoce.model import FloatArray
+from sottovoce.model.guarantee import check_count, check_number
+
+__all__ = ["check_between", "check_positive", "check_whole", "open_probabilities"]
+
+LEAST = 1e-50
+
+
+def check_positive(**named: float) -> None:
+    """Refuse what is not above 0, or so small or large that its powers leave the floats."""
+    for name, value in named.items():
+        check_number(name, value)
+        if not LEAST <= value <= 1 / LEAST:
+            raise UsageError(
+                f"{name} must be above 0, from {LEAST:g} to {1 / LEAST:g}, not {value:g}"
+            )
+
+
+def check_between(low: float, high: float, **named: float) -> None:
+    """Refuse what is not strictly between two numbers."""
+    for name, value in named.items():
+        check_number(name, value)
+        if not low < value < high:
+            raise UsageError(f"{name} must lie between {low:g} and {high:g}, not {value:g}")
+
+
+def check_whole(**named: int) -> None:
+    """Refuse what is not a whole number from 1 on."""
+    for name, value in named.items():
+        check_count(name, value)
+        if value < 1:
+            raise UsageError(f"{name} must be at least 1, not {value}")
+
+
+def open_probabilities(name: str, values: npt.ArrayLike) -> FloatArray:
+    """The values as a list of probabilities that are neither 0 nor 1."""
+    array = np.atleast_1d(np.asarray(values, np.float64))
+    if array.ndim != 1 or not array.size:
+        raise UsageError(f"{name} must be a list of probabilities, one per worker")
+    wrong = array[~((array > 0) & (array < 1))]
+    if wrong.size:
+        raise UsageError(
+            f"{name} must lie between 0 and 1, not {wrong[0]:g}; a worker who is never wrong, or "
+            "always, has an infinite weight: use 0.98 or 0.02, as TD does"
+        )
+    return array
