@@ -25,6 +25,7 @@ from sottovoce.mechanisms.laws.profiles import check_salt, integer_profiles
 from sottovoce.mechanisms.published_factorization import PublishedFactorization
 from sottovoce.model import (
     NULL,
+    WORDS,
     Alphabet,
     Cells,
     Domain,
@@ -157,6 +158,12 @@ class MatrixFactorization:
     def cell_epsilon(self) -> float:
         """r m: the ε of one answer."""
         return self.resolution * step_epsilon(self._noise, self.steps)
+
+    @property
+    def noise_variance(self) -> float:
+        """The variance of the noise on one of a worker's sums, in squared steps."""
+        distance = np.arange(self.reach + 1, dtype=np.float64)
+        return float(2 * np.sum(self._noise.weights / WORDS * np.square(distance)))
 
     def draw(self, workers: int, randomness: Randomness) -> None:
         return None

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sottovoce.errors import DataError
 from sottovoce.mechanisms.sampling import Sampled
-from sottovoce.mechanisms.subset_selection import SubsetSelection
+from sottovoce.mechanisms.subset_selection import SubsetSelection, check_sets
 from sottovoce.mechanisms.tables import report_cells
 from sottovoce.mechanisms.threshold import Threshold
 from sottovoce.model import Alphabet, Cells, Domain, FloatArray, Grid, Reading, Reports
@@ -51,7 +51,7 @@ def plain(reports: Reports, mechanism: Mechanism, domain: Domain) -> Reports:
 def _votes(reports: Reports, cells: Cells, mechanism: SubsetSelection, domain: Domain) -> Reports:
     """One row for each symbol in each set, without NULL."""
     symbols = mechanism.bins or mechanism.labels
-    _check_sets(cells, mechanism, symbols + mechanism.null)
+    check_sets(cells, mechanism)
     bits = np.arange(symbols, dtype=np.uint64)
     rows, voted = np.nonzero(cells.code.astype(np.uint64)[:, None] >> bits & np.uint64(1))
     each = replace(
@@ -64,16 +64,6 @@ def _votes(reports: Reports, cells: Cells, mechanism: SubsetSelection, domain: D
     if not domain.is_numeric:
         return replace(each, value=voted.astype(np.int32), domain=domain)
     return replace(each, value=_middles(mechanism, domain)[voted], domain=Domain.numeric())
-
-
-def _check_sets(cells: Cells, mechanism: SubsetSelection, symbols: int) -> None:
-    masks = np.unique(cells.code)
-    sizes = np.array([int(mask).bit_count() for mask in masks])
-    if int(masks.max()) >> symbols or (sizes != mechanism.size).any():
-        raise DataError(
-            f"a report is no set of {mechanism.size} of the {symbols} symbols: it was not made "
-            "under this policy"
-        )
 
 
 def _middles(mechanism: SubsetSelection, domain: Domain) -> FloatArray:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.errors import UsageError
+from sottovoce.errors import DataError, UsageError
 from sottovoce.mechanisms.checking import (
     LABELS,
     check_answers,
@@ -38,7 +38,7 @@ from sottovoce.model import (
 from sottovoce.model.grid import FINEST
 from sottovoce.seams import Randomness
 
-__all__ = ["BINS", "SubsetSelection"]
+__all__ = ["BINS", "SubsetSelection", "check_sets"]
 
 BINS = 10
 """Into so many bins a range of numbers is cut unless told otherwise."""
@@ -116,6 +116,11 @@ class SubsetSelection:
         return Subsets((self.bins or self.labels) + self.null, self.size, self.include)
 
     @property
+    def cell_epsilon(self) -> float:
+        """What one report betrays at most: how much likelier a set is with the answer in it."""
+        return self._law.epsilon
+
+    @property
     def hides_participation(self) -> bool:
         return self.null
 
@@ -187,3 +192,15 @@ def _check_symbols(field: str, value: int, most: int) -> None:
             f"({MOST_SYMBOLS - 1} where NULL is private), not {value:,}: use randomized-response"
         )
     check_integer(field, value, 2, most)
+
+
+def check_sets(reports: Cells, mechanism: SubsetSelection) -> None:
+    """Refuse reports that are no sets of the mechanism's size and symbols."""
+    symbols = (mechanism.bins or mechanism.labels) + mechanism.null
+    masks = np.unique(reports.code)
+    sizes = np.array([int(mask).bit_count() for mask in masks])
+    if int(masks.max()) >> symbols or (sizes != mechanism.size).any():
+        raise DataError(
+            f"a report is no set of {mechanism.size} of the {symbols} symbols: it was not made "
+            "under this policy"
+        )

@@ -6,6 +6,14 @@ from sottovoce.model.cells import NULL, Cells, Private, ReportCodes, Words
 from sottovoce.model.channel import WORDS, Alphabet, FiniteChannel
 from sottovoce.model.credentials import Credential, check_credential, digest, pseudonym
 from sottovoce.model.domain import Domain, Kind, Label, label_text
+from sottovoce.model.evidence import (
+    Channel,
+    Evidence,
+    FactorChannel,
+    NoisyChannel,
+    PointChannel,
+    SetChannel,
+)
 from sottovoce.model.gold import Gold, Score
 from sottovoce.model.grid import Grid
 from sottovoce.model.guarantee import Claim, Guarantee, Unit
@@ -22,12 +30,15 @@ __all__ = [
     "Calibration",
     "Campaign",
     "Cells",
+    "Channel",
     "Claim",
     "CodedArray",
     "Codes",
     "Counts",
     "Credential",
     "Domain",
+    "Evidence",
+    "FactorChannel",
     "FiniteChannel",
     "FloatArray",
     "Gold",
@@ -37,8 +48,10 @@ __all__ = [
     "Label",
     "LabelPart",
     "Names",
+    "NoisyChannel",
     "NumberPart",
     "Part",
+    "PointChannel",
     "Policy",
     "Private",
     "Promise",
@@ -49,6 +62,7 @@ __all__ = [
     "Reports",
     "Result",
     "Score",
+    "SetChannel",
     "StartsArray",
     "State",
     "Submission",

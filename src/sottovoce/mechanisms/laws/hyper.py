@@ -68,6 +68,10 @@ class UniformWeights:
         """The mean weight of each other symbol."""
         return Fraction(self.low + self.high, 2)
 
+    def quantiles(self, shares: FloatArray) -> FloatArray:
+        """The weights below which these shares of the workers lie."""
+        return self.low + shares * (self.high - self.low)
+
     def law(self, symbols: int) -> Hyper:
         """The law of the flip probability."""
         low, high = Fraction(self.low), Fraction(self.high)
@@ -179,6 +183,14 @@ class LevelWeights:
     def mean(self) -> Fraction:
         """The mean weight of each other symbol."""
         return Fraction(sum(o * w for o, w in zip(self.others, self.weights, strict=True)), WORDS)
+
+    def quantiles(self, shares: FloatArray) -> FloatArray:
+        """The weights below which these shares of the workers lie."""
+        order = np.argsort(np.array(self.others, np.float64), kind="stable")
+        runs = np.cumsum(np.array(self.weights, np.float64)[order]) / WORDS
+        chosen = np.searchsorted(runs, shares).clip(max=len(order) - 1)
+        quantiles: FloatArray = np.array(self.others, np.float64)[order][chosen]
+        return quantiles
 
     def law(self, symbols: int) -> Hyper:
         """The law of the flip probability."""
