@@ -21,6 +21,9 @@ from sottovoce.version import __version__
 
 __all__ = ["Comparison", "compare", "infer", "inspect", "score"]
 
+AWARE_COMPILED_FROM = 20_000
+"""From so many reports on kernels are compiled for methods that make a hundred passes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -41,6 +44,7 @@ def infer(
     threads: int | None = None,
     progress: Callable[[int], None] | None = None,
     policy: Policy | None = None,
+    compiled: bool | None = None,
     **reading: Any,
 ) -> Result:
     """The truth of every task, with confidence and each worker's weight.
@@ -48,8 +52,11 @@ def infer(
     `method` is a name (`sottovoce.METHODS`) or an aggregator; "auto" is Dawid-Skene for labels and
     CRH for numbers. `parameters` go to a method given by name. Ties between labels go to the first
     label, or with `ties="random"` and a seed to any. `progress` is called with the number of passes
-    made. With a `policy`, the table holds reports made under it. Other keywords say how to read
-    `source` (see `read`).
+    made. Other keywords say how to read `source` (see `read`).
+
+    With a `policy`, the table holds reports made under it, and "auto" is the method that knows
+    their noise (`sottovoce.AWARE_METHODS`); others take the reports as if they were answers.
+    `compiled` has kernels compiled whatever the size, or never; by default, where that pays.
 
     >>> answers = {"worker": ["ann", "bob", "cy"] * 2, "task": ["q1"] * 3 + ["q2"] * 3,
     ...            "answer": ["yes", "yes", "no", "no", "no", "no"]}
@@ -57,18 +64,24 @@ def infer(
     >>> dict(zip(result.tasks, result.values))
     {'q1': 'yes', 'q2': 'no'}
     """
-    reports = read(source, **reading) if policy is None else _made_under(policy, source, reading)
-    aggregator = _aggregator(method, reports.domain, parameters)
-    engine: Engine = LocalEngine(_suited(reports, aggregator), threads=threads)
+    known = _aware(source, method, parameters, policy, reading) if policy else None
+    if known is None:
+        table = read(source, **reading) if policy is None else _plain(policy, source, reading)
+        aggregator = _aggregator(method, table.domain, parameters)
+        table = _suited(table, aggregator)
+    else:
+        table, aggregator = known
+        compiled = len(table) >= AWARE_COMPILED_FROM if compiled is None else compiled
+    engine: Engine = LocalEngine(table, use_kernels=compiled, threads=threads)
     if progress is not None:
         engine = WatchedEngine(engine, progress)
     result = aggregator.fit(engine)
     provenance = replace(
         result.provenance,
         version=__version__,
-        reading=reports.reading,
+        reading=table.reading,
         policy_hash=policy.hash if policy else None,
-        simulated=reports.simulated,
+        simulated=table.simulated,
     )
     return replace(_broken_ties(result, ties, seed), provenance=provenance)
 
@@ -111,11 +124,37 @@ def inspect(source: Any, **reading: Any) -> Inspection:
     return replace(inspect_answers(LocalEngine(reports)), reading=reports.reading)
 
 
-def _made_under(policy: Policy, source: Any, reading: Mapping[str, Any]) -> Reports:
-    # Here, so that inference without a policy loads no mechanism.
+def _plain(policy: Policy, source: Any, reading: Mapping[str, Any]) -> Reports:
+    # Here and below, so that inference without a policy loads no mechanism.
     from sottovoce.api.perturbing import read_plain
 
     return read_plain(source, policy, **reading)
+
+
+def _aware(
+    source: Any,
+    method: str | Aggregator,
+    parameters: Mapping[str, Any] | None,
+    policy: Policy,
+    reading: Mapping[str, Any],
+) -> tuple[Reports, Aggregator] | None:
+    """Reports and the method that knows their noise; None where another was asked for."""
+    if not isinstance(method, str):
+        return None
+    from sottovoce.api.perturbing import read_evidence
+    from sottovoce.inference.aware.choosing import aware_method, is_aware, reads_numbers
+
+    if method != "auto" and not is_aware(method):
+        return None
+    name = "aware" if method == "auto" else method
+    as_numbers = reads_numbers(name, policy.domain)
+    found = read_evidence(source, policy, as_numbers=as_numbers, **reading)
+    if found is None:
+        if method == "auto":
+            return None
+        raise UsageError("the noise of this policy has no law that inference could know")
+    chosen = aware_method(name, found.channel, policy.domain, parameters or {})
+    return found.symbols, chosen
 
 
 def _aggregator(
@@ -126,6 +165,8 @@ def _aggregator(
             raise UsageError("an aggregator already has its parameters")
         return method
     name = default_method(domain) if method == "auto" else method
+    if name not in METHODS:
+        _refuse_aware(name)
     aggregator = method_named(name, **(parameters or {}))
     if not suits(name, domain):
         others = ", ".join(m for m in METHODS if suits(m, domain))
@@ -134,6 +175,13 @@ def _aggregator(
             hint = "; or say --domain ordinal (domain=Kind.ORDINAL) if the labels have an order"
         raise UsageError(f"{name} does not take {domain} answers; these do: {others}{hint}")
     return aggregator
+
+
+def _refuse_aware(name: str) -> None:
+    from sottovoce.inference.aware.choosing import is_aware
+
+    if is_aware(name):
+        raise UsageError(f"{name} knows the noise of a policy: say which, --policy P (policy=)")
 
 
 def _suited(reports: Reports, aggregator: Aggregator) -> Reports:

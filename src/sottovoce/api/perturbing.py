@@ -9,13 +9,14 @@ import numpy as np
 
 from sottovoce.api.sources import dataset_name, read
 from sottovoce.errors import UsageError
+from sottovoce.mechanisms.evidence import evidence
 from sottovoce.mechanisms.plain import plain
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.mechanisms.tables import answer_cells, recoded, report_domain, report_table
-from sottovoce.model import Domain, Policy, Reports
+from sottovoce.model import Domain, Evidence, Policy, Reports
 from sottovoce.seams import Mechanism, Randomness
 
-__all__ = ["perturb", "read_plain", "read_under"]
+__all__ = ["perturb", "read_evidence", "read_plain", "read_under"]
 
 
 def perturb(source: Any, policy: Policy, randomness: Randomness, **reading: Any) -> Reports:
@@ -65,6 +66,14 @@ def read_plain(source: Any, policy: Policy, **reading: Any) -> Reports:
     """A table of reports as methods take it that know nothing of the noise."""
     reports = read_under(source, policy, **reading)
     return plain(reports, mechanism_of(policy), policy.domain)
+
+
+def read_evidence(
+    source: Any, policy: Policy, *, as_numbers: bool = False, **reading: Any
+) -> Evidence | None:
+    """A table of reports as symbols with their law; None where the mechanism gives none."""
+    reports = read_under(source, policy, **reading)
+    return evidence(reports, mechanism_of(policy), policy.domain, as_numbers=as_numbers)
 
 
 def _under(domain: Domain, source: Any, reading: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from sottovoce.inference.iterating import Settled
 from sottovoce.inference.rounding import TIE
 from sottovoce.inference.rows import columns_of, row_max
 from sottovoce.inference.steps.counts import AnswerCounts
-from sottovoce.model import Codes, FloatArray, Provenance, Result
+from sottovoce.model import Codes, Domain, FloatArray, Provenance, Result
 from sottovoce.seams import Engine
 
 __all__ = ["Method", "choose", "label_result", "number_result"]
@@ -74,13 +74,17 @@ def label_result(
     *,
     confusions: FloatArray | None = None,
     prior: FloatArray | None = None,
+    domain: Domain | None = None,
 ) -> Result:
-    """Truths are the most probable labels; confidence is their probability."""
+    """Truths are the most probable labels; confidence is their probability.
+
+    `domain` is that of the truths where the reports are symbols and have another.
+    """
     truths = choose(posterior)
     return Result(
         engine.tasks,
         engine.workers,
-        engine.domain,
+        domain or engine.domain,
         truths,
         settled.weights,
         _answers(engine),
@@ -101,22 +105,27 @@ def number_result(
     settled: Settled,
     *,
     standard_error: FloatArray,
+    domain: Domain | None = None,
 ) -> Result:
     """Truths are numbers, each with its standard error.
 
     A task without answers gets the mean of the others' truths, and their spread as its error.
+    `domain` is that of the truths where the reports are symbols and have another: the method then
+    has placed every truth in it, and they are taken as they are.
     """
     answers = _answers(engine)
-    empty, known = answers == 0, truths[answers > 0]
-    truths = np.where(empty, known.mean(), truths)
-    spread = np.sqrt(np.var(known) + np.mean(np.square(standard_error[answers > 0])))
-    standard_error = np.where(empty, spread, standard_error)
+    if domain is None:
+        domain = engine.domain
+        empty, known = answers == 0, truths[answers > 0]
+        spread = np.sqrt(np.var(known) + np.mean(np.square(standard_error[answers > 0])))
+        # A mean of numbers in the range can leave it by a rounding error, never by more.
+        truths = np.clip(np.where(empty, known.mean(), truths), domain.low, domain.high)
+        standard_error = np.where(empty, spread, standard_error)
     return Result(
         engine.tasks,
         engine.workers,
-        engine.domain,
-        # A mean of numbers in the range can leave it by a rounding error, never by more.
-        np.clip(truths, engine.domain.low, engine.domain.high),
+        domain,
+        truths,
         settled.weights,
         answers,
         settled.rounds,

@@ -1,0 +1,69 @@
+"""Which aggregator reads the reports that went through a channel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from sottovoce.errors import UsageError
+from sottovoce.inference.aware.factorization import AwareFactorization
+from sottovoce.inference.aware.labels import AwareLabels
+from sottovoce.inference.aware.numbers import AwareNumbers
+from sottovoce.inference.aware.ordinal import AwareOrdinal
+from sottovoce.inference.parameters import settings_of
+from sottovoce.model import Channel, Domain, FactorChannel, Kind, SetChannel
+from sottovoce.seams import Aggregator
+
+__all__ = ["AWARE_METHODS", "aware_method", "is_aware", "reads_numbers"]
+
+AWARE_METHODS: Mapping[str, type[Any]] = MappingProxyType(
+    {
+        method.name: method
+        for method in (AwareLabels, AwareOrdinal, AwareNumbers, AwareFactorization)
+    }
+)
+"""The aggregators that know the channel, by name. They need a policy."""
+
+_BEST = "aware"
+_SPECIAL = (AwareLabels, AwareFactorization)
+
+
+def is_aware(name: str) -> bool:
+    """Whether a method's name asks for one that knows the channel; "aware" is the fitting one."""
+    return name == _BEST or name in AWARE_METHODS
+
+
+def reads_numbers(name: str, domain: Domain) -> bool:
+    """Whether a method takes labels on their scale; refuses where they have none."""
+    if name not in (AwareNumbers.name, AwareOrdinal.name) or domain.is_numeric:
+        return False
+    if domain.kind is Kind.CATEGORICAL:
+        raise UsageError(f"{name} needs labels with an order, and the policy's have none")
+    return True
+
+
+def aware_method(
+    name: str, channel: Channel, domain: Domain, parameters: Mapping[str, Any]
+) -> Aggregator:
+    """The aggregator of that name for a channel, or with "aware" the one that suits it."""
+    name = _suiting(channel, domain) if name == _BEST else name
+    kind = AWARE_METHODS[name]
+    known = settings_of(kind)
+    unknown = [given for given in parameters if given not in known]
+    if unknown:
+        raise UsageError(f"{name} takes {', '.join(known)}, not {unknown[0]!r}")
+    wanted = {SetChannel: AwareLabels, FactorChannel: AwareFactorization}.get(type(channel))
+    if (wanted or kind) is not kind or (wanted is None and kind in _SPECIAL):
+        fitting = _suiting(channel, domain)
+        raise UsageError(f"{name} does not read reports of this policy; {fitting} does")
+    aggregator: Aggregator = kind(channel, domain, **parameters)
+    return aggregator
+
+
+def _suiting(channel: Channel, domain: Domain) -> str:
+    if isinstance(channel, SetChannel):
+        return AwareLabels.name
+    if isinstance(channel, FactorChannel):
+        return AwareFactorization.name
+    return AwareNumbers.name if domain.is_numeric else AwareOrdinal.name

@@ -1,0 +1,118 @@
+"""Numbers through matrix factorisation: noisy sums over tasks, taken apart again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from sottovoce.errors import UsageError
+from sottovoce.inference.aware.grids import span
+from sottovoce.inference.iterating import Settled
+from sottovoce.inference.kinds import NUMBERS
+from sottovoce.inference.outcome import number_result
+from sottovoce.inference.parameters import check_parameters
+from sottovoce.inference.steps.counts import AnswersPerWorker
+from sottovoce.inference.steps.means import WeightedMeans
+from sottovoce.model import Domain, FactorChannel, FloatArray, Kind, Result
+from sottovoce.seams import Engine
+
+__all__ = ["AwareFactorization"]
+
+SPREADS = np.geomspace(1e-3, 1.0, 25)
+"""Deviations of truths that are tried, as shares of the range."""
+
+
+@dataclass(frozen=True, slots=True)
+class AwareFactorization:
+    """Truths behind reports that only hold a few noisy sums over tasks (P4 Alg. 2, repaired).
+
+    The mean report of each task gives back the mean of workers' sums, which is z = V o + noise
+    with o the mean offset from the centre c. A cell is answered with chance `participation`, and
+    else has offset 0, so with m workers
+
+        z ~ N( participation V (t - c),  ( noise I + participation range² / 12 · V Vᵀ ) / m )
+
+    where the second term is the luck of who answers what, for answers spread over the range. The
+    prior is tⱼ ~ N(μ, τ²), μ ~ N(c, range² / 12), with the τ that makes z most likely: a truth is
+    drawn to the mean as far as the noise demands. There are fewer sums than tasks, so this rarely
+    says much more than the mean; its standard errors show it.
+
+    Sums of offsets do not tell few answers far from the centre from many near it: `participation`
+    is taken as public. Workers cannot be told apart, and all have weight 1.
+    """
+
+    channel: FactorChannel = field(repr=False)
+    domain: Domain = field(repr=False)
+    participation: float = field(default=0.5, kw_only=True)
+
+    name: ClassVar[str] = "aware-factorization"
+    takes: ClassVar[frozenset[Kind]] = NUMBERS
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+        span(self.domain)
+        if not isinstance(self.channel, FactorChannel):
+            raise UsageError("aware-factorization takes reports of matrix factorisation")
+        if not 0 < self.participation <= 1:
+            raise UsageError(f"participation is above 0 and up to 1, not {self.participation:g}")
+        if self.channel.profiles.ndim != 2 or not np.isfinite(self.channel.profiles).all():
+            raise UsageError("profiles have a row for each dimension and a column for each task")
+        if not (self.channel.ridge >= 0 and self.channel.noise_variance > 0):
+            raise UsageError("a channel of factors has noise, and a ridge that is not negative")
+
+    def fit(self, engine: Engine) -> Result:
+        if self.channel.profiles.shape[1] != len(engine.tasks):
+            raise UsageError(
+                f"the channel has profiles of {self.channel.profiles.shape[1]:,} tasks, "
+                f"and the table {len(engine.tasks):,}"
+            )
+        workers = len(engine.workers)
+        means = engine.map(WeightedMeans(np.ones(workers)))[:, 0]
+        reporting = int(np.count_nonzero(engine.total(AnswersPerWorker(workers))))
+        offsets = self._posterior(self._sums(means), reporting)
+        low, high = span(self.domain)
+        return number_result(
+            self,
+            engine,
+            np.clip(self.channel.centre + offsets.mean, low, high),
+            Settled(np.ones(workers), 1, converged=True),
+            standard_error=offsets.deviation,
+            domain=self.domain if self.domain.is_numeric else Domain.numeric(low, high),
+        )
+
+    def _sums(self, means: FloatArray) -> FloatArray:
+        """The mean of workers' noisy sums, from the mean report of each task."""
+        profiles = self.channel.profiles
+        factors = np.linalg.lstsq(profiles.T, means - self.channel.centre, rcond=None)[0]
+        return np.asarray(profiles @ (profiles.T @ factors) + self.channel.ridge * factors)
+
+    def _posterior(self, sums: FloatArray, workers: int) -> _Offsets:
+        """The offsets under the spread of truths that makes the sums most likely."""
+        low, high = span(self.domain)
+        wide, profiles = (high - low) ** 2 / 12, self.channel.profiles
+        observed, total = sums / self.participation, profiles.sum(axis=1)
+        gram, eye = profiles @ profiles.T, np.eye(len(profiles))
+        noise = self.channel.noise_variance * eye + self.participation * wide * gram
+        noise = noise / (workers * self.participation**2) + wide * np.outer(total, total)
+        spreads = np.square((high - low) * SPREADS)
+        fits = [_log_density(observed, noise + spread * gram) for spread in spreads]
+        spread = float(spreads[np.argmax(fits)])
+        # Covariance of each task's offset with the sums, and what the sums say about it.
+        joint = spread * profiles.T + wide * total
+        gain = np.linalg.solve(noise + spread * gram, joint.T).T
+        variance = spread + wide - np.einsum("td,td->t", gain, joint)
+        return _Offsets(gain @ observed, np.sqrt(np.maximum(variance, 0.0)))
+
+
+class _Offsets(NamedTuple):
+    mean: FloatArray
+    deviation: FloatArray
+
+
+def _log_density(values: FloatArray, covariance: FloatArray) -> float:
+    """ln N(values; 0, covariance), up to a constant."""
+    root = np.linalg.cholesky(covariance)
+    white = np.linalg.solve(root, values)
+    return -float(np.log(np.diag(root)).sum()) - float(white @ white) / 2

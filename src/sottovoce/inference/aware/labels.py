@@ -1,0 +1,176 @@
+"""Labels through their channel: one accuracy or a confusion matrix a worker, by evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from sottovoce.errors import UsageError
+from sottovoce.inference.aware.coins import CoinStates, coin_states, sets_of
+from sottovoce.inference.aware.confusion import ConfusionFit, fit_confusions
+from sottovoce.inference.aware.one_coin import CoinFit, fit_coins
+from sottovoce.inference.iterating import Settled
+from sottovoce.inference.kinds import LABELS
+from sottovoce.inference.outcome import label_result
+from sottovoce.inference.parameters import check_parameters
+from sottovoce.inference.steps.sets import Sets
+from sottovoce.model import Domain, FloatArray, Kind, Result, SetChannel
+from sottovoce.seams import Engine
+
+__all__ = ["AwareLabels"]
+
+EVEN, SKEWED = 2.0, 0.3
+"""Class shares are held even by so many times the tasks; for confusions by less."""
+PERSONAL, COMMON = 2.0, 32.0
+"""How many answers of each truth the crowd's confusion counts as for a worker, over labels."""
+NEEDED = 2.0
+"""From so much more evidence a worker on, workers' own confusions are believed."""
+MOST_LABELS, MOST_SYMBOLS = 10, 1024
+"""Beyond these, a worker's reports cannot fill a confusion matrix."""
+RIGHT = 0.7
+"""The crowd's accuracy above chance, before any report."""
+
+
+class _Coins(NamedTuple):
+    fit: CoinFit
+    states: CoinStates
+    sets: Sets
+
+
+@dataclass(frozen=True, slots=True)
+class AwareLabels:
+    """Truths from randomised labels, with the randomiser in the likelihood (SPEC of the channel).
+
+        P(report | truth, worker) = Σ over answers of P(report | answer) P(answer | truth, worker)
+
+    Two models of P(answer | truth, worker) are fitted by variational EM. **One coin**: a worker is
+    right with one probability, which has a grid of values (`one_coin`). **Confusion**: a worker has
+    a confusion matrix, drawn to the crowd's (`confusion`). The second is believed as far as reports
+    show that workers differ in how they confuse labels: its share of the posterior is
+
+        1 / (1 + exp(-2 (gain - 2))),   gain = (bound of personal confusions - the better bound of
+                                                one coin and of confusions the crowd shares) / m
+
+    A leaning of the whole crowd to a label is no such sign: it cannot be told from a label being
+    common, and a vote is then safer than a confusion matrix. For the same reason class shares are
+    held near even. With more than ten labels, many kinds of sets, or a private probability that
+    each worker keeps (two-layer), one coin is all there is.
+
+    `confidence` is the posterior of the chosen label; where reports say nothing it is the prior's.
+    A worker's weight is its expected accuracy. `participation`, where it is private, is the public
+    share of cells that are answered; 0 estimates it for each worker from its reports.
+    """
+
+    channel: SetChannel = field(repr=False)
+    domain: Domain = field(repr=False)
+    max_rounds: int = 100
+    tolerance: float = 1e-5
+    model: Literal["auto", "one-coin", "confusion"] = "auto"
+    participation: float = 0.0
+
+    name: ClassVar[str] = "aware-labels"
+    takes: ClassVar[frozenset[Kind]] = LABELS
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+        if not isinstance(self.channel, SetChannel):
+            raise UsageError("aware-labels reads sets of labels: these reports are of another kind")
+        if self.channel.labels != self.domain.size:
+            raise UsageError("the channel and the domain have different numbers of labels")
+        if not 0 <= self.participation <= 1:
+            raise UsageError(f"participation must be from 0 to 1, not {self.participation:g}")
+        if self.model == "confusion" and not self._fits_confusions():
+            raise UsageError(
+                f"confusions need at most {MOST_LABELS} labels, {MOST_SYMBOLS:,} kinds of reports "
+                "and no private draw: use the one-coin model"
+            )
+
+    def fit(self, engine: Engine) -> Result:
+        if len(engine.domain.labels) != self.channel.symbols:
+            raise UsageError("the table does not hold the channel's symbols")
+        coins = self._coins(engine)
+        if self.model == "one-coin" or not self._fits_confusions():
+            return self._result(engine, coins, None, 0.0)
+        personal, share = self._confusions(engine, coins)
+        return self._result(engine, coins, personal, 1.0 if self.model == "confusion" else share)
+
+    def _fits_confusions(self) -> bool:
+        channel = self.channel
+        small = channel.labels <= MOST_LABELS and channel.symbols <= MOST_SYMBOLS
+        return small and len(channel.prior) == 1
+
+    def _coins(self, engine: Engine, even: float = EVEN) -> _Coins:
+        sets = sets_of(self.channel)
+        states = coin_states(self.channel, sets, self.participation)
+        concentration = np.full(self.channel.labels, even * len(engine.tasks))
+        fit = fit_coins(
+            engine, states, sets, concentration,
+            max_rounds=self.max_rounds, tolerance=self.tolerance,
+        )  # fmt: skip
+        return _Coins(fit, states, sets)
+
+    def _confusions(self, engine: Engine, coins: _Coins) -> tuple[ConfusionFit, float]:
+        """Workers' own confusions, and how far to believe them."""
+        shares = self._coins(engine, SKEWED).fit.shares()
+        personal, common = (
+            fit_confusions(
+                engine, self.channel.matrix(), shares, self._first(coins),
+                strength * self.channel.labels,
+                max_rounds=self.max_rounds, tolerance=self.tolerance,
+            )
+            for strength in (PERSONAL, COMMON)
+        )  # fmt: skip
+        gain = (personal.bound - max(common.bound, coins.fit.bound)) / len(engine.workers)
+        return personal, float(1 / (1 + np.exp(-2 * (gain - NEEDED))))
+
+    def _first(self, coins: _Coins) -> FloatArray:
+        """The crowd's confusion before any report: leaning to the diagonal; ordinal, to it."""
+        labels = self.channel.labels
+        apart = np.abs(np.subtract.outer(np.arange(labels), np.arange(labels)))
+        spread = np.exp(-apart) if self.domain.kind is Kind.ORDINAL else np.ones_like(apart, float)
+        spread = spread / spread.sum(axis=1, keepdims=True)
+        first: FloatArray = RIGHT * np.eye(labels) + (1 - RIGHT) * spread
+        if not self.channel.hides_participation:
+            return first
+        rate = self._rate(coins)
+        return np.hstack([rate * first, np.full((labels, 1), 1 - rate)])
+
+    def _rate(self, coins: _Coins) -> float:
+        """The crowd's participation, as the one-coin model has it."""
+        weights = coins.fit.states.mean(axis=0)
+        return float(np.clip(weights @ coins.states.participation, 0.01, 0.99))
+
+    def _result(
+        self, engine: Engine, coins: _Coins, personal: ConfusionFit | None, share: float
+    ) -> Result:
+        posterior = coins.fit.posterior(engine, coins.states, coins.sets)
+        accuracy = coins.fit.states @ coins.states.accuracy
+        shares, rounds = coins.fit.shares(), coins.fit.rounds
+        converged, confusions = coins.fit.converged, None
+        if personal is not None:
+            own = personal.posterior(engine, self.channel.matrix(), shares)
+            posterior = share * own + (1 - share) * posterior
+            confusions = share * self._answered(personal.means())
+            confusions = confusions + (1 - share) * _coin_confusions(accuracy, len(shares))
+            accuracy = np.einsum("t,wtt->w", shares, confusions)
+            rounds, converged = rounds + personal.rounds, converged and personal.converged
+        result = label_result(
+            self, engine, posterior, Settled(accuracy, rounds, converged),
+            confusions=confusions, prior=shares, domain=self.domain,
+        )  # fmt: skip
+        chosen = {**result.provenance.parameters, "confusion_share": round(share, 4)}
+        return replace(result, provenance=replace(result.provenance, parameters=chosen))
+
+    def _answered(self, confusions: FloatArray) -> FloatArray:
+        """Confusions among answers that were given, without NULL."""
+        given = confusions[:, :, : self.channel.labels]
+        return np.asarray(given / given.sum(axis=2, keepdims=True))
+
+
+def _coin_confusions(accuracy: FloatArray, labels: int) -> FloatArray:
+    wrong = (1 - accuracy) / max(labels - 1, 1)
+    spread = np.broadcast_to(wrong[:, None, None], (len(accuracy), labels, labels)).copy()
+    spread[:, np.arange(labels), np.arange(labels)] = accuracy[:, None]
+    return spread
