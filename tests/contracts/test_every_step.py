@@ -17,6 +17,7 @@ from sottovoce.inference.steps.leaving_out import LeaveOneOut, MeanVariances
 from sottovoce.inference.steps.means import SquaredErrors, TaskMeans, WeightedMeans
 from sottovoce.inference.steps.medians import AbsoluteErrors, WeightedMedians
 from sottovoce.inference.steps.peers import PeerAgreements, WorkerLabels
+from sottovoce.inference.steps.sets import KindCounts, SetCoins, SetPosteriors, Sets
 from sottovoce.inference.steps.votes import Agreements, Votes
 from sottovoce.model import Domain, FloatArray, Reports
 from sottovoce.seams import Step
@@ -46,6 +47,20 @@ def known(rng: Rng, labels: int) -> Any:
     return np.where(rng.random(TASKS) < 0.3, rng.integers(0, labels, TASKS), -1).astype(np.int32)
 
 
+def sets(rng: Rng, symbols: int) -> Sets:
+    """Symbols that are sets of some of four labels; one holds none."""
+    held = rng.random((symbols, 4)) < 0.5
+    held[0] = False
+    rows, members = np.nonzero(held)
+    starts = np.searchsorted(rows, np.arange(symbols + 1))
+    kind = (np.arange(symbols) % 2).astype(np.int32)
+    return Sets(starts, members.astype(np.int32), kind, 2)
+
+
+def set_coins(kind: type[Any], rng: Rng, symbols: int) -> Any:
+    return kind(rng.uniform(0.2, 9, (WORKERS, 2)), prior(rng, 4), sets(rng, symbols))
+
+
 LABEL_SUMS: Mapping[str, Maker] = {
     "answers per worker": lambda rng, k: AnswersPerWorker(WORKERS),
     "label counts": lambda rng, k: LabelCounts(k),
@@ -53,6 +68,8 @@ LABEL_SUMS: Mapping[str, Maker] = {
     "agreements with ties": lambda rng, k: Agreements(np.ones(WORKERS), k),
     "agreements with foes": lambda rng, k: Agreements(rng.normal(size=WORKERS), k),
     "coins": lambda rng, k: Coins(rng.uniform(0.2, 9, WORKERS), prior(rng, k)),
+    "coins of sets": lambda rng, k: set_coins(SetCoins, rng, k),
+    "kinds of sets": lambda rng, k: KindCounts(WORKERS, sets(rng, k)),
     "vote coins": lambda rng, k: VoteCoins(WORKERS, k),
     "confusions": lambda rng, k: Confusions(errors(rng, k), prior(rng, k)),
     "confusions with gold": lambda rng, k: Confusions(errors(rng, k), prior(rng, k), known(rng, k)),
@@ -64,6 +81,7 @@ LABEL_SUMS: Mapping[str, Maker] = {
 LABEL_MAPS: Mapping[str, Maker] = {
     "answer counts": lambda rng, k: AnswerCounts(),
     "votes": lambda rng, k: Votes(weights(rng), k),
+    "posteriors of sets": lambda rng, k: set_coins(SetPosteriors, rng, k),
     "posteriors": lambda rng, k: Posteriors(errors(rng, k), prior(rng, k)),
     "posteriors with gold": lambda rng, k: Posteriors(errors(rng, k), prior(rng, k), known(rng, k)),
 }

@@ -21,8 +21,8 @@ from sottovoce.seams import Engine
 
 __all__ = ["AwareLabels"]
 
-EVEN, SKEWED = 2.0, 0.3
-"""Class shares are held even by so many times the tasks; for confusions by less."""
+EVEN, FEWEST = 0.3, 200.0
+"""Class shares are held even as if so many times the tasks, at least so many, had each label."""
 PERSONAL, COMMON = 2.0, 32.0
 """How many answers of each truth the crowd's confusion counts as for a worker, over labels."""
 NEEDED = 2.0
@@ -101,10 +101,11 @@ class AwareLabels:
         small = channel.labels <= MOST_LABELS and channel.symbols <= MOST_SYMBOLS
         return small and len(channel.prior) == 1
 
-    def _coins(self, engine: Engine, even: float = EVEN) -> _Coins:
+    def _coins(self, engine: Engine) -> _Coins:
         sets = sets_of(self.channel)
         states = coin_states(self.channel, sets, self.participation)
-        concentration = np.full(self.channel.labels, even * len(engine.tasks))
+        held = max(EVEN * len(engine.tasks), FEWEST)
+        concentration = np.full(self.channel.labels, held)
         fit = fit_coins(
             engine, states, sets, concentration,
             max_rounds=self.max_rounds, tolerance=self.tolerance,
@@ -113,7 +114,7 @@ class AwareLabels:
 
     def _confusions(self, engine: Engine, coins: _Coins) -> tuple[ConfusionFit, float]:
         """Workers' own confusions, and how far to believe them."""
-        shares = self._coins(engine, SKEWED).fit.shares()
+        shares = coins.fit.shares()
         personal, common = (
             fit_confusions(
                 engine, self.channel.matrix(), shares, self._first(coins),

@@ -98,6 +98,8 @@ def threshold_reports(
     if mechanism.null:
         unanswered = np.broadcast_to(law[-1], (1, groups, sides))
         likelihood = np.concatenate([likelihood, unanswered])
+    # Which thresholds are asked about depends on no answer: their chance only scales the law.
+    likelihood = likelihood * (np.diff(begin) / steps)[:, None]
     thresholds = mechanism.thresholds(cells)
     symbols = group[thresholds - 1] * sides + cells.code.astype(np.int64)
     return symbols, PointChannel(
