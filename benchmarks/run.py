@@ -153,6 +153,28 @@ def perturbing(*, quick: bool) -> list[list[str]]:
     return rows
 
 
+def aware(*, quick: bool) -> list[list[str]]:
+    rows = [["reports", "K", "Dawid-Skene", "one coin", "ratio", "confusion", "ratio", "whole",
+             "peak memory"]]  # fmt: skip
+    reports = 10**5 if quick else 10**6
+    for count in (2, 5, 10):
+        _tell(f"aware labels, {reports:,} reports, K={count}")
+        seen = child("aware.py", "labels", str(reports), str(count))
+        rows.append([
+            _power(reports), str(count), f"{1e3 * seen['dawid_skene']:.1f} ms",
+            f"{1e3 * seen['one_coin']:.1f} ms", f"{seen['one_coin'] / seen['dawid_skene']:.1f}x",
+            f"{1e3 * seen['confusion']:.1f} ms", f"{seen['confusion'] / seen['dawid_skene']:.1f}x",
+            f"{seen['whole']:.2f} s", "",
+        ])  # fmt: skip
+    _tell(f"aware numbers, {reports:,} reports")
+    seen = child("aware.py", "numbers", str(reports))
+    rows.append([
+        _power(reports), "numbers", "", "", "", f"{seen['round']:.2f} s", "", "",
+        _bytes(seen["peak"]),
+    ])  # fmt: skip
+    return rows
+
+
 def serving(*, quick: bool) -> list[list[str]]:
     count, reports = (2_000, 10**5) if quick else (20_000, 10**6)
     rows = [["what", "connections", "submissions a second", "median", "slowest 1 %",
@@ -280,6 +302,11 @@ device would, and are measured on 20,000 after compiling. NumPy is a seeded gene
 point, which must not be used for reports. os.urandom is the cost of a whole 64-bit word from the
 operating system: ours draws a word's leading 8 or 16 bits, and the others only where these do not
 decide."""
+_AWARE = """\
+Reports of randomised response at epsilon 2, ten a task, a worker for every 1,000: CPU of one round,
+one thread, beside a round of Dawid-Skene on the same reports. The whole is all rounds of all models
+that `infer --policy` fits. Numbers are piecewise reports at epsilon 1 on a grid of 200 truths, a
+hundred a task; their round stands under confusion."""
 _SERVING = """\
 `sottovoce serve` on SQLite, by the clock. A submission has 20 answers on 20 of 1,000 tasks, each is
 of another worker, and is acknowledged when it is on the disk. The load comes from another process
@@ -291,7 +318,8 @@ grows with the reports of the largest campaign."""
 _SERVING_RESULTS = """\
 Read over HTTP, by the clock, on a server that does nothing else."""
 _STARTING = """\
-In fresh processes. Tables below 10^5 answers never compile anything."""
+In fresh processes. Tables below 10^5 answers never compile anything, reports under a policy below
+20,000."""
 
 SECTIONS = {
     "peers": ("Dawid-Skene and majority vote beside crowd-kit", _PEER, peers),
@@ -299,6 +327,7 @@ SECTIONS = {
     "growth": ("Growth", _GROWTH, growth),
     "reading": ("Reading and inferring from files", _READING, reading),
     "perturbing": ("Perturbing labels", _PERTURBING, perturbing),
+    "aware": ("Inference that knows the noise", _AWARE, aware),
     "starting": ("Starting", _STARTING, starting),
     "serving": ("The service under load", _SERVING, serving),
     "serving-memory": ("Memory of the service", _SERVING_MEMORY, serving_memory),
