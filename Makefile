@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 DATA ?= $(wildcard ../shared/data)
 export SOTTOVOCE_DATA ?= $(abspath $(DATA))
 
-.PHONY: help demo test test-slow bench format docs clean
+.PHONY: help demo test test-slow bench studies format docs clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -29,6 +29,9 @@ test-slow: $(VENV)/test.stamp ## the larger runs as well
 
 bench: $(VENV)/bench.stamp ## measure against crowd-kit and pandas; writes docs/benchmarks.md
 	$(BIN)/python benchmarks/run.py
+
+studies: $(VENV)/test.stamp ## check every claim in full, ours beside the papers'; writes build/studies
+	$(BIN)/sottovoce reproduce --full --force -o build/studies
 
 format: $(VENV)/test.stamp ## put the code into shape
 	$(BIN)/ruff check --fix .

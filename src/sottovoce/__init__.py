@@ -75,6 +75,7 @@ if TYPE_CHECKING:
         importance,
         important,
     )
+    from sottovoce.inference.aware.choosing import AWARE_METHODS
     from sottovoce.inference.inspecting import (
         Inspection,
     )
@@ -111,6 +112,10 @@ if TYPE_CHECKING:
         Submission,
         Unit,
     )
+    from sottovoce.planning.plans import Plan, plan
+    from sottovoce.planning.recommending import Recommendation, recommend
+    from sottovoce.planning.scenario import Scenario
+    from sottovoce.planning.tradeoff import Tradeoff, tradeoff
     from sottovoce.privacy.audit import (
         Audit,
         audit,
@@ -186,6 +191,7 @@ _HOMES = {
         "importance",
         "important",
     ),
+    "sottovoce.inference.aware.choosing": ("AWARE_METHODS",),
     "sottovoce.inference.inspecting": ("Inspection",),
     "sottovoce.mechanisms": (
         "Duchi",
@@ -218,6 +224,10 @@ _HOMES = {
         "Submission",
         "Unit",
     ),
+    "sottovoce.planning.plans": ("Plan", "plan"),
+    "sottovoce.planning.recommending": ("Recommendation", "recommend"),
+    "sottovoce.planning.scenario": ("Scenario",),
+    "sottovoce.planning.tradeoff": ("Tradeoff", "tradeoff"),
     "sottovoce.privacy.campaigns": ("composed",),
     "sottovoce.privacy.audit": (
         "Audit",
@@ -243,6 +253,7 @@ _HOMES = {
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "AWARE_METHODS",
     "CATD",
     "CRH",
     "GTM",
@@ -281,17 +292,20 @@ __all__ = [
     "OneCoin",
     "OutputExists",
     "Piecewise",
+    "Plan",
     "Policy",
     "PolicyChanged",
     "Promise",
     "RandomVarianceGaussian",
     "RandomizedResponse",
     "Reading",
+    "Recommendation",
     "Refused",
     "Reports",
     "Requester",
     "Result",
     "Sampled",
+    "Scenario",
     "Score",
     "SeededRandomness",
     "SottovoceError",
@@ -300,6 +314,7 @@ __all__ = [
     "SystemRandomness",
     "Target",
     "Threshold",
+    "Tradeoff",
     "TwoLayer",
     "Unit",
     "Unreachable",
@@ -318,12 +333,15 @@ __all__ = [
     "mechanism_of",
     "pack",
     "perturb",
+    "plan",
     "preview",
     "read",
     "read_policy",
     "read_under",
+    "recommend",
     "respond",
     "score",
+    "tradeoff",
     "verify_signature",
     "write",
     "write_policy",

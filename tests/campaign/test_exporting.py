@@ -29,7 +29,8 @@ LEAVES = make_policy(LABELS, "randomized-response", Target(4.0, answers=6))
 HIDING = make_policy(
     LABELS, "null-randomized-response", Target(4.0, answers=6, hide_participation=True)
 )
-SETS = make_policy(LABELS, "subset-selection", Target(0.2, answers=6))
+MANY = Domain.categorical(["oak", "birch", "=lime", "ash", "elm", "yew"])
+SETS = make_policy(MANY, "subset-selection", Target(0.2, answers=6))
 METRES = make_policy(Domain.numeric(0, 10), "piecewise", Target(4.0, answers=6))
 TASKS = ["t2", "=t1", "t10", "-5", "@x", "t3", "t4", "t5"]
 
@@ -113,16 +114,34 @@ def test_reports_of_one_moment_are_exported(service: Service) -> None:
     assert len(rows(out)) == out.rows == 18
 
 
-def test_crowd_kit_gets_a_row_for_each_vote(service: Service) -> None:
-    for policy in (LEAVES, HIDING, SETS):
-        id = crowd(service, policy)
-        out = export(service, id, "crowdkit.csv", raw=True)
-        table = rows(out)
-        assert out.rows == len(table)
-        assert list(table[0]) == ["task", "worker", "label"]
-        assert {row["label"] for row in table} <= {"oak", "birch", "=lime"}
-        answers = truths_page(service, id).columns["answers"]
-        assert len(table) == sum(answers)
+@pytest.mark.parametrize("policy", [LEAVES, HIDING, SETS], ids=["one label", "NULL", "sets"])
+def test_crowd_kit_gets_a_row_for_each_label_of_a_report(service: Service, policy: Policy) -> None:
+    id = crowd(service, policy)
+    out = export(service, id, "crowdkit.csv", raw=True)
+    table = rows(out)
+    assert out.rows == len(table)
+    assert list(table[0]) == ["task", "worker", "label"]
+    reports = rows(export(service, id, "reports.csv", raw=True))
+    # A set is written as the places of its labels.
+    named = {str(place): label for place, label in enumerate(MANY.labels)}
+    votes = [
+        (row["task"], row["worker"], named.get(word, word))
+        for row in reports
+        for word in row["report"].split()
+        if word != "NULL"
+    ]
+    assert sorted(tuple(row.values()) for row in table) == sorted(votes)
+    assert len(votes) != len(reports) or policy is LEAVES
+
+
+@pytest.mark.parametrize("policy", [LEAVES, HIDING, SETS], ids=["one label", "NULL", "sets"])
+def test_every_report_on_a_task_is_counted_once(service: Service, policy: Policy) -> None:
+    id = crowd(service, policy)
+    reports = rows(export(service, id, "reports.csv", raw=True))
+    page = truths_page(service, id)
+    counts = {task: sum(row["task"] == task for row in reports) for task in TASKS}
+    told = dict(zip(page.columns["task"], page.columns["answers"], strict=True))
+    assert told == {task: count for task, count in counts.items() if count}
 
 
 def test_crowd_kit_gets_no_numbers(service: Service) -> None:

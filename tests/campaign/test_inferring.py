@@ -316,7 +316,7 @@ def is_settled(service: Service, id: str) -> bool:
     return summary.settled
 
 
-def test_reports_that_are_all_null_are_a_problem_in_words(service: Service) -> None:
+def test_reports_that_are_all_null_say_no_more_than_the_prior(service: Service) -> None:
     id, link = opened(service, HIDING, TASKS[:8])
     receipt, names = "svr_" + "A" * 43, tuple(sorted(TASKS[:8]))
     hash = service.reception.desk(id).policy_hash
@@ -325,18 +325,22 @@ def test_reports_that_are_all_null_are_a_problem_in_words(service: Service) -> N
     infer_now(service, id)
     page = truths_page(service, id)
     assert page.summary is not None
-    assert page.summary.problem == "every report is NULL: there is nothing to infer from"
+    assert (page.summary.problem, page.summary.tasks) == (None, 8)
+    # Three labels, each as likely, and a worker who seems to have answered nothing.
+    assert page.columns["confidence"] == pytest.approx([1 / 3] * 8)
     with service.database.reading() as connection:
         assert unfinished(connection) == {}
 
 
-def test_null_reports_are_counted(service: Service) -> None:
+def test_null_reports_are_used_as_all_others(service: Service) -> None:
     id, link = opened(service, HIDING, TASKS)
     report(service, id, link, workers=20, seed=1)
     infer_now(service, id)
     summary = truths_page(service, id).summary
     assert summary is not None
-    assert 0 < summary.left_out < summary.reports
+    assert (summary.left_out, summary.reports) == (0, 160)
+    answers = truths_page(service, id).columns["answers"]
+    assert sum(answers) == 160
 
 
 def test_a_server_that_is_killed_leaves_no_child(on_sqlite: Service, tmp_path: Path) -> None:

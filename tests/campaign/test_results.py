@@ -114,7 +114,7 @@ def test_the_summary_says_where_a_result_comes_from(service: Service) -> None:
     summary = truths_page(service, inferred(service)).summary
     assert summary is not None
     assert (summary.method, summary.reports, summary.workers, summary.tasks) == (
-        "dawid-skene", 72, 8, 9,
+        "aware-labels", 72, 8, 9,
     )  # fmt: skip
     assert summary.policy_hash == LEAVES.hash
     assert summary.problem is None

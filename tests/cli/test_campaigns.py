@@ -188,7 +188,7 @@ def test_status_says_who_took_part_what_is_promised_and_what_is_inferred(
     done = campaign("status", reported)
     assert "4 workers, 4 submissions, 100 reports" in done.stdout
     assert "25 tasks: 25 have a truth, 4.0 reports each on average" in done.stdout
-    assert "results: dawid-skene: 25 tasks, 4 workers, 100 reports" in done.stdout
+    assert "results: aware-labels: 25 tasks, 4 workers, 100 reports" in done.stdout
     assert "epsilon 3 per answer, epsilon 75 per worker" in done.stdout
     found = json.loads(campaign("status", reported, "--json").stdout)
     assert (found["campaign"]["id"], found["reports_waiting"]) == (reported, 0)
@@ -207,7 +207,7 @@ def test_results_into_a_pipe_are_csv_of_all_tasks(campaign: Run, reported: str) 
     done = campaign("results", reported)
     lines = done.stdout.splitlines()
     assert (lines[0], len(lines)) == ("task,truth,confidence,answers", 26)
-    assert "dawid-skene: 25 tasks" in done.stderr
+    assert "aware-labels: 25 tasks" in done.stderr
 
 
 def test_the_least_sure_come_first_into_a_pipe_too(campaign: Run, reported: str) -> None:

@@ -93,13 +93,67 @@ def test_reports_that_the_mechanism_cannot_make_are_refused(
     assert message in done.stderr
 
 
-def test_null_reports_are_left_out_and_counted(call: Run, answers: Path) -> None:
+@pytest.fixture
+def with_null(call: Run, answers: Path) -> Path:
     call(
         "perturb", answers.name, "--domain", "categorical:no,yes", "--seed", "1", "-o", "r.csv",
         "--mechanism", "null-randomized-response", "--epsilon", "1", "--write-policy", "p.json",
     )  # fmt: skip
+    return answers.with_name("r.csv")
+
+
+def test_null_reports_are_left_out_and_counted_by_methods_that_know_no_noise(
+    call: Run, with_null: Path
+) -> None:
+    nulls = with_null.read_text().count(",NULL\n")
+    done = call("infer", "r.csv", "--policy", "p.json", "--method", "majority-vote")
+    assert f"{nulls} of 36 rows dropped: the report is NULL" in done.stderr
+    assert f"{36 - nulls} answers" in done.stderr
+
+
+def test_null_reports_are_used_by_the_method_that_knows_the_noise(
+    call: Run, with_null: Path
+) -> None:
+    assert ",NULL\n" in with_null.read_text()
     done = call("infer", "r.csv", "--policy", "p.json")
-    assert "rows dropped: the report is NULL" in done.stderr
+    assert "dropped" not in done.stderr
+    assert "aware-labels: 12 tasks, 3 workers, 36 reports" in done.stderr
+
+
+def test_a_method_that_knows_the_noise_needs_a_policy(call: Run, reports: Path) -> None:
+    done = call("infer", reports.name, "--method", "aware-labels")
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert "aware-labels knows the noise of a policy: say which, --policy P" in done.stderr
+
+
+def test_a_name_that_is_nearly_that_of_a_method_that_knows_the_noise_is_mended(
+    call: Run, reports: Path
+) -> None:
+    done = call("infer", reports.name, "--policy", "p.json", "--method", "aware-label")
+    assert (done.returncode, done.stderr) == (
+        2, "sottovoce: no method 'aware-label': did you mean aware-labels?\n",
+    )  # fmt: skip
+
+
+def test_how_far_confusions_are_believed_is_said(call: Run, tmp_path: Path) -> None:
+    """Half of the workers call every third thing by its neighbour's name, always the same one."""
+    lines = ["worker,task,answer"]
+    for worker in range(20):
+        for task in range(60):
+            truth = task % 3
+            said = (truth + 1) % 3 if worker % 2 and truth == worker % 3 else truth
+            lines.append(f"w{worker},t{task:02},{'abc'[said]}")
+    (tmp_path / "leaning.csv").write_text("\n".join(lines) + "\n")
+    call(
+        "perturb", "leaning.csv", "--domain", "categorical:a,b,c", "--seed", "1", "-o", "r.csv",
+        "--mechanism", "randomized-response", "--epsilon", "6", "--write-policy", "p.json",
+    )  # fmt: skip
+    done = call("infer", "r.csv", "--policy", "p.json")
+    assert "converged; workers' own confusions were believed to 100 %" in done.stderr
+    found = json.loads(call("infer", "r.csv", "--policy", "p.json", "--json").stdout)
+    assert found["parameters"]["confusion_share"] > 0.99
+    coin = call("infer", "r.csv", "--policy", "p.json", "--set", "model=one-coin")
+    assert "believed" not in coin.stderr
 
 
 def test_a_policy_that_lies_is_refused(call: Run, reports: Path, tmp_path: Path) -> None:

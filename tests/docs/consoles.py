@@ -88,6 +88,7 @@ class Console:
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "SOTTOVOCE_HOME": str(folder / ".home"),
             "SOTTOVOCE_DATA": str(folder / "cache"),
+            "SOTTOVOCE_CACHE": str(folder / ".cache"),
             "NO_COLOR": "1",
             "PYTHONUNBUFFERED": "1",
         }

@@ -14,6 +14,7 @@ from sottovoce.errors import UsageError
 from sottovoce.inference import METHODS, default_method, method_named, suits
 from sottovoce.inference import score as score_against
 from sottovoce.inference.inspecting import Inspection, inspect_answers
+from sottovoce.inference.methods import unknown_method
 from sottovoce.inference.outcome import choose
 from sottovoce.model import Domain, Kind, Policy, Reports, Result, Score
 from sottovoce.seams import Aggregator, Engine
@@ -166,7 +167,7 @@ def _aggregator(
         return method
     name = default_method(domain) if method == "auto" else method
     if name not in METHODS:
-        _refuse_aware(name)
+        raise _unreadable(name)
     aggregator = method_named(name, **(parameters or {}))
     if not suits(name, domain):
         others = ", ".join(m for m in METHODS if suits(m, domain))
@@ -177,11 +178,13 @@ def _aggregator(
     return aggregator
 
 
-def _refuse_aware(name: str) -> None:
-    from sottovoce.inference.aware.choosing import is_aware
+def _unreadable(name: str) -> UsageError:
+    """Why there is no method of that name for answers."""
+    from sottovoce.inference.aware.choosing import AWARE_METHODS, is_aware
 
     if is_aware(name):
-        raise UsageError(f"{name} knows the noise of a policy: say which, --policy P (policy=)")
+        return UsageError(f"{name} knows the noise of a policy: say which, --policy P (policy=)")
+    return unknown_method(name, [*METHODS, *AWARE_METHODS])
 
 
 def _suited(reports: Reports, aggregator: Aggregator) -> Reports:

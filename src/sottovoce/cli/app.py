@@ -22,10 +22,14 @@ from sottovoce.cli import (
     inspecting,
     packing,
     perturbing,
+    planning,
+    reproducing,
     safekeeping,
     serving,
     simulating,
+    tradeoff,
 )
+from sottovoce.cli.epsilons import EpsilonsCommand
 from sottovoce.errors import (
     DataError,
     PolicyChanged,
@@ -54,6 +58,9 @@ app.command("inspect")(inspecting.inspect)
 app.command("perturb")(perturbing.perturb)
 app.command("guarantee")(guaranteeing.guarantee)
 app.command("audit")(auditing.audit)
+app.command("plan", cls=EpsilonsCommand)(planning.plan)
+app.command("tradeoff", cls=EpsilonsCommand)(tradeoff.tradeoff)
+app.command("reproduce")(reproducing.reproduce)
 app.command("pack")(packing.pack)
 app.command("simulate")(simulating.simulate)
 app.command("serve")(serving.serve)

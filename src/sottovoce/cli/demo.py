@@ -191,7 +191,7 @@ def _infer(requester: Requester, campaign: str) -> Result:
 def _compare(crowd: SimulatedCrowd, sent: Sequence[Sent], result: Result) -> None:
     import sottovoce
 
-    raw = sottovoce.infer(crowd.raw(sent), result.provenance.method)
+    raw = sottovoce.infer(crowd.raw(sent))
     rows = [
         [name, f"{score.accuracy:.3f}", screen.interval_words(score), words]
         for name, score, words in (

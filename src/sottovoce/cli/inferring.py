@@ -54,9 +54,11 @@ def infer(
         str,
         typer.Option(
             "--method", "-m",
-            help="majority-vote, mean, median, weighted-median, constant, td, crh, gtm, catd, "
-            "inverse-deviation, dawid-skene, one-coin or latent-label; auto is dawid-skene for "
-            "labels and crh for numbers.",
+            help="For answers: majority-vote, mean, median, weighted-median, constant, td, crh, "
+            "gtm, catd, inverse-deviation, dawid-skene, one-coin or latent-label; auto is "
+            "dawid-skene for labels and crh for numbers. For reports, with --policy: aware-labels, "
+            "aware-ordinal, aware-numbers or aware-factorization, which know the noise; auto is "
+            "the one that fits. The others then take reports for answers.",
         ),
     ] = "auto",
     gold: Annotated[
@@ -165,6 +167,7 @@ def _summary(result: Result, answers: int, score: Score | None) -> dict[str, Any
         "answers": answers,
         "rounds": result.rounds,
         "converged": result.converged,
+        "parameters": dict(made.parameters),
         "score": score.as_dict() if score is not None else None,
         **(
             {"policy_hash": made.policy_hash, "simulated": made.simulated}
@@ -175,12 +178,24 @@ def _summary(result: Result, answers: int, score: Score | None) -> dict[str, Any
 
 
 def _words(result: Result) -> str:
+    import sottovoce
+
+    made = result.provenance
     end = "converged" if result.converged else "stopped at the round limit"
     rounds = f"{result.rounds} round{'s' if result.rounds != 1 else ''}"
+    # Methods that know no noise take what they get for answers, and a set of labels for several.
+    knows = made.policy_hash is not None and made.method in sottovoce.AWARE_METHODS
+    rows = f"{int(result.answers.sum()):,} {'reports' if knows else 'answers'}"
     return (
-        f"{result.provenance.method}: {len(result.tasks):,} tasks, {len(result.workers):,} "
-        f"workers, {int(result.answers.sum()):,} answers, {rounds}, {end}"
+        f"{made.method}: {len(result.tasks):,} tasks, {len(result.workers):,} workers, {rows}, "
+        f"{rounds}, {end}{_belief(made.parameters.get('confusion_share', 0.0))}"
     )
+
+
+def _belief(confusion_share: float) -> str:
+    """How far a method for labels went from one accuracy a worker to a confusion matrix."""
+    percent = round(100 * confusion_share)
+    return f"; workers' own confusions were believed to {percent} %" if percent else ""
 
 
 def _print_truths(result: Result) -> None:

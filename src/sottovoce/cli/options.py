@@ -27,6 +27,7 @@ __all__ = [
     "FormatOption",
     "GoldColumnsOption",
     "HideOption",
+    "JobsOption",
     "JsonOption",
     "MechanismOption",
     "Repeats",
@@ -148,6 +149,9 @@ DatabaseUrlOption = Annotated[
         "given in the variable, where other users of the machine do not see it.",
         show_default=False,
     ),
+]
+JobsOption = Annotated[
+    int, typer.Option(help="Processes to use; 0 is one for each core.", show_default=True)
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sottovoce.model import Reading, Score
 
 __all__ = [
+    "counted",
     "hundred",
     "interval_words",
     "note",
@@ -120,6 +121,29 @@ def passes(what: str, *, visible: bool) -> Iterator[Callable[[int], None] | None
 
 
 @contextmanager
+def counted(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A bar on standard error that fills as parts of the work are done, if somebody sees it."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    with Progress(
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
+        console=Console(stderr=True), transient=True,
+    ) as progress:  # fmt: skip
+        line = progress.add_task(what, total=None)
+        yield lambda done, total: progress.update(line, completed=done, total=total)
+
+
+@contextmanager
 def reading(source: str) -> Iterator[None]:
     """A line on standard error while a large file, or standard input, is read."""
     large = source == "-" or (os.path.isfile(source) and os.path.getsize(source) > LARGE_FILE)
@@ -136,4 +160,4 @@ def _console() -> Console:
 
 
 def _is_number(text: str) -> bool:
-    return text[:1].isdigit() or text in {"", "-"}
+    return text.lstrip("-")[:1].isdigit() or text in {"", "-"}

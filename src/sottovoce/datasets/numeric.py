@@ -20,7 +20,7 @@ class NumericCrowd:
     """Workers answer with the truth and a Gaussian error of their own variance (P3 §IV, §V-A).
 
         σₛ² ~ Exp(rate λ₁)           once per worker, mean 1/λ₁
-        truthₙ ~ Uniform(low, high)
+        truthₙ ~ Uniform(low + inset, high - inset)
         answer = truthₙ + N(0, σₛ²)
 
     A worker answers a task with probability `density`, on its own. With `clip` answers are cut to
@@ -39,6 +39,7 @@ class NumericCrowd:
     density: float = 1.0
     clip: bool = False
     seed: int = 0
+    inset: float = 0.0
 
     def __post_init__(self) -> None:
         check_sizes(self.workers, self.tasks, self.seed)
@@ -46,6 +47,8 @@ class NumericCrowd:
             raise UsageError(f"lambda1 is a rate above 0, not {self.lambda1:g}")
         if not -np.inf < self.low < self.high < np.inf:
             raise UsageError(f"truths need a range low < high, not {self.low:g}..{self.high:g}")
+        if not 0 <= 2 * self.inset < self.high - self.low:
+            raise UsageError(f"an inset of {self.inset:g} leaves no room for truths")
         if not 0 < self.density <= 1:
             raise UsageError(f"density must be above 0 and at most 1, not {self.density:g}")
 
@@ -65,7 +68,7 @@ class NumericCrowd:
             yield self._block(tasks, deviations, randomness(self.seed, number))
 
     def _block(self, tasks: range, deviations: FloatArray, rng: np.random.Generator) -> Block:
-        truth = rng.uniform(self.low, self.high, len(tasks))
+        truth = rng.uniform(self.low + self.inset, self.high - self.inset, len(tasks))
         row, worker = cells(rng, len(tasks), self.workers, self.density)
         value = truth[row] + deviations[worker] * rng.standard_normal(len(row))
         if self.clip:

@@ -21,14 +21,14 @@ _HIGHEST = 9
 class SparseCrowd:
     """Good and poor workers answer a few of the tasks with a whole number 0 … 9 (P4 §VI-A).
 
-        truthⱼ ~ N(0, 1), left real
+        truthⱼ ~ N(0, 1), left real, or Uniform(low, high) where `truths` gives (low, high)
         answer = clip(round(truthⱼ + N(0, σᵢ²)), 0, 9)
         NULL instead, with probability `sparsity`, each cell on its own
 
     ⌈workers / 2⌉ of the workers, picked at random, have σ = `good`, the rest σ = `poor`. A NULL
     is a row that is not there. Answers are whole numbers but truths are real, so the domain is
-    numeric 0..9 unless `kind` is ordinal: then answers are the labels 0 … 9. Half of the truths
-    lie below 0, outside what anyone can answer: the published setting, kept (SPEC §2, row 9).
+    numeric 0..9 unless `kind` is ordinal: then answers are the labels 0 … 9. Half of the normal
+    truths lie below 0, outside what anyone can answer: the published setting, kept.
 
     >>> SparseCrowd(kind=Kind.ORDINAL).domain.size
     10
@@ -41,9 +41,12 @@ class SparseCrowd:
     poor: float = 5.0
     kind: Kind = Kind.NUMERIC
     seed: int = 0
+    truths: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         check_sizes(self.workers, self.tasks, self.seed)
+        if self.truths is not None and not -np.inf < self.truths[0] < self.truths[1] < np.inf:
+            raise UsageError(f"truths need a range low < high, not {self.truths}")
         if not 0 <= self.sparsity < 1:
             raise UsageError(f"sparsity must be at least 0 and below 1, not {self.sparsity:g}")
         for name in ("good", "poor"):
@@ -73,7 +76,10 @@ class SparseCrowd:
             yield self._block(tasks, deviations, randomness(self.seed, number))
 
     def _block(self, tasks: range, deviations: FloatArray, rng: np.random.Generator) -> Block:
-        truth = rng.standard_normal(len(tasks))
+        if self.truths is None:
+            truth = rng.standard_normal(len(tasks))
+        else:
+            truth = rng.uniform(*self.truths, len(tasks))
         row, worker = cells(rng, len(tasks), self.workers, 1 - self.sparsity)
         exact = truth[row] + deviations[worker] * rng.standard_normal(len(row))
         whole = np.clip(np.rint(exact), 0, _HIGHEST).astype(np.int32)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -25,7 +25,7 @@ from sottovoce.inference.weighted_median import WeightedMedian
 from sottovoce.model import Domain, Kind
 from sottovoce.seams import Aggregator
 
-__all__ = ["METHODS", "default_method", "method_named", "suits"]
+__all__ = ["METHODS", "default_method", "method_named", "suits", "unknown_method"]
 
 METHODS: Mapping[str, type[Any]] = MappingProxyType(
     {
@@ -53,15 +53,21 @@ METHODS: Mapping[str, type[Any]] = MappingProxyType(
 def method_named(name: str, **parameters: Any) -> Aggregator:
     """The aggregator of that name, or an error that says which names there are."""
     if name not in METHODS:
-        near = difflib.get_close_matches(name, METHODS, 1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(METHODS)}"
-        raise UsageError(f"no method {name!r}: {hint}")
+        raise unknown_method(name, METHODS)
     known = settings_of(METHODS[name])
     unknown = [given for given in parameters if given not in known]
     if unknown:
         raise UsageError(f"{name} takes {', '.join(known) or 'no parameters'}, not {unknown[0]!r}")
     aggregator: Aggregator = METHODS[name](**parameters)
     return aggregator
+
+
+def unknown_method(name: str, known: Iterable[str]) -> UsageError:
+    """What to say to a name that is none of those known: the nearest of them, or all."""
+    names = list(known)
+    near = difflib.get_close_matches(name, names, 1)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}"
+    return UsageError(f"no method {name!r}: {hint}")
 
 
 def suits(name: str, domain: Domain) -> bool:

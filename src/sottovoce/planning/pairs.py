@@ -22,7 +22,8 @@ class Pair:
 
     `delta` replaces the target's, for mechanisms that keep no promise at delta 0. `published`
     takes the paper's own calibration, which may betray more than the target says; its true
-    guarantee is then stated beside it, and it is never recommended.
+    guarantee is then stated beside it, and it is never recommended. `parameters` are the
+    mechanism's, `settings` the method's.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Pair:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     delta: float | None = None
     published: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     def policy(self, domain: Domain, target: Target) -> Policy:
         """The policy of this mechanism at this target."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,21 +30,29 @@ class Trial:
 
 
 def run_trial(
-    answers: Reports, truths: npt.NDArray[Any], policy: Policy | None, method: str, seed: int
+    answers: Reports,
+    truths: npt.NDArray[Any],
+    policy: Policy | None,
+    method: str,
+    seed: int,
+    settings: Mapping[str, Any] | None = None,
 ) -> Trial:
     """Perturb with seeded noise, infer, and compare with truths by task; NaN is an unknown truth.
 
-    Without a policy the answers themselves are used. Truths are label codes of the answers'
-    domain, or numbers; numbers are compared as numbers even where answers are ordinal labels.
+    Without a policy the answers themselves are used. `settings` go to the method. Truths are label
+    codes of the answers' domain, or numbers; numbers are compared as numbers even where answers
+    are ordinal labels.
     """
     numeric = truths.dtype.kind == "f" and answers.domain.kind is Kind.ORDINAL
     if policy is None:
-        result = infer(answers, method)
+        result = infer(answers, method, parameters=settings)
     else:
         reports = perturb(answers, policy, SeededRandomness(seed))
-        if numeric and method == "auto":
+        # A factorization is read as numbers by its own method.
+        if numeric and method == "auto" and policy.name != "matrix-factorization":
             method = "aware-numbers"
-        result = infer(reports, method, policy=policy)
+        # A simulation fits hundreds of times: compiling pays at any size.
+        result = infer(reports, method, parameters=settings, policy=policy, compiled=True)
     return _compared(result, truths)
 
 

@@ -40,7 +40,8 @@ class AwareFactorization:
     says much more than the mean; its standard errors show it.
 
     Sums of offsets do not tell few answers far from the centre from many near it: `participation`
-    is taken as public. Workers cannot be told apart, and all have weight 1.
+    is taken as public, and where it is wrong by a factor, so is the distance of truths from the
+    centre, and standard errors do not know. Workers cannot be told apart, and all have weight 1.
     """
 
     channel: FactorChannel = field(repr=False)

@@ -57,16 +57,13 @@ def fit_grid(
     for rounds in range(1, limits.max_rounds + 1):
         step = Grids(model.logs, shares, log_prior, model.grid, len(engine.tasks))
         sums = step.views(engine.total(step))
-        moved = np.abs(sums.truths - truths).max()
-        if moved <= bar:
-            break
-        truths = sums.truths
-        shares = _shares(sums.workers, states)
-        states = steady(
-            (shares.sum(axis=0) / len(shares) + SHRINKAGE * model.prior) / (1 + SHRINKAGE)
-        )
+        if np.abs(sums.truths - truths).max() <= bar:
+            settled = Settled(_weights(shares, model.deviations), rounds, converged=True)
+            return GridFit(shares, log_prior, settled)
+        truths, shares = sums.truths, _shares(sums.workers, states)
+        states = steady((shares.mean(axis=0) + SHRINKAGE * model.prior) / (1 + SHRINKAGE))
         log_prior = np.log(steady(prior_of(sums.points)))
-    settled = Settled(_weights(shares, model.deviations), rounds, converged=bool(moved <= bar))
+    settled = Settled(_weights(shares, model.deviations), limits.max_rounds, converged=False)
     return GridFit(shares, log_prior, settled)
 
 

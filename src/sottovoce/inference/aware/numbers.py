@@ -8,7 +8,14 @@ from typing import ClassVar
 import numpy as np
 
 from sottovoce.errors import UsageError
-from sottovoce.inference.aware.grids import FINEST, NumberChannel, check_channel, grid_model, span
+from sottovoce.inference.aware.grids import (
+    FINEST,
+    NumberChannel,
+    check_channel,
+    grid_model,
+    span,
+    truth_grid,
+)
 from sottovoce.inference.aware.mean_field import fit_grid
 from sottovoce.inference.aware.participation import participation_rate
 from sottovoce.inference.kinds import ANY
@@ -31,10 +38,11 @@ class AwareNumbers:
     """Truths that are numbers, from reports whose noise has a known law.
 
     A worker's answer is N(truth, σ²), rounded to the channel's points and clipped to the range;
-    the channel says how likely a report is given it. With a grid of `points` truths and one of
-    deviations σ, mean-field rounds (`fit_grid`) find how likely each is. The prior of truths is a
-    bell curve with the truths' own mean and variance, mixed with 10 % of anywhere: where reports
-    say nothing, a truth is the mean of the others and its error their spread.
+    the channel says how likely a report is given it. With a grid of `points` truths (fewer where
+    there are very many symbols) and one of deviations σ, mean-field rounds (`fit_grid`) find how
+    likely each is. The prior of truths is a bell curve with the truths' own mean and variance,
+    mixed with 10 % of anywhere: where reports say nothing, a truth is the mean of the others and
+    its error their spread.
 
     Truth and standard error are the posterior's mean and deviation, between the points of the grid
     where it is narrow (`GridTruths`). A worker's weight is the mean worker's expected variance
@@ -71,7 +79,7 @@ class AwareNumbers:
     def fit(self, engine: Engine) -> Result:
         low, high = span(self.domain)
         room = self.beyond * (high - low)
-        grid = np.linspace(low - room, high + room, self.points)
+        grid = truth_grid(self.channel, low - room, high + room, self.points)
         finest, density = FINEST, 1.0
         if isinstance(self.channel, PointChannel):
             finest = max(FINEST, ROUNDED / (len(self.channel.points) - 1))

@@ -22,6 +22,8 @@ __all__ = ["AwareOrdinal"]
 
 EVEN = 2.0
 """For each task, so many more are taken to be spread evenly over the labels."""
+GUESSES = 0.1
+"""So many answers have nothing to do with the scale: people who know it still misread a task."""
 ROUNDED = 0.2
 """The smallest deviation, as a share of the distance between labels: 1 % of answers err."""
 
@@ -30,9 +32,10 @@ ROUNDED = 0.2
 class AwareOrdinal:
     """Truths that are labels on a scale, from reports whose noise has a known law.
 
-    As `AwareNumbers`, but a truth is one of the points that labels stand for. The prior of labels
-    is their share of the tasks, each task counting for one and two more spread evenly. A truth is
-    the most probable label, and confidence its probability.
+    As `AwareNumbers`, but a truth is one of the points that labels stand for, and one answer in
+    ten is a guess, any label as likely. The prior of labels is their share of the tasks, each task
+    counting for one and two more spread evenly. A truth is the most probable label, and confidence
+    its probability.
     """
 
     channel: NumberChannel = field(repr=False)
@@ -59,7 +62,7 @@ class AwareOrdinal:
             finest = ROUNDED / (len(self.channel.points) - 1)
             if self.channel.null:
                 density = self.participation or participation_rate(self.channel, engine)
-        model = grid_model(self.channel, grid, finest, density)
+        model = grid_model(self.channel, grid, finest, density, GUESSES)
         found = fit_grid(self, engine, model, _shares)
         posterior = engine.map(GridPosteriors(model.logs, found.shares, found.log_prior))
         prior = np.exp(found.log_prior)

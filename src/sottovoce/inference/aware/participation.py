@@ -15,7 +15,7 @@ GROUPS = 12
 """Points are pooled into so many groups: enough for the shape of the answers, quick to fit."""
 ROUNDS = 20_000
 """Where noise hides most, EM creeps; a round takes microseconds."""
-SETTLED = 1e-9
+SETTLED = 1e-8
 SPREAD = (0.2, 0.5)
 """How far answers lie from truths where only that tells them from NULL, as shares of the range."""
 

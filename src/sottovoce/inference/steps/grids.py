@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -224,7 +225,8 @@ def _by_symbol(pairs: _Pairs, rows: FloatArray, tables: FloatArray) -> FloatArra
     out = np.empty((len(rows), tables.shape[2]))
     order = np.argsort(pairs.symbol, kind="stable")
     symbols, firsts = np.unique(pairs.symbol[order], return_index=True)
-    for symbol, own in zip(symbols, np.split(order, firsts[1:]), strict=True):
+    for symbol, (first, last) in zip(symbols, pairwise([*firsts, len(order)]), strict=True):
+        own = order[first:last]
         out[own] = rows[own] @ tables[symbol]
     return out
 

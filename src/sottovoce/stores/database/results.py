@@ -33,9 +33,10 @@ class Summary:
     """What a result says about itself.
 
     `converged` is the fit's, `settled` the campaign's: further reports hardly change its truths.
-    `reports` are those it is made of, `left_out` how many of them were NULL, and `counted` how many
-    the campaign said it had. `checkpoint` is how many there were at the result that later ones are
-    compared with. `problem` is why there are no truths.
+    `reports` are those it is made of, `left_out` how many of them the method cannot use (NULL, if
+    it does not know the noise), and `counted` how many the campaign said it had. `checkpoint` is
+    how many there were at the result that later ones are compared with. `problem` is why there are
+    no truths.
     """
 
     reports: int

@@ -39,7 +39,10 @@ class SummaryBody(BaseModel):
         "1 % of the range on average)."
     )
     reports: int
-    left_out: int = Field(description="How many of the reports were NULL.")
+    left_out: int = Field(
+        description="How many of the reports the method cannot use. One that knows the noise uses "
+        "all, NULL too."
+    )
     workers: int
     tasks: int
     policy_hash: str

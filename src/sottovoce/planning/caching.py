@@ -1,0 +1,77 @@
+"""Simulated errors on disk, so that the same question is answered at once the second time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sottovoce.version import __version__
+
+__all__ = ["key_of", "plans_folder", "recall", "remember"]
+
+
+def plans_folder() -> Path:
+    """Name the cache: `SOTTOVOCE_CACHE`, or sottovoce in the user's cache folder; plans in it."""
+    if chosen := os.environ.get("SOTTOVOCE_CACHE"):
+        return Path(chosen).expanduser() / "plans"
+    caches = os.environ.get("XDG_CACHE_HOME")
+    return (Path(caches) if caches else Path.home() / ".cache") / "sottovoce" / "plans"
+
+
+def key_of(content: Any) -> str:
+    """SHA-256 of everything that decides a result: what was asked, and the software that answers.
+
+    `content` is plain: mappings, sequences, texts, numbers.
+    """
+    text = json.dumps([software(), content], sort_keys=True)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def recall(key: str) -> tuple[float, ...]:
+    """The errors kept under a key; none where there is no file, or one that makes no sense."""
+    try:
+        document = json.loads((plans_folder() / f"{key}.json").read_bytes())
+        errors = tuple(map(float, document["errors"]))
+    except (OSError, ValueError, TypeError, KeyError, RuntimeError, RecursionError):
+        return ()
+    return errors if all(math.isfinite(error) and error >= 0 for error in errors) else ()
+
+
+def remember(key: str, errors: tuple[float, ...]) -> None:
+    """Keep errors under a key, whole or not at all; where nothing can be kept, nothing is."""
+    try:
+        folder = plans_folder()
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(
+            "w", dir=folder, prefix=f".{key[:8]}.", suffix=".part", delete=False
+        ) as file:
+            temporary = Path(file.name)
+            try:
+                file.write(json.dumps({"errors": errors}))
+                file.close()
+                temporary.replace(folder / f"{key}.json")
+            finally:
+                temporary.unlink(missing_ok=True)
+    except (OSError, RuntimeError):  # a full disk, a folder of somebody else, no home
+        return
+
+
+@cache
+def software() -> tuple[str, str, str]:
+    """The versions that decide a simulation, and a stamp of the package's files.
+
+    Two installations of one version may differ, where somebody works on them.
+    """
+    root = Path(__file__).parents[1]
+    stats = ((path, path.stat()) for path in sorted(root.rglob("*.py")))
+    lines = [f"{path.relative_to(root)} {stat.st_size} {stat.st_mtime_ns}" for path, stat in stats]
+    stamp = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    return __version__, np.__version__, stamp

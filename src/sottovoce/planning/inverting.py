@@ -1,0 +1,169 @@
+"""How many workers or answers, or how large an epsilon, a target accuracy takes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from sottovoce.errors import UsageError
+from sottovoce.mechanisms.targets import Target
+from sottovoce.planning.candidates import target_of
+from sottovoce.planning.pairs import Pair
+from sottovoce.planning.running import Case, Runner
+from sottovoce.planning.scenario import Scenario
+from sottovoce.planning.simulating import Forecast, check_trials, forecasts
+
+__all__ = ["MARGIN", "Needed", "Question", "answers_needed", "epsilon_needed", "workers_needed"]
+
+Question: TypeAlias = Literal["workers", "answers_per_worker", "epsilon"]
+
+FIRST_TRIALS = 8
+MARGIN = 2.0
+"""A goal is reached when the mean error, and so many standard errors, are within it."""
+
+CLEARLY = 4.0
+"""When the mean is so many standard errors away from the goal, a few trials are enough."""
+
+OCTAVES = 5
+"""Sizes are searched up to 2^5 = 32 times what is planned, and down to a 32nd of it."""
+
+EPSILONS = (0.05, 16.0)
+"""Between these an epsilon is searched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """The least of something that reaches a goal, a mean error; `value` is None if none does.
+
+    `forecast` is that of `value`, or the best that was seen, at `at`. `searched` is how far the
+    search went.
+    """
+
+    question: Question
+    goal: float
+    value: float | None
+    at: float
+    forecast: Forecast
+    searched: tuple[float, float]
+
+
+def workers_needed(
+    runner: Runner, scenario: Scenario, pair: Pair, target: Target, goal: float, trials: int
+) -> Needed:
+    """The fewest workers that reach the goal, each with as many answers as planned."""
+    sizes = _sizes(scenario.workers, OCTAVES)
+    return _least(
+        "workers", sizes, scenario.workers, goal,
+        lambda size: _case(replace(scenario, workers=int(size)), pair, target), runner, trials,
+    )  # fmt: skip
+
+
+def answers_needed(
+    runner: Runner, scenario: Scenario, pair: Pair, target: Target, goal: float, trials: int
+) -> Needed:
+    """The fewest answers per worker that reach the goal, with as many workers as planned."""
+    most = scenario.tasks
+    sizes = sorted({min(size, most) for size in _sizes(scenario.answers_per_worker, OCTAVES)})
+    return _least(
+        "answers_per_worker", sizes, scenario.answers_per_worker, goal,
+        lambda size: _case(replace(scenario, answers_per_worker=int(size)), pair, target),
+        runner, trials,
+    )  # fmt: skip
+
+
+def epsilon_needed(
+    runner: Runner, scenario: Scenario, pair: Pair, target: Target, goal: float, trials: int
+) -> Needed:
+    """The smallest epsilon, so the largest privacy, that reaches the goal."""
+    low, high = EPSILONS
+    steps = math.ceil(4 * math.log2(high / low))
+    grid = [_round(low * 2 ** (step / 4)) for step in range(steps)] + [high]
+    start = min(grid, key=lambda epsilon: abs(math.log(epsilon / target.epsilon)))
+    return _least(
+        "epsilon", grid, start, goal,
+        lambda epsilon: _case(scenario, pair, replace(target, epsilon=epsilon)), runner, trials,
+    )  # fmt: skip
+
+
+def check_goal(goal: float) -> None:
+    """Refuse what no mean error can be."""
+    if not 0 < goal < math.inf:
+        raise UsageError(f"the error to reach must be above 0 and finite, not {goal:g}")
+
+
+def _case(scenario: Scenario, pair: Pair, target: Target) -> Case:
+    # The policy is that of the whole campaign, also where a smaller one is simulated.
+    return Case(scenario.smaller(), pair, target_of(scenario, target))
+
+
+def _sizes(planned: int, octaves: int) -> list[int]:
+    """Whole numbers around a planned one, each about 9 % above the one before."""
+    around = {planned}
+    for step in range(-8 * octaves, 8 * octaves + 1):
+        around.add(max(1, math.ceil(_round(planned * 2 ** (step / 8)))))
+    return sorted(around)
+
+
+def _round(number: float) -> float:
+    return float(f"{number:.2g}")
+
+
+def _least(
+    question: Question,
+    grid: Sequence[float],
+    start: float,
+    goal: float,
+    case_at: Callable[[float], Case],
+    runner: Runner,
+    trials: int,
+) -> Needed:
+    """The first place of a rising grid that reaches the goal, if more never does harm."""
+    check_goal(goal)
+    check_trials(trials)
+    seen: dict[int, Forecast] = {}
+
+    def reaches(place: int) -> bool:
+        seen[place] = _judged(runner, case_at(grid[place]), goal, trials)
+        return _reached(seen[place], goal)
+
+    found = _first(reaches, len(grid), grid.index(start))
+    place = found if found is not None else min(seen, key=lambda one: seen[one].error)
+    ends = (grid[min(seen)], grid[max(seen)])
+    value = None if found is None else grid[found]
+    return Needed(question, goal, value, grid[place], seen[place], ends)
+
+
+def _first(reaches: Callable[[int], bool], places: int, start: int) -> int | None:
+    """The first place that reaches: doubling strides away from the start, then halving."""
+    low, high = -1, places  # places up to low do not reach, those from high on do
+    place, stride = start, 4
+    while high - low > 1:
+        if reaches(place):
+            high = place
+        else:
+            low = place
+        if low < 0:
+            place = max(high - stride, 0)
+        elif high == places:
+            place = min(low + stride, places - 1)
+        else:
+            place = (low + high) // 2
+        stride *= 2
+    return high if high < places else None
+
+
+def _judged(runner: Runner, case: Case, goal: float, trials: int) -> Forecast:
+    """The forecast of a case: with a few trials where they leave no doubt about the goal."""
+    runner.expect(trials)
+    [first] = forecasts(runner, [case], min(FIRST_TRIALS, trials))
+    if abs(first.error - goal) > CLEARLY * first.standard_error:
+        runner.expect(first.trials - trials)
+        return first
+    [forecast] = forecasts(runner, [case], trials)
+    return forecast
+
+
+def _reached(forecast: Forecast, goal: float) -> bool:
+    return forecast.error + MARGIN * forecast.standard_error <= goal

@@ -1,0 +1,222 @@
+"""A plan: what to use at each guarantee, what to expect, and what a goal would take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sottovoce.errors import UsageError
+from sottovoce.mechanisms.targets import Target
+from sottovoce.model import Domain, Kind, Unit
+from sottovoce.planning.candidates import target_of
+from sottovoce.planning.inverting import Needed, epsilon_needed, workers_needed
+from sottovoce.planning.parallel import Progress
+from sottovoce.planning.recommending import TRIALS, Recommendation, recommended
+from sottovoce.planning.running import Case, Runner
+from sottovoce.planning.scenario import Scenario
+from sottovoce.planning.simulating import BAND, Forecast, constant_error, forecasts
+from sottovoce.planning.wording import scaled_words, score_name, score_of
+
+__all__ = ["Plan", "plan"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A recommendation for each target, beside what needs no worker and what needs no privacy.
+
+    `constant` is the error of the best constant, `clean` what the answers themselves would give.
+    `goal` is the error to reach, and `needed` says what reaches it: an epsilon, and workers at
+    each target.
+    """
+
+    scenario: Scenario
+    targets: tuple[Target, ...]
+    recommendations: tuple[Recommendation, ...]
+    clean: Forecast
+    constant: float
+    goal: float | None
+    needed: tuple[Needed, ...]
+
+    def notes(self) -> list[str]:
+        """Everything that was assumed, in sentences."""
+        return _notes(self)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The plan, ready for JSON."""
+        domain, clean = self.scenario.domain, self.clean
+        return {
+            "tasks": self.scenario.tasks,
+            "workers": self.scenario.workers,
+            "answers_per_worker": self.scenario.answers_per_worker,
+            "hide_participation": self.scenario.hide_participation,
+            "unit": str(self.targets[0].unit),
+            "delta": self.targets[0].delta,
+            "score": score_name(domain),
+            "simulated": True,
+            "plans": [_row(domain, one) for one in self.recommendations],
+            "clean": _forecast(domain, clean),
+            "best_constant": score_of(domain, self.constant),
+            "goal": None if self.goal is None else score_of(domain, self.goal),
+            "needed": [_needed(domain, one) for one in self.needed],
+            "notes": self.notes(),
+        }
+
+
+def plan(
+    scenario: Scenario,
+    epsilons: Sequence[float],
+    *,
+    unit: Unit = Unit.ANSWER,
+    delta: float = 0.0,
+    goal: float | None = None,
+    trials: int = TRIALS,
+    seed: int = 0,
+    jobs: int = 1,
+    cache: bool = True,
+    progress: Progress | None = None,
+) -> Plan:
+    """What to expect of a campaign at each epsilon, by simulation.
+
+    `goal` is a score to reach: an accuracy for labels, a mean error for numbers. It is reached
+    when the mean is beyond it by two standard errors. `jobs` above 1 starts processes; a script
+    then needs the usual `if __name__ == "__main__"`.
+    """
+    targets = _targets(scenario, epsilons, unit, delta)
+    error = None if goal is None else _error(scenario.domain, goal)
+    with Runner(seed, jobs=jobs, cache=cache, progress=progress) as runner:
+        found = tuple(recommended(runner, scenario, target, trials) for target in targets)
+        runner.expect(trials)
+        [clean] = forecasts(runner, [Case(scenario.smaller())], trials)
+        needed = () if error is None else _all_needed(runner, scenario, found, error, trials)
+    constant = constant_error(scenario.smaller(), trials, seed)
+    return Plan(scenario, targets, found, clean, constant, error, needed)
+
+
+def _targets(
+    scenario: Scenario, epsilons: Sequence[float], unit: Unit, delta: float
+) -> tuple[Target, ...]:
+    if not epsilons:
+        raise UsageError("a plan needs an epsilon or several")
+    targets = (Target(epsilon, unit, delta) for epsilon in sorted(set(epsilons)))
+    return tuple(target_of(scenario, target) for target in targets)
+
+
+def _error(domain: Domain, goal: float) -> float:
+    if domain.is_numeric:
+        if not 0 < goal < domain.high - domain.low:
+            raise UsageError(f"the target error must be above 0 and within the range, not {goal:g}")
+        return goal
+    if not 0 < goal < 1:
+        raise UsageError(f"the target accuracy must be above 0 and below 1, not {goal:g}")
+    return 1 - goal
+
+
+def _all_needed(
+    runner: Runner,
+    scenario: Scenario,
+    found: Sequence[Recommendation],
+    goal: float,
+    trials: int,
+) -> tuple[Needed, ...]:
+    """The smallest epsilon for the crowd that is planned, and the workers at each target."""
+    near = min(found, key=lambda one: (one.forecast.error > goal, abs(one.forecast.error - goal)))
+    epsilon = epsilon_needed(runner, scenario, near.pair, _target(near), goal, trials)
+    return (
+        epsilon,
+        *(workers_needed(runner, scenario, one.pair, _target(one), goal, trials) for one in found),
+    )
+
+
+def _target(recommendation: Recommendation) -> Target:
+    target = recommendation.forecast.target
+    if target is None:
+        raise UsageError("answers without a mechanism have no target")
+    return target
+
+
+def _notes(plan: Plan) -> list[str]:
+    scenario, target = plan.scenario, plan.targets[0]
+    trials = plan.clean.trials
+    whole = f" for a worker's {target.answers:,} reports" if target.unit is Unit.WORKER else ""
+    return [
+        f"simulated: {trials} campaigns for each figure; one campaign lands in its band in "
+        f"{100 * BAND:g} % of cases, if the assumptions hold",
+        f"the guarantee is per {target.unit}{whole}, delta {target.delta:g}"
+        + ("; who answered which task is hidden too" if scenario.hide_participation else ""),
+        _crowd_words(scenario),
+        _truth_words(scenario),
+        f"every worker answers {scenario.answers_per_worker:,} tasks drawn at random, so that a "
+        f"task has {scenario.answers_per_task:.3g} answers on average and some may have none",
+        *filter(None, [scaled_words(scenario, scenario.smaller())]),
+        *(_useless(one) for one in plan.recommendations if _learns_little(one, plan.constant)),
+    ]
+
+
+def _learns_little(one: Recommendation, constant: float) -> bool:
+    return one.forecast.error + 2 * one.forecast.standard_error >= constant
+
+
+def _useless(one: Recommendation) -> str:
+    return (
+        f"at epsilon {_target(one).epsilon:g} truths would be no surer than the best constant: "
+        "plan more workers, more answers or a larger epsilon"
+    )
+
+
+def _crowd_words(scenario: Scenario) -> str:
+    crowd, domain = scenario.crowd.sentence(scenario.domain.size), scenario.domain
+    errors = {
+        Kind.NUMERIC: "answers are cut to the range",
+        Kind.ORDINAL: "a wrong label at distance d has weight 2^-d",
+        Kind.CATEGORICAL: "wrong labels are equally likely",
+    }
+    return f"{crowd}; {errors[domain.kind]}"
+
+
+def _truth_words(scenario: Scenario) -> str:
+    if scenario.truths:
+        return "truths are drawn from the pilot's gold"
+    over = "the range" if scenario.domain.is_numeric else "the labels"
+    return f"truths are uniform over {over}"
+
+
+def _row(domain: Domain, one: Recommendation) -> dict[str, Any]:
+    return {
+        "epsilon": _target(one).epsilon,
+        "mechanism": one.pair.mechanism,
+        "parameters": dict(one.pair.parameters),
+        "method": one.pair.method,
+        **_forecast(domain, one.forecast),
+        "policy_hash": one.policy.hash,
+        "reason": one.reason,
+        "tried": [
+            {"name": each.pair.name if each.pair else None, **_forecast(domain, each)}
+            for each in one.table
+        ],
+    }
+
+
+def _forecast(domain: Domain, forecast: Forecast) -> dict[str, Any]:
+    band = forecast.band and sorted(score_of(domain, error) for error in forecast.band)
+    return {
+        "mean": score_of(domain, forecast.error),
+        "standard_error": forecast.standard_error,
+        "low": band[0] if band else None,
+        "high": band[1] if band else None,
+        "trials": forecast.trials,
+    }
+
+
+def _needed(domain: Domain, one: Needed) -> dict[str, Any]:
+    target = one.forecast.target
+    return {
+        "question": one.question,
+        "epsilon": target.epsilon if target and one.question != "epsilon" else None,
+        "mechanism": one.forecast.pair.name if one.forecast.pair else None,
+        "value": one.value,
+        "reached": one.value is not None,
+        "at": one.at,
+        "searched": list(one.searched),
+        **_forecast(domain, one.forecast),
+    }

@@ -1,0 +1,152 @@
+"""The best pair at a target guarantee, chosen by simulation, with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sottovoce.errors import UsageError
+from sottovoce.mechanisms.targets import Target
+from sottovoce.model import Domain, Policy, Unit
+from sottovoce.planning.ability import Ability, Assumption
+from sottovoce.planning.candidates import candidates, keeps, target_of
+from sottovoce.planning.pairs import Pair
+from sottovoce.planning.parallel import Progress
+from sottovoce.planning.running import Case, Runner
+from sottovoce.planning.scenario import Scenario
+from sottovoce.planning.simulating import Forecast, check_trials, forecasts
+from sottovoce.planning.wording import reason_of
+
+__all__ = ["TRIALS", "Recommendation", "recommend", "recommended"]
+
+TRIALS = 20
+"""Simulated campaigns for each pair that is not clearly worse than another."""
+
+NUMBERS_ONLY = frozenset({"matrix-factorization"})
+"""Mechanisms whose reports lead to numbers, also where answers are ordinal labels."""
+
+CLEARLY = {4: 7.0, 8: 4.0}
+"""After so many trials, by how many standard errors a pair is higher that is clearly worse.
+
+One that is in truth as good is that much higher once in some 300 times: so says Student's law,
+which allows for standard errors of few trials.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """The pair to use, its policy, what to expect of it, and how the others did.
+
+    `table` has every pair that was tried, best first; those dropped early have fewer trials.
+    """
+
+    pair: Pair
+    policy: Policy
+    forecast: Forecast
+    table: tuple[Forecast, ...]
+    reason: str
+
+
+def recommend(
+    domain: Domain,
+    unit: Unit,
+    epsilon: float,
+    delta: float,
+    answers_per_worker: int,
+    workers: int,
+    tasks: int,
+    *,
+    ability: Assumption | Ability = "mixed",
+    hide_participation: bool = False,
+    trials: int = TRIALS,
+    seed: int = 0,
+    jobs: int = 1,
+    cache: bool = True,
+    progress: Progress | None = None,
+) -> Recommendation:
+    """The pair with the smallest simulated error within a guarantee of (epsilon, delta) per unit.
+
+    Every pair that can keep the target is tried on the same simulated campaigns. Calibrations as
+    published are never among them. `jobs` above 1 starts processes; a script then needs the usual
+    `if __name__ == "__main__"`.
+    """
+    scenario = Scenario(domain, tasks, workers, answers_per_worker, ability, hide_participation)
+    with Runner(seed, jobs=jobs, cache=cache, progress=progress) as runner:
+        return recommended(runner, scenario, Target(epsilon, unit, delta), trials)
+
+
+def recommended(
+    runner: Runner, scenario: Scenario, target: Target, trials: int = TRIALS
+) -> Recommendation:
+    """The same for a scenario, with a runner that may have run some of it before."""
+    check_trials(trials)
+    target = target_of(scenario, target)
+    pairs = [
+        pair
+        for pair in candidates(scenario.domain, target)
+        if scenario.domain.is_numeric or pair.mechanism not in NUMBERS_ONLY
+    ]
+    if not pairs:
+        raise UsageError(
+            f"no mechanism keeps epsilon {target.epsilon:g} per {target.unit} for "
+            f"{scenario.domain} answers: ask for a larger epsilon or another domain"
+        )
+    simulated = scenario.smaller()
+    table = _tried(runner, [Case(simulated, pair, target) for pair in pairs], trials)
+    forecast = _chosen([one for one in table if one.trials == trials], pairs)
+    pair = _pair(forecast)
+    policy = pair.policy(scenario.domain, target)
+    _check(pair, policy, target)
+    return Recommendation(
+        pair, policy, forecast, table, reason_of(forecast, table, scenario, simulated)
+    )
+
+
+def _tried(runner: Runner, cases: Sequence[Case], trials: int) -> tuple[Forecast, ...]:
+    """Every case, best first: a few trials for all, the rest for those not clearly worse."""
+    runner.expect(trials * len(cases))
+    left, dropped = list(cases), list[Forecast]()
+    for stage, limit in CLEARLY.items():
+        if len(left) == 1:
+            break
+        found = forecasts(runner, left, stage)
+        best = min(found, key=lambda one: one.error)
+        worse = [_clearly_worse(one, best, limit) for one in found]
+        dropped += [one for one, is_worse in zip(found, worse, strict=True) if is_worse]
+        left = [case for case, is_worse in zip(left, worse, strict=True) if not is_worse]
+        runner.expect((stage - trials) * sum(worse))
+    final = forecasts(runner, left, trials)
+    return (*_by_error(final), *_by_error(dropped))
+
+
+def _by_error(found: Sequence[Forecast]) -> list[Forecast]:
+    return sorted(found, key=lambda one: one.error)
+
+
+def _clearly_worse(one: Forecast, best: Forecast, limit: float) -> bool:
+    excess, standard_error = one.difference(best)
+    return excess > limit * standard_error
+
+
+def _chosen(finalists: Sequence[Forecast], pairs: Sequence[Pair]) -> Forecast:
+    """The simplest of those within one standard error of the best."""
+    best = min(finalists, key=lambda one: one.error)
+    near = [one for one in finalists if _within_one(one, best)]
+    return min(near, key=lambda one: pairs.index(_pair(one)))
+
+
+def _within_one(one: Forecast, best: Forecast) -> bool:
+    excess, standard_error = one.difference(best)
+    return excess <= standard_error
+
+
+def _pair(forecast: Forecast) -> Pair:
+    if forecast.pair is None:
+        raise UsageError("answers without a mechanism keep no guarantee")
+    return forecast.pair
+
+
+def _check(pair: Pair, policy: Policy, target: Target) -> None:
+    """The last line of defence: what is recommended keeps what was asked for."""
+    if pair.published or policy.promise is None or not keeps(policy, target):
+        raise UsageError(f"{pair.name} does not keep epsilon {target.epsilon:g} per {target.unit}")

@@ -1,0 +1,188 @@
+"""A campaign before it takes place: its size and its crowd, from which answers can be drawn."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sottovoce.datasets.sampling import distinct
+from sottovoce.errors import UsageError
+from sottovoce.model import Codes, Domain, FloatArray, Grid, Kind, Reports
+from sottovoce.model.guarantee import check_count
+from sottovoce.planning.ability import Ability, Assumption, LabelAbility, NumberAbility
+
+__all__ = ["Scenario"]
+
+MOST_LABELS, MOST_NUMBERS = 100_000, 20_000
+"""Campaigns with more reports than this are simulated on a smaller one: numbers take longer."""
+
+LARGEST = 1 << 31
+"""Workers and tasks have 4-byte codes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """Every worker answers so many of the tasks, every such set as likely.
+
+    Truths are uniform over the labels or the range, or resampled from `truths`: label codes or
+    numbers. Who errs, errs towards every other label alike; on ordinal labels at distance d with
+    weight 2^-d. Numbers are the truth and a Gaussian error, cut to the range. With
+    `hide_participation` every worker reports on every task.
+
+    >>> scenario = Scenario(Domain.categorical("ab"), tasks=30, workers=10, answers_per_worker=6)
+    >>> answers, truths = scenario.draw(7)
+    >>> len(answers), len(truths)
+    (60, 30)
+    """
+
+    domain: Domain
+    tasks: int
+    workers: int
+    answers_per_worker: int
+    ability: Assumption | Ability = "mixed"
+    hide_participation: bool = False
+    truths: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        for field in ("tasks", "workers", "answers_per_worker"):
+            size = getattr(self, field)
+            check_count(field, size)
+            if not 1 <= size < LARGEST:
+                raise UsageError(f"{field} must be from 1 to 2^31 - 1, not {size:,}")
+        if self.answers_per_worker > self.tasks:
+            raise UsageError(
+                f"a worker answers a task once: answers_per_worker can be at most the "
+                f"{self.tasks:,} tasks, not {self.answers_per_worker:,}"
+            )
+        _check_domain(self.domain)
+        wanted = NumberAbility if self.domain.is_numeric else LabelAbility
+        if not isinstance(self.crowd, wanted):
+            raise UsageError(f"{self.domain.kind} answers need a {wanted.__name__}")
+        _check_truths(self.truths, self.domain)
+
+    @property
+    def crowd(self) -> Ability:
+        """How able workers are."""
+        if not isinstance(self.ability, str):
+            return self.ability
+        return NumberAbility(self.ability) if self.domain.is_numeric else LabelAbility(self.ability)
+
+    @property
+    def cells(self) -> int:
+        """How many reports there are."""
+        each = self.tasks if self.hide_participation else self.answers_per_worker
+        return self.workers * each
+
+    @property
+    def answers_per_task(self) -> float:
+        """The mean number of answers to a task."""
+        return self.workers * self.answers_per_worker / self.tasks
+
+    def draw(self, seed: int) -> tuple[Reports, npt.NDArray[Any]]:
+        """Answers of one such campaign, and its truths by task.
+
+        Truths and abilities come from streams of their own, so that campaigns of several sizes
+        have them in common as far as they go.
+        """
+        truths = self.draw_truths(seed)
+        _, for_crowd, for_cells, for_errors = _streams(seed)
+        task = distinct(for_cells, self.workers, self.answers_per_worker, self.tasks).ravel()
+        worker = np.repeat(np.arange(self.workers, dtype=np.int32), self.answers_per_worker)
+        value = self._answers(truths[task], worker, for_crowd, for_errors)
+        table = Reports.of(
+            worker, task, value, domain=self.domain,
+            workers=np.arange(self.workers), tasks=np.arange(self.tasks),
+        )  # fmt: skip
+        return replace(table, simulated=True), truths
+
+    def smaller(self, most: int | None = None) -> Scenario:
+        """A campaign with at most about so many reports and as many of them for each task.
+
+        Workers and tasks shrink together. Where that is not enough, or participation is hidden and
+        the share of answers among reports has to stay, tasks and answers per worker do.
+        """
+        if most is None:
+            most = MOST_NUMBERS if self.domain.is_numeric else MOST_LABELS
+        factor = min(1.0, most / self.cells)
+        if self.hide_participation:
+            return self._with_fewer_tasks(factor)
+        factor = max(factor, self.answers_per_worker / self.tasks)
+        tasks, workers = round(self.tasks * factor), max(1, round(self.workers * factor))
+        fewer = replace(self, tasks=tasks, workers=workers)
+        return fewer._with_fewer_tasks(min(1.0, most / fewer.cells))
+
+    def _with_fewer_tasks(self, factor: float) -> Scenario:
+        tasks = max(1, round(self.tasks * factor))
+        answers = max(1, round(self.answers_per_worker * factor))
+        return replace(self, tasks=tasks, answers_per_worker=min(answers, tasks))
+
+    def draw_truths(self, seed: int) -> npt.NDArray[Any]:
+        """The truths of that campaign: label codes, or numbers."""
+        draws = _streams(seed)[0].random(self.tasks)
+        if self.truths:
+            known = np.array(self.truths)
+            drawn = known[(draws * len(known)).astype(np.int64)]
+            return drawn if self.domain.is_numeric else drawn.astype(np.int32)
+        if not self.domain.is_numeric:
+            return (draws * self.domain.size).astype(np.int32)
+        return self._on_grid(self.domain.low + (self.domain.high - self.domain.low) * draws)
+
+    def _answers(
+        self,
+        truths: npt.NDArray[Any],
+        worker: Codes,
+        for_crowd: np.random.Generator,
+        for_errors: np.random.Generator,
+    ) -> npt.NDArray[Any]:
+        crowd = self.crowd
+        if isinstance(crowd, NumberAbility):
+            deviations = crowd.draw(for_crowd, self.workers)[worker]
+            low, high = self.domain.low, self.domain.high
+            errors = (high - low) * deviations * for_errors.standard_normal(len(worker))
+            return self._on_grid(np.clip(truths + errors, low, high))
+        draws = for_errors.random((len(worker), 2))
+        right = draws[:, 0] < crowd.draw(for_crowd, self.workers, self.domain.size)[worker]
+        return np.where(right, truths, _wrong(truths, self.domain, draws[:, 1])).astype(np.int32)
+
+    def _on_grid(self, numbers: FloatArray) -> FloatArray:
+        if self.domain.step is None:
+            return numbers
+        grid = Grid.over(self.domain)
+        return np.clip(grid.values(grid.codes(numbers)), self.domain.low, self.domain.high)
+
+
+def _streams(seed: int) -> list[np.random.Generator]:
+    """Streams for truths, crowd, cells and errors."""
+    return [np.random.default_rng(each) for each in np.random.SeedSequence(seed).spawn(4)]
+
+
+def _wrong(truths: Codes, domain: Domain, draws: FloatArray) -> Codes:
+    """Another label than each truth, by a draw from [0, 1)."""
+    labels = domain.size
+    if domain.kind is Kind.CATEGORICAL:
+        shift = 1 + (draws * (labels - 1)).astype(np.int32)
+        return np.asarray((truths + shift) % np.int32(labels), np.int32)
+    distance = np.abs(np.subtract.outer(np.arange(labels), np.arange(labels)))
+    weights = np.where(distance > 0, 0.5**distance, 0.0)
+    shares = np.cumsum(weights / weights.sum(axis=1, keepdims=True), axis=1)
+    shares[:, -1] = 1.0
+    # Row t of the shares lies in [t, t + 1], so that one search finds all places.
+    places = np.searchsorted((shares + np.arange(labels)[:, None]).ravel(), truths + draws, "right")
+    return np.asarray(np.minimum(places - truths * labels, labels - 1), np.int32)
+
+
+def _check_domain(domain: Domain) -> None:
+    if domain.is_numeric:
+        Grid.over(domain)  # refuses numbers without a range, and steps that do not divide it
+    elif domain.size < 2:
+        raise UsageError(f"a plan needs two labels or more, not {domain.size}")
+
+
+def _check_truths(truths: tuple[float, ...], domain: Domain) -> None:
+    low, high = (domain.low, domain.high) if domain.is_numeric else (0, domain.size - 1)
+    if not all(math.isfinite(truth) and low <= truth <= high for truth in truths):
+        raise UsageError(f"truths to resample from must lie from {low:g} to {high:g}")

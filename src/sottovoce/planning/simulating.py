@@ -1,0 +1,135 @@
+"""Forecasts: what a campaign that has not taken place would show, from simulated ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sottovoce.errors import UsageError
+from sottovoce.mechanisms.targets import Target
+from sottovoce.planning.candidates import target_of
+from sottovoce.planning.pairs import Pair
+from sottovoce.planning.parallel import Progress
+from sottovoce.planning.running import Case, Runner, seeds_of
+from sottovoce.planning.scenario import Scenario
+from sottovoce.planning.truths import best_constant
+
+__all__ = [
+    "BAND",
+    "LEAST_TRIALS",
+    "Forecast",
+    "check_trials",
+    "constant_error",
+    "forecasts",
+    "simulate",
+]
+
+BAND = 0.9
+"""How often the band should hold the error of one campaign."""
+
+LEAST_TRIALS = 19
+"""With fewer trials no two of them enclose a further one in 9 of 10 cases."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """The errors of simulated campaigns, one each; without a pair, on the answers themselves.
+
+    The error is the share of wrong labels, or the mean distance of numbers from their truths.
+
+    >>> forecast = Forecast(None, None, tuple(i / 32 for i in range(19)))
+    >>> forecast.error, forecast.band
+    (0.28125, (0.0, 0.5625))
+    """
+
+    pair: Pair | None
+    target: Target | None
+    errors: tuple[float, ...]
+
+    @property
+    def trials(self) -> int:
+        """How many campaigns were simulated."""
+        return len(self.errors)
+
+    @property
+    def error(self) -> float:
+        """The mean error."""
+        return float(np.mean(self.errors))
+
+    @property
+    def standard_error(self) -> float:
+        """How far the mean may be off for want of trials: the deviation over √trials."""
+        if self.trials < 2:
+            return math.inf
+        return float(np.std(self.errors, ddof=1)) / math.sqrt(self.trials)
+
+    @property
+    def band(self) -> tuple[float, float] | None:
+        """Where the error of ONE further campaign lies in 9 of 10 cases; None below 19 trials.
+
+        Of T errors and a further one, all alike, each rank of the latter is as likely: it lies
+        between the i-th and the j-th smallest with probability (j - i)/(T + 1). So the ends are
+        the errors of rank 0.05 (T + 1) and 0.95 (T + 1), interpolated: with 19 trials the smallest
+        and the largest.
+        """
+        if self.trials < LEAST_TRIALS:
+            return None
+        outside = (1 - BAND) / 2
+        low, high = np.quantile(self.errors, [outside, 1 - outside], method="weibull")
+        return float(low), float(high)
+
+    def difference(self, other: Forecast) -> tuple[float, float]:
+        """The mean by which errors exceed another's in the same trials, and its standard error."""
+        count = min(self.trials, other.trials)
+        excess = np.subtract(self.errors[:count], other.errors[:count])
+        spread = float(np.std(excess, ddof=1)) / math.sqrt(count) if count > 1 else math.inf
+        return float(np.mean(excess)), spread
+
+
+def simulate(
+    scenario: Scenario,
+    pairs: Sequence[Pair],
+    targets: Sequence[Target],
+    *,
+    trials: int = 20,
+    seed: int = 0,
+    jobs: int = 1,
+    cache: bool = True,
+    progress: Progress | None = None,
+) -> list[Forecast]:
+    """A forecast for each pair at each target, targets first, on common random numbers.
+
+    A target's `answers` and `hide_participation` are the scenario's. Nothing is left out: a pair
+    that cannot keep a target is an error, and a campaign however large is simulated as it is.
+    """
+    with Runner(seed, jobs=jobs, cache=cache, progress=progress) as runner:
+        fitting = [target_of(scenario, target) for target in targets]
+        cases = [Case(scenario, pair, target) for target in fitting for pair in pairs]
+        runner.expect(trials * len(cases))
+        return forecasts(runner, cases, trials)
+
+
+def forecasts(runner: Runner, cases: Sequence[Case], trials: int) -> list[Forecast]:
+    """The forecast of each case."""
+    errors = runner.errors(cases, trials)
+    return [
+        Forecast(case.pair, case.target, each) for case, each in zip(cases, errors, strict=True)
+    ]
+
+
+def constant_error(scenario: Scenario, trials: int, seed: int) -> float:
+    """The mean error of the constant that would have been best, had anyone known the truths."""
+    drawn = (scenario.draw_truths(seeds_of(seed, trial)[0]) for trial in range(trials))
+    return float(np.mean([best_constant(truths).error for truths in drawn]))
+
+
+def check_trials(trials: object) -> None:
+    """Refuse so few trials that there would be no band."""
+    if isinstance(trials, bool) or not isinstance(trials, int) or trials < LEAST_TRIALS:
+        raise UsageError(
+            f"trials must be an integer of at least {LEAST_TRIALS}, not {trials!r}: "
+            f"{LEAST_TRIALS} are the fewest that give a {100 * BAND:g} % band"
+        )

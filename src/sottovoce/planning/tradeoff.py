@@ -1,0 +1,230 @@
+"""What privacy costs on a table of one's own: accuracy by epsilon, ours and the papers'."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from sottovoce.errors import DataError, UsageError
+from sottovoce.mechanisms.targets import Target
+from sottovoce.model import Domain, Gold, Grid, Kind, Reports, Unit
+from sottovoce.planning.contending import Rounds, contenders
+from sottovoce.planning.pairs import AWARE, Pair
+from sottovoce.planning.parallel import Progress
+from sottovoce.planning.pipelines import true_guarantee
+from sottovoce.planning.spreads import Spread
+from sottovoce.planning.trials import run_trial
+from sottovoce.planning.truths import best_constant, truths_by_task
+
+__all__ = [
+    "CLEAN",
+    "CONSTANT",
+    "PILOTS",
+    "Measure",
+    "Tradeoff",
+    "TradeoffRow",
+    "tradeoff",
+    "within_range",
+]
+
+Measure = Literal["accuracy", "mae"]
+
+CLEAN, CONSTANT = "clean answers", "best constant"
+"""What needs no noise: names of rows and levels."""
+
+CLEAN_LABELS = ("dawid-skene", "one-coin", "majority-vote")
+CLEAN_NUMBERS = ("crh", "gtm", "median")
+
+PILOTS = 4
+"""Trials by which the recommended pair is chosen; they are not among those reported."""
+
+
+@dataclass(frozen=True, slots=True)
+class TradeoffRow:
+    """One pair at one epsilon: the guarantee that truly holds, and what trials showed."""
+
+    epsilon: float
+    pair: Pair
+    recommended: bool
+    true_epsilon: float
+    delta: float
+    spread: Spread
+
+    @property
+    def name(self) -> str:
+        """The pair's name; where it only says the mechanism, with what reads it."""
+        bare = self.pair.method == AWARE and "+" not in self.pair.name
+        return f"{self.pair.name} + aware" if bare else self.pair.name
+
+
+@dataclass(frozen=True, slots=True)
+class Tradeoff:
+    """Accuracy (or mean absolute error) by epsilon, beside that of answers as they are.
+
+    `constant` is what the best constant predictor gets, which knows the truths; `clean` what the
+    best usual method, `clean_method`, gets from the answers themselves. `answers` is the most
+    answers of a worker, to all of which the guarantee applies; `scored` tasks have a known truth.
+    """
+
+    measure: Measure
+    clean: float
+    clean_method: str
+    constant: float
+    rows: tuple[TradeoffRow, ...]
+    unit: Unit
+    answers: int
+    scored: int
+    trials: int
+    seed: int
+
+    @property
+    def recommended(self) -> Mapping[float, TradeoffRow]:
+        """The recommended pair's row at each epsilon."""
+        return {row.epsilon: row for row in self.rows if row.recommended}
+
+    def table(self) -> dict[str, npt.NDArray[Any]]:
+        """The rows as columns, ready for a file; clean answers and the constant come last."""
+        rows = [_record(row) for row in self.rows]
+        for name, value in ((CLEAN, self.clean), (CONSTANT, self.constant)):
+            rows.append(dict.fromkeys(rows[0], np.nan) | {"pair": name, "mean": value})
+            method = self.clean_method if name == CLEAN else ""
+            rows[-1] |= {"mechanism": "", "method": method, "role": "reference", "trials": 1}
+            rows[-1] |= {"low": value, "high": value, "standard_error": 0.0}
+        columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+        return {**columns, "measure": np.full(len(rows), self.measure)}
+
+
+def tradeoff(
+    answers: Reports,
+    gold: Gold,
+    epsilons: Sequence[float],
+    *,
+    unit: Unit = Unit.ANSWER,
+    delta: float = 0.0,
+    hide_participation: bool = False,
+    pairs: Sequence[Pair] | None = None,
+    trials: int = 20,
+    seed: int = 1,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Tradeoff:
+    """Perturb the answers by simulation at each epsilon, and see what inference makes of them.
+
+    The recommended pair of an epsilon is the one of those read by aware inference with the lowest
+    mean error in a pilot round of four trials, whose noise is not that of the trials reported:
+    the choice does not flatter itself. It does use the truths, as a pilot of a campaign would.
+    `pairs` replaces both our candidates and the papers' pipelines. Noise comes from the seed: what
+    is reported does not depend on `jobs`.
+    """
+    _check(answers, epsilons, trials)
+    as_numbers = hide_participation and answers.domain.kind is Kind.ORDINAL
+    truths = truths_by_task(answers, gold, as_numbers=as_numbers)
+    most = _most_answers(answers, hide_participation)
+    targets = [Target(e, unit, delta, most, hide_participation) for e in sorted(epsilons)]
+    ours, theirs = contenders(answers.domain, pairs, targets)
+    with Rounds(answers, truths, seed, jobs=jobs, progress=progress) as rounds:
+        pilots = PILOTS if len(ours) > 1 else 0
+        rounds.expect(len(targets) * (pilots * len(ours) + trials * (bool(ours) + len(theirs))))
+        chosen = rounds.best(targets, ours, pilots) if pilots else [*ours] * len(targets)
+        contests = [
+            (target, pair)
+            for place, target in enumerate(targets)
+            for pair in (*chosen[place : place + 1], *theirs)
+        ]
+        errors = rounds.errors(contests, trials)
+    measure: Measure = "mae" if truths.dtype.kind == "f" else "accuracy"
+    rows = tuple(
+        _row(contest, answers.domain, found, measure, recommended=contest[1] in ours)
+        for contest, found in zip(contests, errors, strict=True)
+    )
+    clean_method, clean = _clean(answers, truths)
+    constant = best_constant(truths).error
+    if measure == "accuracy":
+        clean, constant = 1 - clean, 1 - constant
+    scored = int(np.isfinite(truths).sum() if measure == "mae" else (truths >= 0).sum())
+    return Tradeoff(measure, clean, clean_method, constant, rows, unit, most, scored, trials, seed)
+
+
+def within_range(answers: Reports, domain: Domain, *, clip: bool = False) -> Reports:
+    """The same numbers over a public range, which says nothing about who answered.
+
+    Numbers outside are an error unless `clip` moves them to the ends of the range.
+    """
+    if not (answers.domain.is_numeric and domain.is_numeric):
+        raise UsageError("a range is for numbers: say --domain categorical or ordinal with labels")
+    outside = int(((answers.value < domain.low) | (answers.value > domain.high)).sum())
+    if outside and not clip:
+        raise DataError(
+            f"{outside:,} of {len(answers):,} answers lie outside {domain.low:g}..{domain.high:g}: "
+            "state a wider public range, or say --clip (clip=True) to move them to its ends"
+        )
+    values = np.clip(answers.value.astype(np.float64), domain.low, domain.high)
+    return replace(answers, value=values, domain=domain)
+
+
+def _check(answers: Reports, epsilons: Sequence[float], trials: int) -> None:
+    if not len(epsilons):
+        raise UsageError("give at least one epsilon")
+    if len(set(epsilons)) < len(epsilons):
+        raise UsageError("an epsilon is given twice: give each once")
+    if not isinstance(trials, int) or isinstance(trials, bool) or trials < 2:
+        raise UsageError(f"trials must be a whole number from 2 up, not {trials!r}")
+    if answers.domain.is_numeric:
+        Grid.over(answers.domain)  # raises for numbers without a public range
+
+
+def _clean(answers: Reports, truths: npt.NDArray[Any]) -> tuple[str, float]:
+    """The usual method that does best on the answers themselves, and its error.
+
+    The best, since the cost of privacy would look small beside a poor one.
+    """
+    methods = CLEAN_NUMBERS if answers.domain.is_numeric else CLEAN_LABELS
+    errors = {name: run_trial(answers, truths, None, name, 0).error for name in methods}
+    best = min(errors, key=lambda name: errors[name])
+    return best, errors[best]
+
+
+def _most_answers(answers: Reports, hide_participation: bool) -> int:
+    """How many reports of one worker are seen together."""
+    if hide_participation:
+        return len(answers.tasks)
+    return int(np.bincount(answers.worker).max())
+
+
+def _row(
+    contest: tuple[Target, Pair],
+    domain: Domain,
+    errors: npt.NDArray[np.float64],
+    measure: Measure,
+    *,
+    recommended: bool,
+) -> TradeoffRow:
+    target, pair = contest
+    held = true_guarantee(pair.policy(domain, target), target)
+    spread = Spread.of(errors.tolist())
+    return TradeoffRow(
+        target.epsilon, pair, recommended, held.epsilon, held.delta,
+        spread.flipped() if measure == "accuracy" else spread,
+    )  # fmt: skip
+
+
+def _record(row: TradeoffRow) -> dict[str, Any]:
+    spread = row.spread
+    return {
+        "epsilon": row.epsilon,
+        "pair": row.name,
+        "role": "recommended" if row.recommended else "papers",
+        "mechanism": row.pair.mechanism,
+        "method": "aware" if row.pair.method == AWARE else row.pair.method,
+        "true_epsilon": row.true_epsilon,
+        "delta": row.delta,
+        "trials": spread.trials,
+        "mean": spread.mean,
+        "standard_error": spread.standard_error,
+        "low": spread.low,
+        "high": spread.high,
+    }
