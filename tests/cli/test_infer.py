@@ -28,7 +28,9 @@ def test_truths_go_to_standard_output_and_words_to_standard_error(run: Run, answ
 def test_json_is_one_object_with_the_promised_names(run: Run, answers: Path, gold: Path) -> None:
     done = run("infer", answers.name, "--gold", gold.name, "--json", "-m", "majority-vote")
     seen = json.loads(done.stdout)
-    assert set(seen) == {"method", "tasks", "workers", "answers", "rounds", "converged", "score"}
+    assert set(seen) == {
+        "method", "tasks", "workers", "answers", "rounds", "converged", "parameters", "score",
+    }  # fmt: skip
     assert (seen["method"], seen["tasks"], seen["workers"]) == ("majority-vote", 12, 3)
     assert seen["score"]["accuracy"] == 1.0
     assert seen["score"]["low"] <= 1.0 <= seen["score"]["high"]

@@ -92,9 +92,15 @@ def _run(place: Path, port: int | None, stack: ExitStack, *, keep: bool) -> None
     _check_export(requester, campaign, place, result)
     _say_where(requester, campaign, keep=keep)
     if keep:
-        with suppress(KeyboardInterrupt):
-            while True:
-                time.sleep(3600)
+        _stay()
+
+
+def _stay() -> None:
+    """Leave the server running until Ctrl-C, which may come as soon as that is said."""
+    with suppress(KeyboardInterrupt):
+        screen.say("\nThe server runs until Ctrl-C.")
+        while True:
+            time.sleep(3600)
 
 
 @contextmanager
@@ -246,4 +252,3 @@ def _say_where(requester: Requester, campaign: str, *, keep: bool) -> None:
         screen.say(
             f"Take part yourself, with an answer that stays here:\n  sottovoce answer '{link}'"
         )
-        screen.say("\nThe server runs until Ctrl-C.")

@@ -36,7 +36,7 @@ class LatentLabel:
 
     Starts from μⱼ = share of label 1 among the answers; stops when
     Q = Σⱼ μⱼ ln(p aⱼ) + (1 − μⱼ) ln((1 − p) bⱼ) changes by less than `tolerance`, relative to
-    itself, from the second round on. α and β stay within [floor, 1 − floor] (SPEC: 1e-6), and
+    itself, from the second round on. α and β stay within [floor, 1 − floor] (1e-6 unless set), and
     are 1/2 where 0/0. A task's truth is label 1 if μⱼ > 1/2. A worker's weight is
     p αₖ + (1 − p) βₖ.
     """

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -133,6 +135,14 @@ class SubsetSelection:
         if self.bins is None or self.steps is None:
             return np.where(codes == NULL, self.labels, codes)
         return np.where(codes == NULL, self.bins, codes * self.bins // (self.steps + 1))
+
+    def sets(self, most: int) -> Words | None:
+        """All masks that a report may be, rising; None where they are more than `most`."""
+        symbols = self._law.symbols
+        if math.comb(symbols, self.size) > most:
+            return None
+        chosen = combinations(range(symbols), self.size)
+        return np.array(sorted(sum(1 << i for i in members) for members in chosen), np.uint64)
 
     def perturb(self, cells: Cells, private: Private | None, randomness: Randomness) -> Cells:
         values = self.labels if self.steps is None else self.steps + 1

@@ -41,18 +41,20 @@ def run_trial(
 
     Without a policy the answers themselves are used. `settings` go to the method. Truths are label
     codes of the answers' domain, or numbers; numbers are compared as numbers even where answers
-    are ordinal labels.
+    are ordinal labels. Ties between labels are broken at random: with the first label, a vote would
+    be as good as the luck of the labels' order.
     """
+    options: dict[str, Any] = {"parameters": settings, "ties": "random", "seed": seed}
     numeric = truths.dtype.kind == "f" and answers.domain.kind is Kind.ORDINAL
     if policy is None:
-        result = infer(answers, method, parameters=settings)
+        result = infer(answers, method, **options)
     else:
         reports = perturb(answers, policy, SeededRandomness(seed))
         # A factorization is read as numbers by its own method.
         if numeric and method == "auto" and policy.name != "matrix-factorization":
             method = "aware-numbers"
         # A simulation fits hundreds of times: compiling pays at any size.
-        result = infer(reports, method, parameters=settings, policy=policy, compiled=True)
+        result = infer(reports, method, policy=policy, compiled=True, **options)
     return _compared(result, truths)
 
 

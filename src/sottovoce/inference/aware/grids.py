@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -33,6 +34,8 @@ SLIP = 1e-6
 FEWEST = 25
 """A grid of truths has so many points even where there are very many symbols."""
 
+_KEPT = 1 << 20
+"""A table of so many numbers, 8 MB, is kept for the next fit."""
 _CELLS = 1 << 25
 """The most numbers in a table of log-likelihoods: 256 MB."""
 
@@ -98,6 +101,23 @@ def grid_model(
     `guesses` any point. `finest` is the smallest deviation as a share of the range; `density` the
     share of cells that were answered.
     """
+    states = NOISY_STATES if isinstance(channel, NoisyChannel) else STATES
+    if channel.symbols * states * len(grid) <= _KEPT:
+        return _kept_model(channel, grid.tobytes(), finest, density, guesses)
+    return _model(channel, grid, finest, density, guesses)
+
+
+@lru_cache(maxsize=4)
+def _kept_model(
+    channel: NumberChannel, grid: bytes, finest: float, density: float, guesses: float
+) -> GridModel:
+    # Kept, since a simulation sees the same channel in every trial.
+    return _model(channel, np.frombuffer(grid), finest, density, guesses)
+
+
+def _model(
+    channel: NumberChannel, grid: FloatArray, finest: float, density: float, guesses: float
+) -> GridModel:
     states = NOISY_STATES if isinstance(channel, NoisyChannel) else STATES
     if channel.symbols * states * len(grid) > _CELLS:
         raise UsageError(

@@ -41,7 +41,7 @@ class _Coins(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AwareLabels:
-    """Truths from randomised labels, with the randomiser in the likelihood (SPEC of the channel).
+    """Truths from randomised labels, with the randomiser in the likelihood.
 
         P(report | truth, worker) = Σ over answers of P(report | answer) P(answer | truth, worker)
 

@@ -16,7 +16,7 @@ from sottovoce.inference.steps.votes import softmax
 from sottovoce.model import FloatArray
 from sottovoce.seams import Engine
 
-__all__ = ["GridFit", "fit_grid"]
+__all__ = ["GridFit", "check_symbols", "fit_grid"]
 
 SHRINKAGE = 0.25
 """The prior of workers' states counts as so many workers for each there is."""
@@ -37,6 +37,7 @@ def fit_grid(
     engine: Engine,
     model: GridModel,
     prior_of: Callable[[FloatArray], FloatArray],
+    first: FloatArray | None = None,
 ) -> GridFit:
     """Mean-field rounds until no truth moves by more than `tolerance` of the grid's extent.
 
@@ -44,14 +45,12 @@ def fit_grid(
         rᵢ(q) ∝ w(q) exp Σⱼ Σ_t τⱼ(t) ln P(symbolᵢⱼ | t, q)
         w     = ( Σᵢ rᵢ + w₀ workers / 4 ) / ( 5/4 workers )
 
-    `prior_of` makes the prior of truths from Σⱼ τⱼ; it starts flat, and r at w₀.
+    `prior_of` makes the prior of truths from Σⱼ τⱼ; it starts at `first`, or flat, and r at w₀.
     """
-    if engine.domain.size != len(model.logs):
-        raise UsageError(
-            f"the channel has {len(model.logs):,} symbols and the table {engine.domain.size:,}"
-        )
+    check_symbols(engine, model)
     shares = np.tile(model.prior, (len(engine.workers), 1))
-    log_prior = np.full(len(model.grid), -np.log(len(model.grid)))
+    even = np.full(len(model.grid), 1 / len(model.grid))
+    log_prior = np.log(even if first is None else steady(first))
     states, truths = model.prior, np.full(len(engine.tasks), np.inf)
     bar = limits.tolerance * np.ptp(model.grid)
     for rounds in range(1, limits.max_rounds + 1):
@@ -65,6 +64,14 @@ def fit_grid(
         log_prior = np.log(steady(prior_of(sums.points)))
     settled = Settled(_weights(shares, model.deviations), limits.max_rounds, converged=False)
     return GridFit(shares, log_prior, settled)
+
+
+def check_symbols(engine: Engine, model: GridModel) -> None:
+    """Refuse a table that does not hold the channel's symbols."""
+    if engine.domain.size != len(model.logs):
+        raise UsageError(
+            f"the channel has {len(model.logs):,} symbols and the table {engine.domain.size:,}"
+        )
 
 
 def _shares(evidence: FloatArray, states: FloatArray) -> FloatArray:

@@ -16,8 +16,9 @@ from sottovoce.inference.aware.grids import (
     span,
     truth_grid,
 )
-from sottovoce.inference.aware.mean_field import fit_grid
+from sottovoce.inference.aware.mean_field import check_symbols, fit_grid
 from sottovoce.inference.aware.participation import participation_rate
+from sottovoce.inference.aware.pooling import pooled_prior
 from sottovoce.inference.kinds import ANY
 from sottovoce.inference.outcome import number_result
 from sottovoce.inference.parameters import check_parameters
@@ -86,7 +87,9 @@ class AwareNumbers:
             if self.channel.null:
                 density = self.participation or participation_rate(self.channel, engine)
         model = grid_model(self.channel, grid, finest, density)
-        found = fit_grid(self, engine, model, lambda sums: _bell(sums, grid))
+        check_symbols(engine, model)
+        first = pooled_prior(engine, model)
+        found = fit_grid(self, engine, model, lambda sums: _bell(sums, grid), first)
         rows = engine.map(GridTruths(model.logs, found.shares, found.log_prior, grid))
         return number_result(
             self,

@@ -17,7 +17,7 @@ from sottovoce.seams import Engine
 
 __all__ = ["CoinFit", "fit_coins"]
 
-LEARNT = 0.25
+LEARNT = 0.1
 """The grid's first weights count as much as this share of the workers."""
 
 
@@ -71,10 +71,10 @@ def fit_coins(
         E   P(truthⱼ = t) ∝ exp(E ln share[t]) Π exp(E ln P(set | t, stateₖ))
         M   P(stateₖ = z) ∝ weight[z] Π in[z]^agreement out[z]^(sets - agreement)
             shares ~ Dirichlet(concentration + expected tasks)
-            weight ∝ Σₖ P(stateₖ = z) + m/4 · (1 / states)
+            weight ∝ Σₖ P(stateₖ = z) + m/10 · (first weight)
 
     Each raises the bound on ln P(reports), but for the last, which learns the weights and is held
-    back by a quarter of the workers: free weights collapse when reports say little. Stops when the
+    back by a tenth of the workers: free weights collapse when reports say little. Stops when the
     bound grows by less than `tolerance` a report.
     """
     counts = engine.total(KindCounts(len(engine.workers), sets))
