@@ -50,7 +50,7 @@ def chart(made: Plan) -> Chart:
         levels.append(Level("target", score_of(domain, made.goal)))
     return Chart(
         title(made),
-        "epsilon",
+        f"epsilon per {made.targets[0].unit}",
         score_name(domain),
         (_series(made),),
         tuple(levels),

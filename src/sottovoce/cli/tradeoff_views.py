@@ -45,11 +45,11 @@ def chart(found: Tradeoff, source: str) -> Chart:
     """The measure by epsilon: ours, the papers', answers as they are and the best constant."""
     return Chart(
         title(source),
-        "epsilon",
+        f"epsilon per {found.unit}",
         "accuracy" if found.measure == "accuracy" else "mean absolute error",
         tuple(_series(found)),
         (Level(_clean(found), found.clean), Level(CONSTANT, found.constant)),
-        note=_note(found),
+        note=" ".join(filter(None, [_note(found), *_weaker(found)])),
         better="higher" if found.measure == "accuracy" else "lower",
         x_scale="log" if len(found.recommended) > 2 else "linear",
     )
@@ -129,6 +129,20 @@ def _note(found: Tradeoff) -> str:
     if len({*chosen.values()}) == 1:
         return f"Recommended at every epsilon: {next(iter(chosen.values()))}."
     return f"Recommended: {'; '.join(f'{name} at {e:g}' for e, name in chosen.items())}."
+
+
+def _weaker(found: Tradeoff) -> list[str]:
+    """What a figure must say of pairs that do not keep the epsilon at which they are drawn."""
+    said = []
+    for name in dict.fromkeys(row.name for row in found.rows):
+        rows = [row for row in found.rows if row.name == name]
+        held = [row.true_epsilon for row in rows]
+        if rows[0].pair.published:
+            ends = sorted({rounded_up(end, 4) for end in (min(held), max(held))}, key=float)
+            said.append(f"{name} truly keeps epsilon {' to '.join(ends)}, not the one shown.")
+        elif any(row.delta > ours.delta for row in rows for ours in found.recommended.values()):
+            said.append(f"{name} keeps it with delta {rows[0].delta:g} only.")
+    return said
 
 
 def _said(found: Tradeoff) -> str:

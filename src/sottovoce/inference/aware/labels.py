@@ -21,8 +21,11 @@ from sottovoce.seams import Engine
 
 __all__ = ["AwareLabels"]
 
-EVEN, FEWEST = 0.3, 200.0
+EVEN, FEWEST = 1.0, 200.0
 """Class shares are held even as if so many times the tasks, at least so many, had each label."""
+SKEWED = 0.1
+"""Beside confusions they are held by so many times the tasks: an even hold would have a common
+label explained as a confusion of all workers."""
 PERSONAL, COMMON = 2.0, 32.0
 """How many answers of each truth the crowd's confusion counts as for a worker, over labels."""
 NEEDED = 2.0
@@ -104,8 +107,7 @@ class AwareLabels:
     def _coins(self, engine: Engine) -> _Coins:
         sets = sets_of(self.channel)
         states = coin_states(self.channel, sets, self.participation)
-        held = max(EVEN * len(engine.tasks), FEWEST)
-        concentration = np.full(self.channel.labels, held)
+        concentration = np.full(self.channel.labels, self._held(engine))
         fit = fit_coins(
             engine, states, sets, concentration,
             max_rounds=self.max_rounds, tolerance=self.tolerance,
@@ -114,7 +116,7 @@ class AwareLabels:
 
     def _confusions(self, engine: Engine, coins: _Coins) -> tuple[ConfusionFit, float]:
         """Workers' own confusions, and how far to believe them."""
-        shares = coins.fit.shares()
+        shares = self._skewed(engine, coins)
         personal, common = (
             fit_confusions(
                 engine, self.channel.matrix(), shares, self._first(coins),
@@ -125,6 +127,16 @@ class AwareLabels:
         )  # fmt: skip
         gain = (personal.bound - max(common.bound, coins.fit.bound)) / len(engine.workers)
         return personal, float(1 / (1 + np.exp(-2 * (gain - NEEDED))))
+
+    def _skewed(self, engine: Engine, coins: _Coins) -> FloatArray:
+        """Class shares that follow the coins' truths more freely."""
+        tasks = coins.fit.classes - self._held(engine)
+        loose = tasks + SKEWED * len(engine.tasks)
+        return np.asarray(loose / loose.sum())
+
+    def _held(self, engine: Engine) -> float:
+        """How many tasks of each label are added to those that are seen."""
+        return max(EVEN * len(engine.tasks), FEWEST)
 
     def _first(self, coins: _Coins) -> FloatArray:
         """The crowd's confusion before any report: leaning to the diagonal; ordinal, to it."""
