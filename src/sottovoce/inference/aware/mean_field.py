@@ -36,7 +36,7 @@ def fit_grid(
     limits: Limits,
     engine: Engine,
     model: GridModel,
-    prior_of: Callable[[FloatArray], FloatArray],
+    prior_of: Callable[[FloatArray, FloatArray], FloatArray],
     first: FloatArray | None = None,
 ) -> GridFit:
     """Mean-field rounds until no truth moves by more than `tolerance` of the grid's extent.
@@ -45,7 +45,8 @@ def fit_grid(
         rᵢ(q) ∝ w(q) exp Σⱼ Σ_t τⱼ(t) ln P(symbolᵢⱼ | t, q)
         w     = ( Σᵢ rᵢ + w₀ workers / 4 ) / ( 5/4 workers )
 
-    `prior_of` makes the prior of truths from Σⱼ τⱼ; it starts at `first`, or flat, and r at w₀.
+    `prior_of` makes the prior of truths from Σⱼ τⱼ and the prior that gave it. It starts at
+    `first`, or flat, and r at w₀.
     """
     check_symbols(engine, model)
     shares = np.tile(model.prior, (len(engine.workers), 1))
@@ -61,7 +62,7 @@ def fit_grid(
             return GridFit(shares, log_prior, settled)
         truths, shares = sums.truths, _shares(sums.workers, states)
         states = steady((shares.mean(axis=0) + SHRINKAGE * model.prior) / (1 + SHRINKAGE))
-        log_prior = np.log(steady(prior_of(sums.points)))
+        log_prior = np.log(steady(prior_of(sums.points, np.exp(log_prior))))
     settled = Settled(_weights(shares, model.deviations), limits.max_rounds, converged=False)
     return GridFit(shares, log_prior, settled)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from sottovoce.inference.aware.grids import (
 )
 from sottovoce.inference.aware.mean_field import check_symbols, fit_grid
 from sottovoce.inference.aware.participation import participation_rate
-from sottovoce.inference.aware.pooling import pooled_prior
+from sottovoce.inference.aware.pooling import bell_curves, pooled_prior
 from sottovoce.inference.kinds import ANY
 from sottovoce.inference.outcome import number_result
 from sottovoce.inference.parameters import check_parameters
@@ -41,9 +42,9 @@ class AwareNumbers:
     A worker's answer is N(truth, σ²), rounded to the channel's points and clipped to the range;
     the channel says how likely a report is given it. With a grid of `points` truths (fewer where
     there are very many symbols) and one of deviations σ, mean-field rounds (`fit_grid`) find how
-    likely each is. The prior of truths is a bell curve with the truths' own mean and variance,
-    mixed with 10 % of anywhere: where reports say nothing, a truth is the mean of the others and
-    its error their spread.
+    likely each is. The prior of truths is the bell curve that fits them best, mixed with 10 % of
+    anywhere; at first it is what all reports together say (`pooled_prior`). Where those on one task
+    say nothing, its truth is the mean of the others and its error their spread.
 
     Truth and standard error are the posterior's mean and deviation, between the points of the grid
     where it is narrow (`GridTruths`). A worker's weight is the mean worker's expected variance
@@ -88,8 +89,9 @@ class AwareNumbers:
                 density = self.participation or participation_rate(self.channel, engine)
         model = grid_model(self.channel, grid, finest, density)
         check_symbols(engine, model)
-        first = pooled_prior(engine, model)
-        found = fit_grid(self, engine, model, lambda sums: _bell(sums, grid), first)
+        bells = bell_curves(grid)
+        first = _anywhere(pooled_prior(engine, model, bells))
+        found = fit_grid(self, engine, model, partial(_bell, bells), first)
         rows = engine.map(GridTruths(model.logs, found.shares, found.log_prior, grid))
         return number_result(
             self,
@@ -109,10 +111,17 @@ class AwareNumbers:
         return Domain.numeric(low - room, high + room)
 
 
-def _bell(sums: FloatArray, grid: FloatArray) -> FloatArray:
-    """The prior of truths: Gaussian with the mean and variance of Σⱼ τⱼ, and 10 % of anywhere."""
-    shares = sums / sums.sum()
-    mean = float(shares @ grid)
-    variance = max(float(shares @ np.square(grid - mean)), (grid[1] - grid[0]) ** 2)
-    bell = np.exp(-np.square(grid - mean) / (2 * variance))
-    return np.asarray((1 - FAR) * bell / bell.sum() + FAR / len(grid))
+def _anywhere(bell: FloatArray) -> FloatArray:
+    """A prior of which 10 % are spread over the whole grid."""
+    return np.asarray((1 - FAR) * bell / bell.sum() + FAR / len(bell))
+
+
+def _bell(bells: FloatArray, sums: FloatArray, before: FloatArray) -> FloatArray:
+    """The prior of truths: the bell curve that makes Σⱼ τⱼ most likely, and 10 % of anywhere.
+
+    What may have come from anywhere is left out (EM for the mixture), and bells end where the grid
+    does: with mean and variance alone, a prior that reports do not touch would creep to the middle
+    of the range and narrow, a little in every round.
+    """
+    own = sums * np.maximum(1 - FAR / len(before) / before, 0.0)
+    return _anywhere(bells[np.argmax(np.log(bells) @ own)])

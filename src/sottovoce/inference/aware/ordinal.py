@@ -69,7 +69,7 @@ class AwareOrdinal:
         return label_result(self, engine, posterior, found.settled, prior=prior, domain=self.domain)
 
 
-def _shares(sums: FloatArray) -> FloatArray:
+def _shares(sums: FloatArray, _: FloatArray) -> FloatArray:
     """The prior of labels: their shares of the tasks, drawn towards even."""
     tasks = sums.sum()
     return np.asarray((sums + EVEN * tasks / len(sums)) / ((1 + EVEN) * tasks))
