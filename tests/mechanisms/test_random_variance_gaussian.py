@@ -23,7 +23,7 @@ def cells_of(codes: Codes, workers: int = 1) -> Cells:
     return Cells(worker, task, codes, np.arange(workers), np.arange(len(codes)))
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     epsilon=st.floats(0.05, 6.0),
     delta=st.floats(1e-3, 0.9),

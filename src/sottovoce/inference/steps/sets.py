@@ -87,7 +87,7 @@ class SetCoins:
         return sums.array
 
     def kernel(self) -> Kernel:
-        run = _pass_kernel(len(self.prior))
+        run = _pass_kernel()
 
         def add(part: Part, out: FloatArray) -> None:
             part = labels_of(part)
@@ -113,7 +113,7 @@ class SetPosteriors:
         return _expected(labels_of(part), self.odds, self.prior, self.sets)[0]
 
     def kernel(self) -> Kernel:
-        run = _pass_kernel(len(self.prior))
+        run = _pass_kernel()
 
         def fill(part: Part, out: FloatArray) -> None:
             part = labels_of(part)
@@ -171,14 +171,16 @@ def _expected(
 
 
 @cache
-def _pass_kernel(labels: int) -> Callable[..., None]:
+def _pass_kernel() -> Callable[..., None]:
     """The E step of each task, then its row (if there are rows) or the sums of the M step.
 
-    As in `confusions`: products in runs that cannot leave the range of a float64.
+    As in `confusions`: products in runs that cannot leave the range of a float64. One for any
+    number of labels: a report touches those of its set, and there is no loop to unroll.
     """
 
     @compiled
     def run(starts, coded, symbols, set_starts, members, kind, kinds, odds, prior, rows, out):  # type: ignore[no-untyped-def]
+        labels = len(prior)
         posterior = np.empty(labels, np.float64)
         scores = np.empty(labels, np.float64)
         tasks = out[len(odds) * kinds : len(odds) * kinds + labels]
