@@ -9,9 +9,6 @@ BIN := $(VENV)/bin
 DATA ?= $(wildcard ../shared/data)
 export SOTTOVOCE_DATA ?= $(abspath $(DATA))
 
-# One more than there are processors: many tests wait for another process, or for the disk.
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)
-
 .PHONY: help demo test test-slow bench studies format docs clean
 
 help: ## list the targets
@@ -25,10 +22,10 @@ test: $(VENV)/test.stamp ## lint, types, layers, tests: what CI runs
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -m "not slow" -n $(WORKERS) --dist worksteal
+	$(BIN)/pytest -m "not slow" -n auto --dist worksteal
 
 test-slow: $(VENV)/test.stamp ## the larger runs as well
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/pytest -n auto --dist worksteal
 
 bench: $(VENV)/bench.stamp ## measure against crowd-kit and pandas; writes docs/benchmarks.md
 	$(BIN)/python benchmarks/run.py

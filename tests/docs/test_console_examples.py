@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.docs.consoles import Console, Typed, matches, typed_in
@@ -15,7 +16,16 @@ PAGES = [
 ]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+LONG = frozenset({"docs/planning.md", "docs/tradeoff.md", "docs/worker.md", "docs/operations.md"})
+"""Pages whose commands take long, and are run by their own tests too."""
+
+
+def param(page: Path) -> Any:
+    name = page.relative_to(ROOT).as_posix()
+    return pytest.param(page, id=name, marks=[pytest.mark.slow] if name in LONG else [])
+
+
+@pytest.mark.parametrize("page", [param(page) for page in PAGES])
 def test_commands_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
     with Console(tmp_path) as console:
         for typed in typed_in(page.read_text(encoding="utf-8")):
