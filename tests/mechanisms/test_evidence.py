@@ -131,9 +131,8 @@ def test_gaussian_noise_of_a_private_variance_follows_its_law() -> None:
     channel = found.channel
     assert isinstance(channel, NoisyChannel)
     # Finer than the channel's sixteen levels, which stand for the law of the variance.
-    levels = -np.log1p(-(np.arange(4096) + 0.5) / 4096) * channel.variances.mean() * 1.0
-    scale = channel.variances @ channel.prior
-    levels *= scale / levels.mean()
+    mechanism: Any = mechanism_of(policy)
+    levels = -np.log1p(-(np.arange(4096) + 0.5) / 4096) * 2 * (0.5 * mechanism.scale) ** 2
     below = ndtr((channel.edges[:, None] - 10.0) / np.sqrt(levels)).mean(axis=1)
     law = np.diff(np.concatenate([[0.0], below, [1.0]]))
     assert np.abs(shares(found) - law).max() < 0.01

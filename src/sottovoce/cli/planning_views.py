@@ -8,7 +8,8 @@ from sottovoce.figures import Block, Chart, Figure, Heading, Level, Paragraph, S
 from sottovoce.planning.inverting import MARGIN, Needed
 from sottovoce.planning.plans import Plan
 from sottovoce.planning.recommending import Recommendation
-from sottovoce.planning.simulating import BAND, Forecast
+from sottovoce.planning.simulating import Forecast
+from sottovoce.planning.spreads import BAND
 from sottovoce.planning.wording import band_words, score_name, score_of, score_words
 
 __all__ = ["answers", "blocks", "chart", "columns", "reasons", "rows", "title"]

@@ -15,7 +15,8 @@ from sottovoce.planning.parallel import Progress
 from sottovoce.planning.recommending import TRIALS, Recommendation, recommended
 from sottovoce.planning.running import Case, Runner
 from sottovoce.planning.scenario import Scenario
-from sottovoce.planning.simulating import BAND, Forecast, constant_error, forecasts
+from sottovoce.planning.simulating import Forecast, constant_error, forecasts
+from sottovoce.planning.spreads import BAND
 from sottovoce.planning.wording import scaled_words, score_name, score_of
 
 __all__ = ["Plan", "plan"]

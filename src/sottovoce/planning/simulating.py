@@ -15,10 +15,10 @@ from sottovoce.planning.pairs import Pair
 from sottovoce.planning.parallel import Progress
 from sottovoce.planning.running import Case, Runner, seeds_of
 from sottovoce.planning.scenario import Scenario
+from sottovoce.planning.spreads import BAND
 from sottovoce.planning.truths import best_constant
 
 __all__ = [
-    "BAND",
     "LEAST_TRIALS",
     "Forecast",
     "check_trials",
@@ -26,9 +26,6 @@ __all__ = [
     "forecasts",
     "simulate",
 ]
-
-BAND = 0.9
-"""How often the band should hold the error of one campaign."""
 
 LEAST_TRIALS = 19
 """With fewer trials no two of them enclose a further one in 9 of 10 cases."""

@@ -14,7 +14,7 @@ from sottovoce.errors import UsageError
 __all__ = ["BAND", "Spread", "trial_seed"]
 
 BAND = 0.9
-"""The share of trials that a band holds."""
+"""The share of trials, or how often one further trial, that a band holds."""
 
 
 @dataclass(frozen=True, slots=True)

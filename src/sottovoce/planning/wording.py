@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from sottovoce.model import Domain
 from sottovoce.planning.scenario import Scenario
-from sottovoce.planning.simulating import BAND, Forecast
+from sottovoce.planning.simulating import Forecast
+from sottovoce.planning.spreads import BAND
 
 __all__ = ["band_words", "reason_of", "scaled_words", "score_name", "score_of", "score_words"]
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.errors import UsageError
 from sottovoce.mechanisms.duchi import Duchi
 from sottovoce.mechanisms.evidence.factors import factor_channel
 from sottovoce.mechanisms.evidence.points import binned_reports, listed_reports, threshold_reports
@@ -24,7 +23,15 @@ from sottovoce.mechanisms.subset_selection import SubsetSelection
 from sottovoce.mechanisms.tables import report_cells
 from sottovoce.mechanisms.threshold import Threshold
 from sottovoce.mechanisms.two_layer import TwoLayer
-from sottovoce.model import Cells, Channel, Domain, Evidence, Reports
+from sottovoce.model import (
+    Cells,
+    Domain,
+    Evidence,
+    NoisyChannel,
+    PointChannel,
+    Reports,
+    SetChannel,
+)
 from sottovoce.seams import Mechanism
 
 __all__ = ["evidence"]
@@ -48,13 +55,15 @@ def evidence(
     if found is None:
         return None
     symbols, channel = found
-    table = replace(reports, value=symbols.astype(np.int32), domain=_symbol_domain(_count(channel)))
+    table = replace(
+        reports, value=symbols.astype(np.int32), domain=Domain.categorical(range(channel.symbols))
+    )
     return Evidence(table, channel)
 
 
 def _symbols(
     cells: Cells, mechanism: Mechanism, domain: Domain, *, as_numbers: bool
-) -> tuple[npt.NDArray[np.integer], Channel] | None:
+) -> tuple[npt.NDArray[np.integer], SetChannel | PointChannel | NoisyChannel] | None:
     numbers = domain.is_numeric or as_numbers
     match mechanism:
         case RandomizedResponse() | NullRandomizedResponse() | TwoLayer():
@@ -78,13 +87,3 @@ def _symbols(
         case RandomVarianceGaussian():
             return noisy_reports(cells, mechanism, domain)
     return None
-
-
-def _count(channel: Channel) -> int:
-    if not hasattr(channel, "symbols"):
-        raise UsageError("a channel of factors has no symbols")
-    return int(channel.symbols)
-
-
-def _symbol_domain(count: int) -> Domain:
-    return Domain.categorical(range(count))
