@@ -109,6 +109,7 @@ if TYPE_CHECKING:
         Reports,
         Result,
         Score,
+        ShowDraw,
         Submission,
         Unit,
     )
@@ -221,6 +222,7 @@ _HOMES = {
         "Reports",
         "Result",
         "Score",
+        "ShowDraw",
         "Submission",
         "Unit",
     ),
@@ -308,6 +310,7 @@ __all__ = [
     "Scenario",
     "Score",
     "SeededRandomness",
+    "ShowDraw",
     "SottovoceError",
     "Submission",
     "SubsetSelection",

@@ -164,7 +164,7 @@ class Reason(StrEnum):
     FOREIGN_POLICY = "foreign_policy"
     """Made under another policy than the campaign's."""
     SIMULATED = "simulated"
-    """Noise from a seed protects nobody."""
+    """Noise from a seed protects nobody: simulated reports are for simulated campaigns."""
     NOT_ADMITTED = "not_admitted"
     """Reports that the policy's mechanism does not send, or on tasks that were not given."""
     ALREADY_REPORTED = "already_reported"

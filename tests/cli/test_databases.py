@@ -15,12 +15,14 @@ from sottovoce.stores.database import upgrading as module
 from sottovoce.stores.database.backup_file import verify
 from sottovoce.stores.folder_lock import folder_lock
 
-LATER = '''"""Tokens have a use."""
+NOW = module.revisions()[-1]
+NEXT = f"{int(NOW) + 1:04}"
+LATER = f'''"""Tokens have a use."""
 from alembic import op
 import sqlalchemy as sa
 
-revision = "0002"
-down_revision = "0001"
+revision = "{NEXT}"
+down_revision = "{NOW}"
 
 def upgrade():
     op.add_column("tokens", sa.Column("use", sa.Text))
@@ -36,7 +38,7 @@ def older(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     database.close()
     folder = tmp_path / "migrations"
     shutil.copytree(module.MIGRATIONS, folder)
-    (folder / "versions" / "r0002_later.py").write_text(LATER)
+    (folder / "versions" / f"r{NEXT}_later.py").write_text(LATER)
     monkeypatch.setattr(module, "MIGRATIONS", folder)
     return tmp_path / "live"
 
@@ -53,19 +55,19 @@ def test_an_empty_database_gets_its_tables(call: Run, tmp_path: Path) -> None:
 def test_an_older_database_is_backed_up_and_changed(call: Run, older: Path) -> None:
     done = call("db", "upgrade", "--data", "live")
     assert done.stdout.splitlines() == [
-        "backed up to live/before-0002.backup",
-        "changed: 0002, Tokens have a use.",
-        "upgraded from schema 0001 to 0002",
+        f"backed up to live/before-{NEXT}.backup",
+        f"changed: {NEXT}, Tokens have a use.",
+        f"upgraded from schema {NOW} to {NEXT}",
     ]
-    assert verify(older / "before-0002.backup").tables["reports"].rows == 3
+    assert verify(older / f"before-{NEXT}.backup").tables["reports"].rows == 3
 
 
 def test_a_dry_run_changes_nothing(call: Run, older: Path) -> None:
     before = {file.name for file in older.iterdir()}
     trial = call("db", "upgrade", "--data", "live", "--dry-run")
     assert trial.stdout.splitlines() == [
-        "would back up to live/before-0002.backup",
-        "would change: 0002, Tokens have a use.",
+        f"would back up to live/before-{NEXT}.backup",
+        f"would change: {NEXT}, Tokens have a use.",
     ]
     assert {file.name for file in older.iterdir()} == before
 

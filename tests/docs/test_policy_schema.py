@@ -18,6 +18,7 @@ from sottovoce import (
     Calibration,
     Domain,
     Policy,
+    ShowDraw,
     SottovoceError,
     Target,
     Threshold,
@@ -60,6 +61,8 @@ def _made() -> Iterator[tuple[str, Callable[[], Policy]]]:
     yield "two-layer with levels", _levels
     small = Domain.numeric(0, 1e-7)
     yield "a small range without a step", partial(make_policy, small, "duchi", Target(1e-3))
+    later = Target(1.0, show_draw=ShowDraw.AFTER_SEND)
+    yield "a draw that is shown later", partial(make_policy, YES_NO, "randomized-response", later)
     mixed = Domain.categorical(["é", 3, True, 0.5])
     yield "labels of all kinds", partial(make_policy, mixed, "randomized-response", Target(20.0))
 
@@ -164,6 +167,9 @@ BROKEN: dict[str, Callable[[dict[str, Any]], None]] = {
     "a promise of nothing sayable": _with("promise.epsilon", "nan"),
     "a promise for no answers": _with("promise.answers", 0),
     "a sample of a sample": _sampled_twice,
+    "the default way to show draws": _with("show_draw", "before_send"),
+    "an unknown way to show draws": _with("show_draw", "never"),
+    "no way to show draws": _with("show_draw", None),
 }
 
 

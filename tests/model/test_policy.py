@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sottovoce.errors import UsageError
-from sottovoce.model import WORDS, Calibration, Domain, Policy, Promise, Unit
+from sottovoce.model import WORDS, Calibration, Domain, Policy, Promise, ShowDraw, Unit
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "policies.json").read_text())
 
@@ -48,6 +48,18 @@ def test_the_hash_can_be_had_without_this_library(vector: dict[str, Any]) -> Non
     assert hashlib.sha256(text.encode()).hexdigest() == vector["sha256"]
 
 
+def test_the_default_way_to_show_draws_is_not_written_down() -> None:
+    assert Policy.of_json(BASE).show_draw is ShowDraw.BEFORE_SEND
+    assert "show_draw" not in Policy.of_json(BASE).as_json()
+
+
+def test_draws_shown_after_sending_are_another_policy() -> None:
+    later = Policy.parse(changed("after_send", "show_draw"))
+    assert later.show_draw is ShowDraw.AFTER_SEND
+    assert Policy.parse(later.text()) == later
+    assert later.hash != Policy.of_json(BASE).hash
+
+
 def test_the_order_of_fields_and_spaces_do_not_change_the_hash() -> None:
     backwards = {name: BASE[name] for name in reversed(BASE)}
     assert Policy.parse(json.dumps(backwards, indent=7)).hash == Policy.of_json(BASE).hash
@@ -57,6 +69,10 @@ def test_the_order_of_fields_and_spaces_do_not_change_the_hash() -> None:
     ("value", "path"),
     [
         ("maybe", ("calibration",)),
+        ("before_send", ("show_draw",)),
+        ("never", ("show_draw",)),
+        (None, ("show_draw",)),
+        ([], ("show_draw",)),
         ({}, ("calibration",)),
         ("sottovoce-policy/2", ("format",)),
         (1, ("unknown",)),

@@ -69,6 +69,11 @@ def test_an_offer_that_makes_no_sense_is_refused(change: dict[str, Any]) -> None
         Offer.parse(LINK, {**DOCUMENT, **change})
 
 
+def test_a_simulated_campaign_is_refused_before_anything_is_drawn() -> None:
+    with pytest.raises(UsageError, match="simulated: it takes no reports of people"):
+        Offer.parse(LINK, {**DOCUMENT, "simulated": True})
+
+
 @pytest.mark.parametrize("document", [None, [], "offer", {}])
 def test_what_is_no_offer_is_refused(document: Any) -> None:
     with pytest.raises(Unreachable, match="makes no sense"):

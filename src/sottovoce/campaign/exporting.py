@@ -58,6 +58,8 @@ LEFT_AFTER = 86_400.0
 class Export:
     """A file on its way: what it is called, how many rows it has, and its pieces.
 
+    The file of a simulated campaign has SIMULATED in its name.
+
     Whoever has one closes it, after the last piece or before.
     """
 
@@ -90,7 +92,9 @@ def export(service: Service, id: str, name: str, *, raw: bool = False) -> Export
             found = _table(service, connection, stored, table)
             rows, pieces = found.rows, _pieces(found, format, database, raw=raw)
         opening.callback(pieces.close)
-        return Export(f"{id}-{name}", MEDIA_TYPES[format], rows, pieces, opening.pop_all())
+        stamp = "-SIMULATED" if stored.campaign.simulated else ""
+        called = f"{id}-{table}{stamp}.{format}"
+        return Export(called, MEDIA_TYPES[format], rows, pieces, opening.pop_all())
 
 
 def _table(service: Service, connection: Connection, stored: Stored, name: str) -> Table:

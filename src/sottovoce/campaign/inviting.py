@@ -65,6 +65,10 @@ def invite(
         stored = the_campaign(connection, id, hold=True)
         if stored.campaign.state is State.CLOSED:
             raise Refused(Reason.NOT_OPEN, "the campaign is closed: nobody can be invited to it")
+        if stored.campaign.simulated:
+            raise Refused(
+                Reason.SIMULATED, "the campaign is simulated: nobody can be invited to it"
+            )
         rows.add_invites(connection, stored.number, kind, digests, expires_on)
 
     service.change(work)

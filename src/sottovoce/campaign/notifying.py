@@ -69,6 +69,7 @@ def announce(
         "workers": campaign.counts.workers,
         "submissions": campaign.counts.submissions,
         "reports": campaign.counts.reports,
+        **({"simulated": True} if campaign.simulated else {}),
         **details,
     }
     if book(connection, stored.number, event, content, _now()):

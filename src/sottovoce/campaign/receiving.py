@@ -101,10 +101,13 @@ class Desk:
         )
 
     def _check(self, submission: Submission, receipt: str) -> None:
-        if submission.simulated:
-            raise Refused(
-                Reason.SIMULATED, "these reports are simulated, and simulations protect nobody"
+        if submission.simulated is not self.campaign.simulated:
+            words = (
+                "these reports are simulated, and simulations protect nobody"
+                if submission.simulated
+                else "this campaign is simulated: it takes no reports of people"
             )
+            raise Refused(Reason.SIMULATED, words)
         if submission.policy_hash != self.policy_hash:
             raise Refused(
                 Reason.FOREIGN_POLICY,

@@ -1,4 +1,8 @@
-"""A campaign's tables, chunk by chunk: reports, votes, truths, workers and tasks."""
+"""A campaign's tables, chunk by chunk: reports, votes, truths, workers and tasks.
+
+Reports, truths and weights of a simulated campaign are in columns that say so, as `perturb` names
+the column of simulated reports: nothing that is copied from such a table loses the stamp.
+"""
 
 from __future__ import annotations
 
@@ -77,18 +81,18 @@ def reports_table(connection: Connection, stored: Stored) -> Table:
     mechanism, domain = _mechanism(stored), stored.campaign.terms.policy.domain
     words: dict[str, Sequence[Any]] = {"task": task_names(connection, stored.number)}
     written = report_domain(mechanism.alphabet, domain)
-    kind = NUMBER
+    kind, report = NUMBER, _stamped("report", stored)
     if isinstance(written, Domain) and not written.is_numeric:
-        kind, words["report"] = _labels(written)
+        kind, words[report] = _labels(written)
     elif mechanism.alphabet is Alphabet.SUBSETS:
         kind = TEXT
 
     def chunks() -> Iterator[Chunk]:
         for rows in _by_worker(connection, stored):
-            codes = rows.code.tolist() if "report" in words else _written(rows, mechanism, domain)
+            codes = rows.code.tolist() if report in words else _written(rows, mechanism, domain)
             yield rows.workers(), rows.task.tolist(), codes
 
-    kinds = {"worker": TEXT, "task": TEXT, "report": kind}
+    kinds = {"worker": TEXT, "task": TEXT, report: kind}
     return Table(kinds, count_reports(connection, stored.number), chunks(), words)
 
 
@@ -127,8 +131,8 @@ def truths_table(service: Service, connection: Connection, stored: Stored) -> Ta
             task, truth, *others = truth_columns(shelved, policy, rows).values()
             yield task, _texts(truth) if kind == TEXT else truth, *others
 
-    kinds = {"task": TEXT, "truth": kind, certainty_name(shelved): NUMBER, "answers": COUNT}
-    return Table(kinds, total, chunks())
+    names = ("task", _stamped("truth", stored), certainty_name(shelved), "answers")
+    return Table(dict(zip(names, (TEXT, kind, NUMBER, COUNT), strict=True)), total, chunks())
 
 
 def workers_table(service: Service, connection: Connection, stored: Stored) -> Table:
@@ -139,7 +143,8 @@ def workers_table(service: Service, connection: Connection, stored: Stored) -> T
         list(worker_columns(shelved, start, start + ROWS).values())
         for start in range(0, total, ROWS)
     )
-    return Table({"worker": TEXT, "weight": NUMBER, "answers": COUNT}, total, chunks)
+    kinds = {"worker": TEXT, _stamped("weight", stored): NUMBER, "answers": COUNT}
+    return Table(kinds, total, chunks)
 
 
 def tasks_table(connection: Connection, stored: Stored) -> Table:
@@ -153,6 +158,10 @@ def tasks_table(connection: Connection, stored: Stored) -> Table:
             yield [t.name for t in tasks], [t.text for t in tasks], [t.image for t in tasks]
 
     return Table(dict.fromkeys(("task", "text", "image"), TEXT), total, chunks())
+
+
+def _stamped(column: str, stored: Stored) -> str:
+    return f"simulated_{column}" if stored.campaign.simulated else column
 
 
 def _mechanism(stored: Stored) -> Mechanism:

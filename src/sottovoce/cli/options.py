@@ -34,6 +34,7 @@ __all__ = [
     "RepeatsOption",
     "SampleOption",
     "SettingOption",
+    "ShowDraw",
     "Unit",
     "UnitOption",
     "pairs",
@@ -64,6 +65,13 @@ class Unit(StrEnum):
 
     answer = "answer"
     worker = "worker"
+
+
+class ShowDraw(StrEnum):
+    """When a worker sees what was drawn for it."""
+
+    before_send = "before_send"
+    after_send = "after_send"
 
 
 AnswersArgument = Annotated[

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any, get_args, get_type_hints
 
@@ -11,7 +11,7 @@ from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import policy_of
 from sottovoce.mechanisms.registry import mechanism_class
 from sottovoce.mechanisms.sampling import Sampled
-from sottovoce.model import Calibration, Domain, Policy, Promise, Unit
+from sottovoce.model import Calibration, Domain, Policy, Promise, ShowDraw, Unit
 from sottovoce.model.policy import short
 from sottovoce.seams import Mechanism
 
@@ -38,7 +38,7 @@ class Target:
 
     `hide_participation` makes not answering private too. `sample` is how many answers a worker
     sends when the unit is the worker: a number, or None for the best by rule; `answers` of them
-    sends all.
+    sends all. `show_draw` is when a worker sees what was drawn for it.
     """
 
     epsilon: float
@@ -47,9 +47,15 @@ class Target:
     answers: int = 1
     hide_participation: bool = False
     sample: int | None = None
+    show_draw: ShowDraw = ShowDraw.BEFORE_SEND
 
     def __post_init__(self) -> None:
         _ = self.promise  # raises for what cannot be promised
+        if not isinstance(self.show_draw, ShowDraw):
+            raise UsageError(
+                "show_draw must be ShowDraw.BEFORE_SEND or ShowDraw.AFTER_SEND, not "
+                f"{short(self.show_draw)}"
+            )
 
     @property
     def promise(self) -> Promise:
@@ -79,7 +85,8 @@ def make_policy(
         takes = " or ".join(sorted(kind.takes))
         raise UsageError(f"{name} takes {takes} answers, not {domain.kind} ones")
     if calibration is Calibration.AS_PUBLISHED and name not in SAME:
-        return policy_of(_as_published(kind, domain, target, parameters), domain, None)
+        published = policy_of(_as_published(kind, domain, target, parameters), domain, None)
+        return replace(published, show_draw=target.show_draw)
     if target.hide_participation:
         parameters = {**_hiding(name), **parameters}
     _check_parameters(name, kind.calibrated, parameters)
@@ -95,7 +102,7 @@ def make_policy(
             **parameters,
         )  # fmt: skip
     _check_hiding(name, target, mechanism)
-    return policy_of(mechanism, domain, promise)
+    return replace(policy_of(mechanism, domain, promise), show_draw=target.show_draw)
 
 
 def _as_published(

@@ -18,7 +18,7 @@ from sottovoce.model.gold import Gold, Score
 from sottovoce.model.grid import Grid
 from sottovoce.model.guarantee import Claim, Guarantee, Unit
 from sottovoce.model.part import LabelPart, NumberPart, Part, labels_of, numbers_of
-from sottovoce.model.policy import Calibration, Policy, Promise
+from sottovoce.model.policy import Calibration, Policy, Promise, ShowDraw
 from sottovoce.model.reports import Reading, Repeats, Reports
 from sottovoce.model.result import Provenance, Result
 from sottovoce.model.submission import Submission
@@ -63,6 +63,7 @@ __all__ = [
     "Result",
     "Score",
     "SetChannel",
+    "ShowDraw",
     "StartsArray",
     "State",
     "Submission",

@@ -103,7 +103,10 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """A campaign as the server keeps it. `tasks` is how many there are."""
+    """A campaign as the server keeps it. `tasks` is how many there are.
+
+    A `simulated` one takes simulated reports and no others: nobody is asked, nobody is protected.
+    """
 
     id: str
     state: State
@@ -112,6 +115,7 @@ class Campaign:
     counts: Counts = Counts()
     opened_on: date | None = None
     closed_on: date | None = None
+    simulated: bool = False
 
     @property
     def block(self) -> int:

@@ -15,7 +15,7 @@ from sottovoce.errors import UsageError
 from sottovoce.model.domain import Domain, Kind, Label, label_text
 from sottovoce.model.guarantee import Unit, check_count, check_number, check_unit
 
-__all__ = ["FORMAT", "Calibration", "Policy", "Promise"]
+__all__ = ["FORMAT", "Calibration", "Policy", "Promise", "ShowDraw"]
 
 FORMAT = "sottovoce-policy/1"
 
@@ -31,6 +31,17 @@ class Calibration(StrEnum):
 
     SOUND = "sound"
     AS_PUBLISHED = "as-published"
+
+
+class ShowDraw(StrEnum):
+    """When a worker sees what was drawn for it: before it sends the reports, or after.
+
+    Whoever sees a draw first may leave it unsent, and the reports that arrive are no longer those
+    of the law; whoever sees it later has nothing to look at before it decides.
+    """
+
+    BEFORE_SEND = "before_send"
+    AFTER_SEND = "after_send"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +63,8 @@ class Policy:
     """A public document. Whoever reports under it can compute what its reports betray.
 
     `mechanism` is the mechanism's JSON form: its name and its integers. `promise` is None for a
-    calibration as published, whose true guarantee is another than the paper's.
+    calibration as published, whose true guarantee is another than the paper's. `show_draw` is in
+    the document where it is `after_send` only: policies from before it was there keep their hash.
 
     >>> mechanism = {"name": "randomized-response", "labels": 2, "other": "4611686018427387904"}
     >>> policy = Policy(Domain.categorical(["no", "yes"]), mechanism, Calibration.SOUND, None)
@@ -66,6 +78,7 @@ class Policy:
     mechanism: Mapping[str, Any]
     calibration: Calibration
     promise: Promise | None
+    show_draw: ShowDraw = ShowDraw.BEFORE_SEND
 
     def __post_init__(self) -> None:
         for label in self.domain.labels:
@@ -88,6 +101,7 @@ class Policy:
     def as_json(self) -> dict[str, Any]:
         """The document that `docs/policy.schema.json` describes."""
         promise = self.promise
+        later = self.show_draw is ShowDraw.AFTER_SEND
         return {
             "format": FORMAT,
             "domain": _domain_json(self.domain),
@@ -100,6 +114,7 @@ class Policy:
                 "delta": repr(promise.delta),
                 "answers": promise.answers,
             },
+            **({"show_draw": str(self.show_draw)} if later else {}),
         }
 
     @classmethod
@@ -122,7 +137,7 @@ class Policy:
     def of_json(cls, document: Any) -> Self:
         """A policy from parsed JSON."""
         known = {"format", "domain", "mechanism", "calibration", "promise"}
-        fields = fields_of(document, "the policy", known)
+        fields = fields_of(document, "the policy", known, frozenset({"show_draw"}))
         if fields["format"] != FORMAT:
             raise UsageError(f"the policy's format is {short(fields['format'])}, not {FORMAT!r}")
         mechanism = fields["mechanism"]
@@ -136,8 +151,9 @@ class Policy:
                 f"not {short(fields['calibration'])}"
             ) from None
         return cls(
-            _domain_of(fields["domain"]), mechanism, calibration, _promise_of(fields["promise"])
-        )
+            _domain_of(fields["domain"]), mechanism, calibration, _promise_of(fields["promise"]),
+            _show_draw_of(fields),
+        )  # fmt: skip
 
 
 def check_target(epsilon: float, delta: float, answers: int) -> None:
@@ -259,3 +275,15 @@ def _promise_of(document: Any) -> Promise | None:
         unit, decimal(fields["epsilon"], "epsilon"), decimal(fields["delta"], "delta"),
         fields["answers"],
     )  # fmt: skip
+
+
+def _show_draw_of(fields: Mapping[str, Any]) -> ShowDraw:
+    """One way to write each: a policy that says the default would have two hashes."""
+    if "show_draw" not in fields:
+        return ShowDraw.BEFORE_SEND
+    if fields["show_draw"] != ShowDraw.AFTER_SEND:
+        raise UsageError(
+            "the policy's show_draw must be after_send, or be left out for before_send, not "
+            f"{short(fields['show_draw'])}"
+        )
+    return ShowDraw.AFTER_SEND

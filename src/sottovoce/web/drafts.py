@@ -14,11 +14,11 @@ from pydantic import (
     model_validator,
 )
 
-from sottovoce.campaign.drafting import calibrated_policy, given_policy
+from sottovoce.campaign.promising import calibrated_policy, given_policy
 from sottovoce.errors import Reason, Refused, UsageError
 from sottovoce.mechanisms.registry import MECHANISMS
 from sottovoce.mechanisms.targets import Target
-from sottovoce.model import Domain, Kind, Policy, Task, Terms, Unit
+from sottovoce.model import Domain, Kind, Policy, ShowDraw, Task, Terms, Unit
 from sottovoce.model.campaign import (
     LONGEST_NAME,
     LONGEST_TEXT,
@@ -30,7 +30,7 @@ from sottovoce.model.policy import MOST_ANSWERS
 from sottovoce.web.bodies import LIST_OF_TASKS, Asked, Day, TaskBody
 from sottovoce.web.problems import malformed
 
-__all__ = ["DomainBody", "DraftBody"]
+__all__ = ["DomainBody", "DraftBody", "PrivacyBody"]
 
 
 class LabelsBody(Asked):
@@ -77,7 +77,8 @@ class PrivacyBody(Asked):
     mechanism: str | None = Field(
         None,
         description=f"One of {', '.join(MECHANISMS)}. Left out: randomised response for labels, "
-        "the piecewise mechanism for numbers, or those that hide participation.",
+        "from ten labels on subset selection, the piecewise mechanism for numbers, or those that "
+        "hide participation.",
     )
     sample: int | None = Field(
         None, ge=1, description="How many answers a worker sends if the unit is the worker."
@@ -85,15 +86,22 @@ class PrivacyBody(Asked):
     parameters: dict[str, bool | int | float | str] = Field(
         default_factory=dict, description="What the mechanism's calibration is told besides."
     )
+    show_draw: Literal["before_send", "after_send"] = Field(
+        "before_send",
+        description="When a worker sees what was drawn for it: before it sends it, or after.",
+    )
+
+    def target(self) -> Target:
+        """The same as calibrations take it."""
+        return Target(
+            self.epsilon, Unit(self.unit), self.delta, self.answers, self.hide_participation,
+            self.sample, ShowDraw(self.show_draw),
+        )  # fmt: skip
 
     def policy(self, domain: Domain) -> Policy:
         """The policy that was asked for."""
-        target = Target(
-            self.epsilon, Unit(self.unit), self.delta, self.answers, self.hide_participation,
-            self.sample,
-        )  # fmt: skip
         return calibrated_policy(
-            domain, target, mechanism=self.mechanism, parameters=self.parameters
+            domain, self.target(), mechanism=self.mechanism, parameters=self.parameters
         )
 
 

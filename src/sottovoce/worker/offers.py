@@ -55,8 +55,11 @@ class Offer:
             )
             if document["id"] != link.campaign:
                 raise ValueError
+            simulated = document.get("simulated", False)
         except (KeyError, TypeError, ValueError, AttributeError):
             raise Unreachable(link.server, reason="what it offers makes no sense") from None
+        if simulated:  # it would refuse what was drawn and booked
+            raise UsageError("the campaign is simulated: it takes no reports of people")
         offer._check_promise()
         return offer
 

@@ -21,7 +21,7 @@ from sottovoce.stores.database.campaigns import (
     note_event,
     set_tasks,
 )
-from sottovoce.stores.database.tables import invites, results, tokens, webhooks
+from sottovoce.stores.database.tables import invites, rejections, results, tokens, webhooks
 
 TODAY = date(2026, 3, 1)
 TASKS = [Task(f"t{i:02}", f"Is this leaf {i} an oak's? ✓", None) for i in range(20)]
@@ -84,6 +84,9 @@ def fill(database: Database, workers: int = 3) -> tuple[str, list[Sent]]:
         connection.execute(insert(webhooks), hook)
         result = {"campaign": number, "sequence": 1, "erasures": 0, "summary": "{}"}
         connection.execute(insert(results), {**result, "content": bytes(range(256))})
+        for reason, count in (("not_open", 3), ("bad_credential", 7), ("no_credential", 1)):
+            refused = {"campaign": number, "reason": reason, "count": count}
+            connection.execute(insert(rejections), refused)
         note_event(connection, "opened", TODAY, "leaf")
     sent = [submission() for _ in range(workers)]
     with serving(database) as service:

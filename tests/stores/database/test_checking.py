@@ -41,7 +41,10 @@ def test_check_tells_what_is_wrong(database: Database) -> None:
         connection.execute(reports.update().where(reports.c.sequence == 3).values(tasks=doubled))
         connection.execute(text("INSERT INTO erased VALUES (1, '0123456789abcdef')"))
         connection.execute(text("DELETE FROM tasks WHERE place = 0"))
+        connection.execute(text("UPDATE rejections SET count = 0 WHERE reason = 'not_open'"))
+        connection.execute(text("INSERT INTO rejections VALUES (1, 'moonlight', 2)"))
     assert sorted(check(database)) == [
+        "campaign leaf: 2 of its counts of refused reports make no sense",
         "campaign leaf: has 1 erasures and counts 0",
         "campaign leaf: has 19 tasks and counts 20",
         "campaign leaf: has 3 workers and counts 7",

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import delete, select, text
+from tests.stores.database.earlier import make_earlier
 from tests.stores.database.filling import TODAY, fill, send, serving, submission
 
 from sottovoce.errors import DataError, OutputExists, UsageError
@@ -20,7 +21,7 @@ from sottovoce.stores.database.backup_file import verify
 from sottovoce.stores.database.checking import check
 from sottovoce.stores.database.copying import back_up, restore
 from sottovoce.stores.database.tables import METADATA, reports
-from sottovoce.stores.database.upgrading import SchemaState, schema_state
+from sottovoce.stores.database.upgrading import SchemaState, revisions, schema_state
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -224,12 +225,14 @@ def test_a_backup_of_a_newer_release_is_refused(file: Path) -> None:
         verify(file)
 
 
-LATER = """
+NOW = revisions()[-1]
+NEXT = f"{int(NOW) + 1:04}"
+LATER = f"""
 from alembic import op
 import sqlalchemy as sa
 
-revision = "0002"
-down_revision = "0001"
+revision = "{NEXT}"
+down_revision = "{NOW}"
 
 def upgrade():
     op.execute("UPDATE tokens SET name = 'renamed'")
@@ -241,7 +244,7 @@ def test_a_backup_of_an_older_release_is_brought_up_to_date(
 ) -> None:
     folder = tmp_path / "migrations"
     shutil.copytree(upgrading_module.MIGRATIONS, folder)
-    (folder / "versions" / "r0002_later.py").write_text(LATER)
+    (folder / "versions" / f"r{NEXT}_later.py").write_text(LATER)
     monkeypatch.setattr(upgrading_module, "MIGRATIONS", folder)
     before = file.read_bytes()
     restore(file, target)
@@ -249,3 +252,20 @@ def test_a_backup_of_an_older_release_is_brought_up_to_date(
     with target.reading() as connection:
         assert connection.execute(text("SELECT name FROM tokens")).scalars().all() == ["renamed"]
     assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("revision", revisions()[:-1])
+def test_a_backup_of_an_earlier_schema_comes_back_in_this_one(
+    revision: str, target: Database, tmp_path: Path
+) -> None:
+    earlier = Database.at(tmp_path / "earlier")
+    invite, sent = make_earlier(earlier, revision, tmp_path / "source")
+    made = back_up(earlier, tmp_path / "earlier.backup", today=TODAY)
+    assert made.revision == revision
+    restore(tmp_path / "earlier.backup", target)
+    upgrade(earlier)
+    assert _rows(target) == _rows(earlier)
+    assert check(target) == []
+    with serving(target) as service:
+        assert send(service, invite, sent[0])
+    earlier.close()

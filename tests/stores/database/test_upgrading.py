@@ -13,10 +13,15 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, insert, inspect, select, text
+from tests.stores.database.earlier import make_earlier, rows_of
+from tests.stores.database.filling import POLICY, TODAY, send, serving, submission
 
 from sottovoce.errors import UsageError
+from sottovoce.model import Terms
 from sottovoce.stores.database import Database, upgrade
 from sottovoce.stores.database import upgrading as module
+from sottovoce.stores.database.campaigns import add_campaign
+from sottovoce.stores.database.checking import check
 from sottovoce.stores.database.tables import METADATA, campaigns, tasks
 from sottovoce.stores.database.upgrading import (
     SchemaState,
@@ -28,18 +33,20 @@ from sottovoce.stores.database.upgrading import (
 
 CAMPAIGN = {"number": 1, "id": "leaf", "state": "draft", "terms": "{}", "created_on": 1}
 
-LATER = """
+NOW = revisions()[-1]
+NEXT = f"{int(NOW) + 1:04}"
+LATER = f"""
 from alembic import op
 import sqlalchemy as sa
 
-revision = "0002"
-down_revision = "0001"
+revision = "{NEXT}"
+down_revision = "{NOW}"
 
 def upgrade():
     with op.batch_alter_table("campaigns", recreate="auto") as batch:
         batch.alter_column("state", new_column_name="condition")
         batch.create_check_constraint("conditions", "condition <> 'lost'")
-    {more}
+    {{more}}
 """
 
 
@@ -48,7 +55,7 @@ def later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The migrations of a release that comes after this one."""
     folder = tmp_path / "migrations"
     copytree(module.MIGRATIONS, folder)
-    (folder / "versions" / "r0002_later.py").write_text(LATER.format(more=""))
+    (folder / "versions" / f"r{NEXT}_later.py").write_text(LATER.format(more=""))
     monkeypatch.setattr(module, "MIGRATIONS", folder)
     return folder
 
@@ -74,6 +81,12 @@ def _cleared(database: Database) -> Database:
         METADATA.drop_all(connection)
         connection.execute(text("DROP TABLE sottovoce_schema"))
     return database
+
+
+def _stamp_as_older(database: Database) -> None:
+    """Say that tables are those of this release, before the one that comes after it."""
+    with database.writing() as connection:
+        connection.execute(text(f"UPDATE sottovoce_schema SET version_num = '{NOW}'"))
 
 
 def test_migrating_gives_the_tables_that_the_code_names(database: Database) -> None:
@@ -142,8 +155,7 @@ def test_a_newer_database_is_refused(database: Database) -> None:
 
 @pytest.mark.usefixtures("later")
 def test_an_older_database_is_refused_until_it_is_upgraded(database: Database) -> None:
-    with database.writing() as connection:
-        connection.execute(text("UPDATE sottovoce_schema SET version_num = '0001'"))
+    _stamp_as_older(database)
     assert schema_state(database) is SchemaState.OLDER
     with pytest.raises(UsageError, match="older release: stop the server and run"):
         check_schema(database)
@@ -157,8 +169,8 @@ def test_an_older_database_is_refused_until_it_is_upgraded(database: Database) -
 
 @pytest.mark.usefixtures("later")
 def test_a_table_that_is_made_anew_takes_no_rows_with_it(database: Database) -> None:
+    _stamp_as_older(database)
     with database.writing() as connection:
-        connection.execute(text("UPDATE sottovoce_schema SET version_num = '0001'"))
         connection.execute(insert(campaigns), CAMPAIGN)
         task = {"campaign": 1, "place": 0, "name": "t", "text": "?"}
         connection.execute(insert(tasks), task)
@@ -169,9 +181,8 @@ def test_a_table_that_is_made_anew_takes_no_rows_with_it(database: Database) -> 
 
 def test_an_upgrade_that_fails_leaves_no_trace(database: Database, later: Path) -> None:
     failing = LATER.format(more='raise ValueError("half-way")')
-    (later / "versions" / "r0002_later.py").write_text(failing)
-    with database.writing() as connection:
-        connection.execute(text("UPDATE sottovoce_schema SET version_num = '0001'"))
+    (later / "versions" / f"r{NEXT}_later.py").write_text(failing)
+    _stamp_as_older(database)
     with database.reading() as connection:
         before = _as_described(connection)
     with pytest.raises(ValueError, match="half-way"):
@@ -179,6 +190,42 @@ def test_an_upgrade_that_fails_leaves_no_trace(database: Database, later: Path) 
     with database.reading() as connection:
         assert _as_described(connection) == before
     assert schema_state(database) is SchemaState.OLDER
+
+
+@pytest.mark.parametrize("revision", revisions()[:-1])
+def test_what_an_earlier_release_stored_is_kept(
+    database: Database, revision: str, tmp_path: Path
+) -> None:
+    invite, sent = make_earlier(_cleared(database), revision, tmp_path / "source")
+    before = rows_of(database)
+    assert len(before["reports"]) == len(sent)
+    upgrade(database)
+    after = rows_of(database)
+    for table, rows in before.items():
+        kept = [{name: row[name] for name in rows[0]} for row in after[table]] if rows else []
+        assert kept == rows
+    assert check(database) == []
+    with serving(database) as service:  # what was sent before is known, and more is taken
+        assert send(service, invite, sent[0])
+        assert not send(service, invite, submission())
+
+
+def test_campaigns_of_the_first_release_asked_people_and_counted_no_refusals(
+    database: Database, tmp_path: Path
+) -> None:
+    make_earlier(_cleared(database), "0001", tmp_path / "source")
+    upgrade(database)
+    found = rows_of(database)
+    assert [row["simulated"] for row in found["campaigns"]] == [0]
+    assert found["rejections"] == []
+
+
+def test_an_upgrade_gives_no_number_twice(database: Database, tmp_path: Path) -> None:
+    make_earlier(_cleared(database), "0001", tmp_path / "source")
+    upgrade(database)
+    with database.writing() as connection:
+        added = add_campaign(connection, "oaks", Terms("Oaks", "Oak?", POLICY), TODAY)
+    assert added.number == 11
 
 
 def test_servers_that_start_together_make_the_tables_once(database: Database) -> None:

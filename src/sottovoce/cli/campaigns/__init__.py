@@ -13,6 +13,7 @@ from sottovoce.cli.campaigns import (
     lifecycle,
     login,
     results,
+    sampling,
     status,
     tokens,
     webhooks,
@@ -50,6 +51,7 @@ def campaign(
 app.command("login")(login.login)
 app.command("logout")(login.logout)
 app.command("create")(creating.create)
+app.command("sample")(sampling.sample)
 app.command("list")(lifecycle.list_campaigns)
 app.command("open")(lifecycle.open_campaign)
 app.command("invite")(inviting.invite)

@@ -19,6 +19,7 @@ from sottovoce.cli.options import (
     MechanismOption,
     SampleOption,
     SettingOption,
+    ShowDraw,
     Unit,
     parameters,
     refuse_beside_policy,
@@ -77,6 +78,9 @@ def create(
     mechanism: MechanismOption = None,
     sample: SampleOption = None,
     setting: SettingOption = None,
+    show_draw: Annotated[
+        ShowDraw, typer.Option(help="When a worker sees what was drawn: before sending, or after.")
+    ] = ShowDraw.before_send,
     policy: Annotated[
         Path | None, typer.Option(help="Promise this policy instead of making one.")
     ] = None,
@@ -115,6 +119,7 @@ def create(
                 "--delta": delta, "--answers-per-worker": answers_per_worker is not None,
                 "--hide-participation": hide_participation, "--mechanism": mechanism,
                 "--sample": sample, "--set": setting,
+                "--show-draw": show_draw is not ShowDraw.before_send,
             }
         )  # fmt: skip
         terms["policy"] = sottovoce.read_policy(policy)
@@ -125,7 +130,7 @@ def create(
         terms["domain"] = _domain(labels, scale, range, step)
         terms["target"] = sottovoce.Target(
             epsilon, sottovoce.Unit(privacy_unit.value), delta, answers, hide_participation,
-            sample_from(sample, answers),
+            sample_from(sample, answers), sottovoce.ShowDraw(show_draw.value),
         )  # fmt: skip
         terms["mechanism"], terms["parameters"] = mechanism, parameters(setting)
     with connected(context) as requester:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from sottovoce.cli.campaigns.connecting import CampaignArgument, connected
 from sottovoce.cli.campaigns.words import counted
 from sottovoce.cli.options import ForceOption, JsonOption
 from sottovoce.errors import UsageError
+
+if TYPE_CHECKING:
+    from sottovoce.requester.client import Requester
 
 __all__ = ["export", "export_name"]
 
@@ -57,9 +60,10 @@ def export(
     from sottovoce.stores.writing import check_target
 
     wanted = export_name(name, output)
-    path = output or Path(wanted)
-    check_target(path, force=force)
+    if output is not None:
+        check_target(output, force=force)
     with connected(context, campaign) as requester:
+        path = output or _own_name(requester, campaign, wanted)
         rows = requester.export(campaign, wanted, path, raw=raw, force=force)
     if json:
         screen.print_json({"export": wanted, "file": str(path), "rows": rows})
@@ -70,6 +74,13 @@ def export(
             f"next: sottovoce campaign export {campaign} policy.json; then sottovoce infer {path} "
             "--policy policy.json"
         )
+
+
+def _own_name(requester: Requester, campaign: str, wanted: str) -> Path:
+    """The export's name, with a stamp where the campaign is simulated."""
+    path = Path(wanted)
+    is_simulated = requester.campaign(campaign)["simulated"]
+    return path.with_stem(f"{path.stem}-SIMULATED") if is_simulated else path
 
 
 def export_name(name: str | None, output: Path | None) -> str:

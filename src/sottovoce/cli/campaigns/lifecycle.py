@@ -9,7 +9,7 @@ import typer
 
 from sottovoce.cli import screen
 from sottovoce.cli.campaigns.connecting import CampaignArgument, connected
-from sottovoce.cli.campaigns.words import counted, shown
+from sottovoce.cli.campaigns.words import counted, shown, titled
 from sottovoce.cli.options import JsonOption
 from sottovoce.errors import UsageError
 
@@ -29,7 +29,7 @@ def list_campaigns(context: typer.Context, json: JsonOption = False) -> None:
     columns = ["id", "state", "title", "tasks", "workers", "reports", "closes on"]
     rows = [
         [
-            each["id"], each["state"], shown(each["title"]), f"{each['tasks']:,}",
+            each["id"], each["state"], titled(each), f"{each['tasks']:,}",
             f"{each['workers']:,}", f"{each['reports']:,}", each["closes_on"] or "-",
         ]
         for each in campaigns

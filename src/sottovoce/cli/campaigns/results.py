@@ -66,19 +66,22 @@ def results(
     with connected(context, campaign) as requester:
         first = requester.results_page(campaign, limit=SHOWN, order=sort.value)
         words = summary_words(first["summary"], first["reports_waiting"])
+        simulated = requester.campaign(campaign)["simulated"]
         if not first["total"] and (wanted or gold):
             raise DataError(f"campaign {campaign}: {words}")
         score = _score(requester, campaign, gold, gold_columns)
         for name, path in wanted.items():
             requester.export(campaign, name, path, force=force)
         if json:
-            _print_json(requester, campaign, first, sort, score)
+            found = _found(requester, campaign, first, sort, score)
+            screen.print_json({"simulated": simulated, **found})
             return
         if output is None and first["total"]:
             _print(requester, campaign, first, sort)
     for path in wanted.values():
         screen.note(f"wrote {path}")
     screen.note(words)
+    screen.note_of_simulation(simulated)
     if score is not None:
         screen.note(screen.score_words(score))
 
@@ -107,16 +110,15 @@ def _score(
     return sottovoce.score(requester.results(campaign), gold, columns=mapping)
 
 
-def _print_json(
+def _found(
     requester: Requester, campaign: str, first: ResultsView, sort: Order, score: Score | None
-) -> None:
-    found = {
+) -> dict[str, Any]:
+    return {
         "summary": first["summary"],
         "reports_waiting": first["reports_waiting"],
         "score": score.as_dict() if score is not None else None,
         "truths": list(requester.truths(campaign, order=sort.value)),
     }
-    screen.print_json(found)
 
 
 def _print(requester: Requester, campaign: str, first: ResultsView, sort: Order) -> None:

@@ -10,12 +10,17 @@ import typer
 
 from sottovoce.cli import screen
 from sottovoce.cli.campaigns.connecting import CampaignArgument, connected
-from sottovoce.cli.campaigns.words import counted, guarantee_lines, shown, summary_words
+from sottovoce.cli.campaigns.words import counted, guarantee_lines, shown, summary_words, titled
 from sottovoce.cli.options import JsonOption
 
 if TYPE_CHECKING:
     from sottovoce.requester.client import Requester
-    from sottovoce.requester.views import CampaignView, InviteCounts, SummaryView
+    from sottovoce.requester.views import (
+        CampaignView,
+        InviteCounts,
+        RejectionsView,
+        SummaryView,
+    )
 
 __all__ = ["status"]
 
@@ -30,6 +35,7 @@ class Look(TypedDict):
     invites: InviteCounts
     summary: SummaryView | None
     reports_waiting: int
+    rejections: RejectionsView
 
 
 def status(
@@ -69,6 +75,7 @@ def _look(requester: Requester, campaign: str) -> Look:
         "invites": requester.invites(campaign),
         "summary": page["summary"],
         "reports_waiting": page["reports_waiting"],
+        "rejections": requester.rejections(campaign),
     }
 
 
@@ -77,8 +84,10 @@ def _print(found: Look, *, json: bool) -> None:
         screen.print_json(found)
         return
     campaign = found["campaign"]
-    screen.say(f"{campaign['id']}: {shown(campaign['title'])}")
-    for line in [_state(campaign), _counts(campaign), *_progress(found), *_promise(campaign)]:
+    screen.say(f"{campaign['id']}: {titled(campaign)}")
+    refused = _refused(found["rejections"])
+    state, counts = _state(campaign), _counts(campaign)
+    for line in [state, counts, *refused, *_progress(found), *_promise(campaign)]:
         screen.say(f"  {line}")
 
 
@@ -100,6 +109,14 @@ def _counts(campaign: CampaignView) -> str:
         f"{workers}, {counted(campaign['submissions'], 'submission')}, "
         f"{counted(campaign['reports'], 'report')}"
     )
+
+
+def _refused(found: RejectionsView) -> list[str]:
+    """Refused reports by reason, if there are any."""
+    if not found["total"]:
+        return []
+    each = (f"{one['count']:,} {shown(one['words'])}" for one in found["rejections"])
+    return [f"refused: {counted(found['total'], 'submission')}; {', '.join(each)}"]
 
 
 def _progress(found: Look) -> list[str]:

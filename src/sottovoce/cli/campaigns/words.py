@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sottovoce.requester.views import CampaignView, SummaryView
 
-__all__ = ["counted", "guarantee_lines", "shown", "summary_words"]
+__all__ = ["counted", "guarantee_lines", "shown", "summary_words", "titled"]
 
 LONGEST_TITLE = 60
 
@@ -55,3 +55,9 @@ def shown(text: str) -> str:
     from sottovoce.connection import plain
 
     return plain(text, longest=LONGEST_TITLE)
+
+
+def titled(campaign: CampaignView) -> str:
+    """A campaign's title, with a stamp where its workers are simulated."""
+    stamp = "SIMULATED " if campaign["simulated"] else ""
+    return stamp + shown(campaign["title"])

@@ -24,6 +24,7 @@ __all__ = [
     "delete_campaign",
     "find_campaign",
     "note_event",
+    "number_of",
     "set_tasks",
     "task_names",
     "tasks_at",
@@ -39,10 +40,12 @@ class Stored:
     campaign: Campaign
 
 
-def add_campaign(connection: Connection, id: str, terms: Terms, today: date) -> Stored:
+def add_campaign(
+    connection: Connection, id: str, terms: Terms, today: date, *, simulated: bool = False
+) -> Stored:
     """A new draft."""
     row = {"id": id, "state": State.DRAFT, "created_on": today.toordinal(), **_terms(terms)}
-    connection.execute(insert(campaigns), row)
+    connection.execute(insert(campaigns), {**row, "simulated": int(simulated)})
     found = find_campaign(connection, id)
     assert found is not None  # noqa: S101 - it was just added
     return found
@@ -61,6 +64,12 @@ def the_campaign(connection: Connection, id: str, *, hold: bool = False) -> Stor
     if stored is None:
         raise Refused(Reason.NOT_FOUND, "there is no such campaign")
     return stored
+
+
+def number_of(connection: Connection, id: str) -> int | None:
+    """The number under which rows refer to a campaign."""
+    query = select(campaigns.c.number).where(campaigns.c.id == id)
+    return connection.execute(query).scalar_one_or_none()
 
 
 def all_campaigns(connection: Connection) -> list[Stored]:
@@ -162,7 +171,7 @@ def _stored(row: Row[Any]) -> Stored:
         row.number,
         Campaign(
             row.id, State(row.state), terms, row.tasks, counts,
-            _day(row.opened_on), _day(row.closed_on),
+            _day(row.opened_on), _day(row.closed_on), bool(row.simulated),
         ),
     )  # fmt: skip
 

@@ -11,13 +11,13 @@ import numpy as np
 from sqlalchemy import Connection, func, select, text
 from sqlalchemy.engine import Row
 
-from sottovoce.errors import SottovoceError
+from sottovoce.errors import Reason, SottovoceError
 from sottovoce.mechanisms.admitting import code_type
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.stores.database.campaigns import Stored, all_campaigns
 from sottovoce.stores.database.connecting import Database
 from sottovoce.stores.database.reaching import reaching
-from sottovoce.stores.database.tables import erased, invites, reports, tasks, tokens
+from sottovoce.stores.database.tables import erased, invites, rejections, reports, tasks, tokens
 
 __all__ = ["check", "integrity"]
 
@@ -88,6 +88,7 @@ def _campaign(connection: Connection, stored: Stored) -> Iterator[str]:
         for fault in _worker(list(one), stored.campaign.tasks, size, seen):
             yield f"{name}: {fault}"
     yield from (f"{name}: {fault}" for fault in _counts(connection, stored, seen))
+    yield from (f"{name}: {fault}" for fault in _rejections(connection, stored))
 
 
 @dataclass(slots=True)
@@ -150,3 +151,12 @@ def _counts(connection: Connection, stored: Stored, seen: _Seen) -> Iterator[str
     for what, (there, counted) in found.items():
         if there != counted:
             yield f"has {there:,} {what} and counts {counted:,}"
+
+
+def _rejections(connection: Connection, stored: Stored) -> Iterator[str]:
+    unknown = rejections.c.reason.not_in([str(reason) for reason in Reason])
+    wrong = select(func.count()).where(
+        rejections.c.campaign == stored.number, unknown | (rejections.c.count < 1)
+    )
+    if count := connection.execute(wrong).scalar_one():
+        yield f"{count:,} of its counts of refused reports make no sense"

@@ -102,7 +102,7 @@ def batches(connection: Connection, table: Table) -> Iterator[Sequence[Sequence[
     """All rows of a table, by primary key, some at a time.
 
     Only names are taken from `table`, so that both kinds of database give the same values. Keys
-    are numbers and bytes, which both put in the same order.
+    are numbers, bytes and texts compared as bytes, which both put in the same order.
     """
     columns: list[ColumnElement[Any]] = [column(one.name) for one in table.columns]
     keys: list[ColumnElement[Any]] = [column(one.name) for one in table.primary_key.columns]

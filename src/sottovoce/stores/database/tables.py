@@ -18,6 +18,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "erased",
     "events",
     "invites",
+    "rejections",
     "reports",
     "results",
     "tasks",
@@ -58,6 +60,7 @@ campaigns = Table(
     Column("created_on", Integer, nullable=False),
     Column("opened_on", Integer),
     Column("closed_on", Integer),
+    Column("simulated", Integer, nullable=False, server_default=text("0")),
     sqlite_autoincrement=True,
 )
 
@@ -108,6 +111,18 @@ erased = Table(
     Column("campaign", _Number, _of_campaign(), primary_key=True),
     Column("report_id", LargeBinary, primary_key=True),
 )
+
+# PostgreSQL would put texts in the order of some language; a backup has them in that of bytes.
+_Word = Text(collation="C").with_variant(Text(), "sqlite")
+
+rejections = Table(
+    "rejections",
+    METADATA,
+    Column("campaign", _Number, _of_campaign(), primary_key=True),
+    Column("reason", _Word, primary_key=True),
+    Column("count", _Number, nullable=False),
+)
+"""How many reports were refused, and why. No worker is in it, and no time."""
 
 results = Table(
     "results",

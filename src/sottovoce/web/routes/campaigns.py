@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from sottovoce.campaign.drafting import change_draft, create_draft
-from sottovoce.campaign.guaranteeing import kept_by
+from sottovoce.campaign.guaranteeing import Kept, kept_by
 from sottovoce.campaign.lifecycle import (
     close_campaign,
     delete_campaign,
@@ -17,13 +17,14 @@ from sottovoce.campaign.lifecycle import (
     list_campaigns,
     open_campaign,
 )
+from sottovoce.campaign.rehearsing import rehearse
 from sottovoce.model import Campaign, Domain, Guarantee, State
 from sottovoce.web.bodies import Day
 from sottovoce.web.bounding import RoomyRoute
 from sottovoce.web.drafts import DraftBody
 from sottovoce.web.requests import CampaignId, Requester, TheService
 
-__all__ = ["CampaignBody", "router"]
+__all__ = ["CampaignBody", "GuaranteeBody", "router"]
 
 router = APIRouter(tags=["campaigns"], route_class=RoomyRoute)
 
@@ -55,9 +56,8 @@ class GuaranteeBody(BaseModel):
     warning: str | None = Field(description="Said where little or nothing is hidden.")
 
     @classmethod
-    def of(cls, campaign: Campaign) -> Self:
-        """What a campaign's policy keeps."""
-        kept, answers = kept_by(campaign.terms), campaign.terms.answers
+    def of(cls, kept: Kept, answers: int) -> Self:
+        """What a policy keeps for a worker with up to so many answers."""
         return cls(
             per_answer=HeldBody.of(kept.per_answer, answers),
             per_worker=HeldBody.of(kept.per_worker, answers),
@@ -71,6 +71,7 @@ class CampaignBody(BaseModel):
 
     id: str = Field(examples=["k7f3q2mzab"])
     state: State
+    simulated: bool = Field(description="Whether its workers are simulated: nobody is asked.")
     title: str
     question: str
     unit: str | None
@@ -96,13 +97,14 @@ class CampaignBody(BaseModel):
         return cls(
             id=campaign.id,
             state=campaign.state,
+            simulated=campaign.simulated,
             title=terms.title,
             question=terms.question,
             unit=terms.unit,
             domain=_domain(terms.policy.domain),
             policy=terms.policy.as_json(),
             policy_hash=terms.policy.hash,
-            guarantee=GuaranteeBody.of(campaign),
+            guarantee=GuaranteeBody.of(kept_by(terms), terms.answers),
             answers=terms.answers,
             block=campaign.block,
             tasks=campaign.tasks,
@@ -126,6 +128,15 @@ class CampaignsBody(BaseModel):
 def post_campaign(_: Requester, service: TheService, body: DraftBody) -> CampaignBody:
     """Draft a campaign. It takes no reports until it is opened."""
     return CampaignBody.of(create_draft(service, body.terms(), body.made_tasks()))
+
+
+@router.post("/sample", status_code=201)
+def post_sample(_: Requester, service: TheService) -> CampaignBody:
+    """Make a sample campaign. It is open, and simulated workers report in the next seconds.
+
+    It takes no reports of people and no invites. What leaves it is stamped as simulated.
+    """
+    return CampaignBody.of(rehearse(service))
 
 
 @router.get("/campaigns")

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
 from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.concurrency import run_in_threadpool
 from starlette.types import Receive, Scope, Send
 
+from sottovoce.campaign.rejecting import find_number
+from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.model.campaign import CAMPAIGN_ID
 from sottovoce.web.requests import (
@@ -69,6 +73,14 @@ class AcknowledgementBody(BaseModel):
 )
 async def put_report(request: Request, campaign_id: CampaignId, report_id: ReportId) -> Response:
     """Take one submission; 201, 200 when these bytes were stored before, 409 when others were."""
+    try:
+        return await _taken(request, campaign_id, report_id)
+    except Refused as refused:
+        await _count(service_of(request), campaign_id, refused.reason)
+        raise
+
+
+async def _taken(request: Request, campaign_id: str, report_id: str) -> Response:
     if not CAMPAIGN_ID.fullmatch(campaign_id) or not REPORT_ID.fullmatch(report_id):
         raise Refused(Reason.MALFORMED, "the address has no identifier of a campaign and a report")
     reception = service_of(request).reception
@@ -85,3 +97,16 @@ async def put_report(request: Request, campaign_id: CampaignId, report_id: Repor
         200 if replayed else 201,
         media_type="application/json",
     )
+
+
+async def _count(service: Service, campaign_id: str, reason: Reason) -> None:
+    """Count a refusal, if there is such a campaign; nothing else of the report is kept."""
+    if reason is Reason.NOT_FOUND or not CAMPAIGN_ID.fullmatch(campaign_id):
+        return
+    desk = service.reception.known_desk(campaign_id)
+    number = desk.number if desk is not None else None
+    if number is None:
+        with suppress(SQLAlchemyError):  # the refusal itself matters more
+            number = await run_in_threadpool(find_number, service, campaign_id)
+    if number is not None:
+        service.rejections.count(number, reason)

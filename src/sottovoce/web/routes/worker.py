@@ -30,6 +30,7 @@ class OfferBody(BaseModel):
 
     id: str
     state: State
+    simulated: bool = Field(description="Whether its workers are simulated: nobody is asked.")
     title: str
     question: str
     unit: str | None = None
@@ -47,6 +48,7 @@ class OfferBody(BaseModel):
         return cls(
             id=campaign.id,
             state=campaign.state,
+            simulated=campaign.simulated,
             title=terms.title,
             question=terms.question,
             unit=terms.unit,
