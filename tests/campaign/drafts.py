@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 
-from sottovoce.campaign.drafting import calibrated_policy, create_draft
+from sottovoce.campaign.drafting import create_draft
+from sottovoce.campaign.promising import calibrated_policy
 from sottovoce.campaign.service import Service
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Campaign, Domain, Task, Terms
@@ -33,6 +34,7 @@ def running(database: Database, calendar: Calendar | None = None) -> Iterator[Se
     """A service whose writer ends with the block; the database is its owner's."""
     service = Service.on(database, today=calendar or Calendar())
     yield service
+    service.forecaster.close()
     service.writer.close()
 
 

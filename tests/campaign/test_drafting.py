@@ -9,11 +9,9 @@ import pytest
 from tests.campaign.drafts import LABELS, TASKS, TODAY, draft, running, terms
 
 from sottovoce.campaign.drafting import (
-    calibrated_policy,
     change_draft,
     change_tasks,
     create_draft,
-    given_policy,
     list_tasks,
 )
 from sottovoce.campaign.guaranteeing import kept_by
@@ -23,6 +21,7 @@ from sottovoce.campaign.lifecycle import (
     list_campaigns,
     open_campaign,
 )
+from sottovoce.campaign.promising import calibrated_policy, given_policy
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused, UsageError
 from sottovoce.mechanisms.targets import Target, make_policy
@@ -119,8 +118,11 @@ def test_what_is_not_there_is_not_found(service: Service) -> None:
         (LABELS, True, Unit.ANSWER, "null-randomized-response"),
         (Domain.ordinal(["low", "mid", "high"]), False, Unit.ANSWER, "randomized-response"),
         (Domain.numeric(0, 10), False, Unit.ANSWER, "piecewise"),
-        (Domain.numeric(0, 10, 0.5), True, Unit.ANSWER, "laplace"),
+        (Domain.numeric(0, 10, 0.5), True, Unit.ANSWER, "subset-selection"),
         (LABELS, False, Unit.WORKER, "randomized-response"),
+        (Domain.ordinal(range(10)), False, Unit.ANSWER, "subset-selection"),
+        (Domain.ordinal(range(10)), True, Unit.WORKER, "subset-selection"),
+        (Domain.ordinal(range(64)), False, Unit.ANSWER, "randomized-response"),
         (Domain.numeric(0, 10), False, Unit.WORKER, "piecewise"),
     ],
 )

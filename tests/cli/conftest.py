@@ -1,14 +1,18 @@
-"""Running the command line as a user does: another process."""
+"""Running the command line as a user does: in another process, which is forked."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Thread
 
 import pytest
+from tests.service.forking import Forker
 
 from sottovoce.cli import main
 
@@ -16,19 +20,38 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
+def run(tmp_path: Path, forker: Forker) -> Run:
     def run(*arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "sottovoce", *arguments],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            input=stdin,
-            timeout=120,
-            env={**os.environ, "SOTTOVOCE_DATA": str(tmp_path / "cache"), "NO_COLOR": "1"},
-        )
+        environment = {**os.environ, "SOTTOVOCE_DATA": str(tmp_path / "cache"), "NO_COLOR": "1"}
+        with TemporaryDirectory() as place, _piped(stdin, Path(place)) as source:
+            out, log = Path(place, "out"), Path(place, "log")
+            command = forker.start(
+                arguments, out, log, environment, source=source, folder=str(tmp_path)
+            )
+            code = command.wait(120)
+            said = [file.read_text(encoding="utf-8") for file in (out, log)]
+        return subprocess.CompletedProcess(arguments, code, *said)
 
     return run
+
+
+@contextmanager
+def _piped(text: str | None, folder: Path) -> Iterator[str]:
+    """What a command reads this from: a pipe, or nothing."""
+    if text is None:
+        yield os.devnull
+        return
+    pipe = folder / "pipe"
+    os.mkfifo(pipe)
+    thread = Thread(target=_write, args=(pipe, text))
+    thread.start()
+    yield str(pipe)
+    thread.join()
+
+
+def _write(pipe: Path, text: str) -> None:
+    with suppress(BrokenPipeError):  # a command need not read everything
+        pipe.write_text(text, encoding="utf-8")
 
 
 @pytest.fixture

@@ -10,14 +10,17 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from sottovoce import Budget
+from sottovoce.campaign import rehearsing
 from sottovoce.campaign.exporting import EXPORTS
 from sottovoce.cli.campaigns.exporting import NAMES
 from sottovoce.model.signing import sign
 from sottovoce.stores import read_policy
 from sottovoce.testing import RunningServer, ServerProcess, running_server
+from sottovoce.testing.waiting import wait_until
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -125,12 +128,13 @@ def test_every_option_of_create_reaches_the_server(campaign: Run, tasks: Path) -
         "--range", "-5", "5", "--step", "0.5", "--number-unit", "g", "--epsilon", "1",
         "--privacy-unit", "worker", "--delta", "0.0001", "--answers-per-worker", "4",
         "--sample", "2", "--mechanism", "laplace", "--quota", "9", "--closes-on", "2999-12-31",
-        "--json",
+        "--show-draw", "after_send", "--json",
     )  # fmt: skip
     made = json.loads(done.stdout)
     assert (made["title"], made["question"], made["unit"]) == ("Leaves", "How heavy?", "g")
     assert made["domain"] == {"kind": "numeric", "low": -5.0, "high": 5.0, "step": 0.5}
     assert (made["quota"], made["closes_on"], made["answers"]) == (9, "2999-12-31", 4)
+    assert made["policy"]["show_draw"] == "after_send"
     assert made["policy"]["mechanism"]["answers"] == 2
     assert made["policy"]["mechanism"]["of"]["name"] == "laplace"
     assert made["policy"]["promise"] == {
@@ -192,6 +196,42 @@ def test_status_says_who_took_part_what_is_promised_and_what_is_inferred(
     assert "epsilon 3 per answer, epsilon 75 per worker" in done.stdout
     found = json.loads(campaign("status", reported, "--json").stdout)
     assert (found["campaign"]["id"], found["reports_waiting"]) == (reported, 0)
+
+
+def test_status_says_how_many_were_refused_and_why(
+    campaign: Run, tasks: Path, server: RunningServer
+) -> None:
+    id = campaign("create", "tasks.csv", *TREES, "--epsilon", "1", "--open").stdout.strip()
+    assert "refused" not in campaign("status", id).stdout
+    for _ in range(3):
+        address = f"{server.url}/api/v1/campaigns/{id}/reports/{'0' * 32}"
+        assert httpx.put(address).status_code == 401
+    wait_until(lambda: server.requester.rejections(id)["total"] == 3, "counts")
+    line = "refused: 3 submissions; 3 without an invite or a receipt"
+    assert line in campaign("status", id).stdout
+
+
+def test_a_sample_campaign_is_called_simulated_wherever_it_is_shown(
+    campaign: Run, server: RunningServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rehearsing, "LENGTH", 0.2)
+    made = campaign("sample")
+    id = made.stdout.strip()
+    assert f"campaign {id}, SIMULATED: 60 tasks" in made.stderr
+    assert made.stderr.endswith(f"next: sottovoce campaign status {id} --watch\n")
+    wait_until(lambda: server.requester.campaign(id)["reports"] == 1600, "the workers")
+    server.truths(id)
+    assert f"{id}: SIMULATED Sample: leaves in the park" in campaign("status", id).stdout
+    (row,) = [line for line in campaign("list").stdout.splitlines() if id in line]
+    assert "SIMULATED" in row
+    assert "note: SIMULATED reports" in campaign("results", id, "-o", "truths.csv").stderr
+    assert (tmp_path / "truths.csv").read_text().startswith("task,simulated_truth,")
+    assert json.loads(campaign("results", id, "--json").stdout)["simulated"] is True
+    assert "wrote reports-SIMULATED.csv: 1,600 rows" in campaign("export", id, "reports").stderr
+    assert (tmp_path / "reports-SIMULATED.csv").exists()
+    refused = campaign("invite", id)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "simulated: nobody can be invited" in refused.stderr
 
 
 def test_watching_ends_when_the_campaign_is_closed(

@@ -77,6 +77,7 @@ def said(done: subprocess.CompletedProcess[str]) -> tuple[int, str]:
         ([*EPSILON, *LABELS, "--quota", "0"], "quota"),
         ([*EPSILON, *LABELS, "--closes-on", "31.12.2031"], "--closes-on is a day such as"),
         ([*EPSILON, "--policy", "p.json"], "the policy already decides: drop --epsilon"),
+        (["--policy", "p.json", "--show-draw", "after_send"], "decides: drop --show-draw"),
         ([*EPSILON, *LABELS, "--title", "x" * 300], "title"),
     ],
 )

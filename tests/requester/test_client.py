@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import sottovoce
-from sottovoce import DataError, Domain, Requester, Target, Unit, UsageError
+from sottovoce import DataError, Domain, Requester, ShowDraw, Target, Unit, UsageError
 from sottovoce.errors import Reason, Refused, Unreachable
 from sottovoce.model import Task
 from sottovoce.requester import pages
@@ -68,6 +68,14 @@ def test_numbers_have_a_unit_and_a_promise_may_be_for_the_worker(requester: Requ
     assert made["unit"] == "kg"
     assert made["policy"]["mechanism"]["of"]["name"] == "laplace"
     assert made["guarantee"]["per_worker"]["epsilon"] <= 1.0  # type: ignore[operator]
+
+
+def test_draws_may_be_shown_after_sending(requester: Requester) -> None:
+    later = Target(1.0, answers=4, show_draw=ShowDraw.AFTER_SEND)
+    made = requester.create("Which tree?", NAMES, domain=TREES, target=later)
+    assert made["policy"]["show_draw"] == "after_send"
+    before = requester.create("Which tree?", NAMES, domain=TREES, target=Target(1.0, answers=4))
+    assert "show_draw" not in before["policy"]
 
 
 def test_a_policy_of_ones_own_is_promised(requester: Requester) -> None:
@@ -295,3 +303,24 @@ except sottovoce.NotInstalled as error:
 """
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert "pip install 'sottovoce[client]'" in done.stdout
+
+
+def test_a_forecast_has_the_policy_of_a_draft_with_the_same_terms(requester: Requester) -> None:
+    target = Target(2.0, answers=4)
+    found = requester.forecast(TREES, target, tasks=10, workers=20, ability="expert")
+    assert (found["score"], found["simulated"]) == ("accuracy", True)
+    assert found["band"][0] <= found["expected"] <= found["band"][1]
+    made = requester.create("Which tree?", NAMES, domain=TREES, target=target)
+    assert found["policy"] == made["policy"]
+
+
+def test_a_campaign_is_seen_at_a_glance(requester: Requester, reported: str) -> None:
+    seen = requester.overview(reported)
+    assert (seen["tasks"], seen["workers"], seen["reports"]) == (8, 4, 32)
+    assert (seen["coverage"]["least"], seen["coverage"]["most"]) == (4, 4)
+
+
+def test_a_campaign_is_described_for_a_paper(requester: Requester, reported: str) -> None:
+    said = requester.methods(reported)
+    assert "32 reports from 4 workers" in said["paragraph"]
+    assert said["citation"].startswith("@software{")

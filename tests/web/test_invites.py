@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 
 import pytest
 from tests.web.requesting import PUBLIC, Served, refused, served
 
+from sottovoce.campaign.qr_codes import qr_code
 from sottovoce.stores.database import Database
 
 
@@ -68,3 +70,21 @@ def test_a_long_body_is_refused(server: Served) -> None:
     refused(server.client.post(path, content=content, headers=headers), 413, "oversize")
     pieces = (content[start : start + 9999] for start in range(0, len(content), 9999))
     refused(server.client.post(path, content=pieces, headers=headers), 413, "oversize")
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_links_come_with_codes_where_asked_for(server: Served) -> None:
+    path = f"/campaigns/{server.draft()}/invites"
+    plain = server.client.post(path, json={"kind": "single", "count": 2}).json()
+    assert plain["codes"] is None
+    found = server.client.post(path, json={"kind": "single", "count": 2, "codes": True}).json()
+    assert found["codes"] == [asdict(qr_code(link)) for link in found["links"]]
+
+
+@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_too_many_codes_are_refused_before_any_link_is_made(server: Served) -> None:
+    path = f"/campaigns/{server.draft()}/invites"
+    body = {"kind": "single", "count": 1001, "codes": True}
+    told = refused(server.client.post(path, json=body), 422, "malformed")
+    assert told["field"] == "count"
+    assert server.client.get(path).json()["single"] == 0

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import base64
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Sequence
 
 from sqlalchemy import Connection
 
 from sottovoce.campaign.guaranteeing import kept_by
+from sottovoce.campaign.promising import computable
 from sottovoce.campaign.service import Service
-from sottovoce.errors import Reason, Refused, UsageError
-from sottovoce.mechanisms.policies import mechanism_of
-from sottovoce.mechanisms.targets import Target, make_policy
-from sottovoce.model import Campaign, Domain, Policy, State, Task, Terms
+from sottovoce.errors import Reason, Refused
+from sottovoce.model import Campaign, State, Task, Terms
 from sottovoce.model.campaign import check_tasks
 from sottovoce.stores.database.campaigns import (
     Stored,
@@ -27,52 +24,18 @@ from sottovoce.stores.database.campaigns import (
 )
 
 __all__ = [
-    "calibrated_policy",
     "change_draft",
     "change_tasks",
     "create_draft",
-    "default_mechanism",
-    "given_policy",
     "list_tasks",
+    "new_id",
 ]
-
-
-def calibrated_policy(
-    domain: Domain,
-    target: Target,
-    *,
-    mechanism: str | None = None,
-    parameters: Mapping[str, Any] | None = None,
-) -> Policy:
-    """The policy of a mechanism calibrated to a target. May take seconds."""
-    name = mechanism or default_mechanism(domain, target)
-    with _computable():
-        return make_policy(domain, name, target, **(parameters or {}))
-
-
-def default_mechanism(domain: Domain, target: Target) -> str:
-    """The mechanism for whoever names none.
-
-    >>> default_mechanism(Domain.numeric(0, 10), Target(1.0, hide_participation=True))
-    'laplace'
-    """
-    if domain.is_numeric:
-        return "laplace" if target.hide_participation else "piecewise"
-    return "null-randomized-response" if target.hide_participation else "randomized-response"
-
-
-def given_policy(document: Any) -> Policy:
-    """The policy in a document, whose mechanism keeps what it promises. May take seconds."""
-    policy = Policy.of_json(document)
-    with _computable():
-        mechanism_of(policy)
-    return policy
 
 
 def create_draft(service: Service, terms: Terms, tasks: Sequence[Task] | None = None) -> Campaign:
     """A new campaign, which takes no reports yet. Its tasks may come later."""
     _check(terms, tasks)
-    id = _new_id()
+    id = new_id()
 
     def work(connection: Connection) -> Campaign:
         stored = add_campaign(connection, id, terms, service.today())
@@ -117,19 +80,8 @@ def _check(terms: Terms, tasks: Sequence[Task] | None) -> None:
     """Refuse what could not be opened, and what nobody could show the guarantee of."""
     if tasks is not None:
         check_tasks(tasks)
-    with _computable():
+    with computable():
         kept_by(terms)
-
-
-@contextmanager
-def _computable() -> Iterator[None]:
-    """Numbers beyond what can be computed with are the requester's mistake."""
-    try:
-        yield
-    except ArithmeticError:
-        raise UsageError(
-            "epsilon, delta, the answers or the range are too large or too small to compute with"
-        ) from None
 
 
 def _draft(connection: Connection, id: str) -> Stored:
@@ -143,6 +95,6 @@ def _draft(connection: Connection, id: str) -> Stored:
     return stored
 
 
-def _new_id() -> str:
+def new_id() -> str:
     """Ten letters and digits, of which none looks like another: 50 random bits."""
     return base64.b32encode(secrets.token_bytes(7)).decode("ascii")[:10].lower()

@@ -9,7 +9,7 @@ from sottovoce.mechanisms.odds import frankly, odds_of
 from sottovoce.mechanisms.policies import mechanism_of, weakest_guarantee
 from sottovoce.model import Guarantee, Policy, Terms, Unit
 
-__all__ = ["Kept", "kept_by"]
+__all__ = ["Kept", "kept_by", "kept_under"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +24,19 @@ class Kept:
 
 def kept_by(terms: Terms) -> Kept:
     """What a campaign's policy keeps. Takes seconds for some mechanisms, once for each policy."""
-    return _kept(terms.policy.text())
+    return kept_under(terms.policy)
+
+
+def kept_under(policy: Policy) -> Kept:
+    """The same for a policy that promises something."""
+    return _kept(policy.text())
 
 
 @lru_cache(maxsize=256)
 def _kept(text: str) -> Kept:
     policy = Policy.parse(text)
     mechanism, promise = mechanism_of(policy), policy.promise
-    assert promise is not None  # noqa: S101 - the terms were checked at birth
+    assert promise is not None  # noqa: S101 - campaigns have no others
     per_answer, per_worker = (
         weakest_guarantee(mechanism, promise.answers, unit, promise.delta)
         for unit in (Unit.ANSWER, Unit.WORKER)

@@ -23,6 +23,8 @@ __all__ = [
     "Page",
     "Sort",
     "certainty_name",
+    "found_result",
+    "reports_waiting",
     "truth_columns",
     "truths_page",
     "worker_columns",
@@ -59,8 +61,8 @@ def truths_page(
 ) -> Page:
     """Truths of tasks that have reports. `sort` by confidence gives the least sure first."""
     with service.database.reading() as connection:
-        stored, found = _found(connection, id)
-        waiting = _waiting(connection, stored, found)
+        stored, found = found_result(connection, id)
+        waiting = reports_waiting(connection, stored, found)
         if found is None:
             return Page(None, {}, 0, waiting)
         shelved = service.shelf.result(connection, stored, found)
@@ -73,8 +75,8 @@ def truths_page(
 def workers_page(service: Service, id: str, offset: int = 0, limit: int = 1000) -> Page:
     """The weights of workers, by pseudonym."""
     with service.database.reading() as connection:
-        stored, found = _found(connection, id)
-        waiting = _waiting(connection, stored, found)
+        stored, found = found_result(connection, id)
+        waiting = reports_waiting(connection, stored, found)
         if found is None:
             return Page(None, {}, 0, waiting)
         shelved = service.shelf.result(connection, stored, found)
@@ -123,12 +125,14 @@ def _numbers(values: npt.NDArray[np.float64]) -> list[float | None]:
     return [n if n is not None and math.isfinite(n) else None for n in numbers]
 
 
-def _found(connection: Connection, id: str) -> tuple[Stored, Found | None]:
+def found_result(connection: Connection, id: str) -> tuple[Stored, Found | None]:
+    """A campaign, which must be there, and its result if there is one."""
     stored = the_campaign(connection, id)
     return stored, find_result(connection, stored.number)
 
 
-def _waiting(connection: Connection, stored: Stored, found: Found | None) -> int:
+def reports_waiting(connection: Connection, stored: Stored, found: Found | None) -> int:
+    """How many reports a result has not seen."""
     counts = stored.campaign.counts
     if found is None:
         return counts.reports

@@ -10,7 +10,10 @@ from typing import TypeVar
 
 from sqlalchemy import Connection
 
+from sottovoce.campaign.forecasting import Forecaster
 from sottovoce.campaign.receiving import Reception
+from sottovoce.campaign.rehearsals import Rehearsals
+from sottovoce.campaign.rejections import Rejections
 from sottovoce.campaign.shelf import Shelf
 from sottovoce.campaign.slots import Slots
 from sottovoce.stores.database import Database, Writer
@@ -34,6 +37,9 @@ class Service:
     today: Callable[[], date]
     shelf: Shelf = field(default_factory=Shelf)
     exports: Slots = field(default_factory=Slots)
+    rejections: Rejections = field(default_factory=Rejections)
+    rehearsals: Rehearsals = field(default_factory=Rehearsals)
+    forecaster: Forecaster = field(default_factory=Forecaster)
 
     @classmethod
     def on(cls, database: Database, *, today: Callable[[], date] = _today) -> Service:
@@ -47,6 +53,8 @@ class Service:
         return future.result()
 
     def close(self) -> None:
-        """Write what waits, and let go of the database."""
+        """Write what waits, end what is simulated, and let go of the database."""
+        self.forecaster.close()
+        self.rehearsals.close()
         self.writer.close()
         self.database.close()

@@ -28,6 +28,8 @@ class Shelved:
     names: tuple[str, ...]
     least_sure: npt.NDArray[np.intp] = field(repr=False)
     """The rows of `columns` by how sure they are, the least sure first."""
+    derived: dict[str, object] = field(default_factory=dict, repr=False)
+    """What was computed from it and takes little memory: kept as long as it is."""
 
     @property
     def nbytes(self) -> int:

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date
-from typing import Any, Literal, Self, TypeAlias, Unpack, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, Unpack, cast
 from urllib.parse import quote
 
 from sottovoce.connection import Connection
 from sottovoce.errors import Reason, Refused
-from sottovoce.model import Credential, Policy, Result, check_credential
+from sottovoce.model import Credential, Domain, Policy, Result, check_credential
 from sottovoce.model.campaign import CAMPAIGN_ID
-from sottovoce.requester.drafts import AskedTerms, TaskRows, task_documents, terms_document
+from sottovoce.requester.drafts import (
+    AskedTerms,
+    TaskRows,
+    calibration_document,
+    task_documents,
+    terms_document,
+)
 from sottovoce.requester.exports import download
+from sottovoce.requester.overviews import ForecastView, MethodsView, OverviewView
 from sottovoce.requester.pages import all_pages, whole_result
 from sottovoce.requester.setup import PAUSE, RETRIES, token_from_setup
 from sottovoce.requester.views import (
@@ -21,12 +28,16 @@ from sottovoce.requester.views import (
     InviteCounts,
     NewToken,
     NewWebhook,
+    RejectionsView,
     ResultsView,
     TokenView,
     TruthView,
     WebhookView,
     WorkerView,
 )
+
+if TYPE_CHECKING:
+    from sottovoce.mechanisms.targets import Target
 
 __all__ = ["Order", "Requester"]
 
@@ -108,6 +119,37 @@ class Requester:
         answer = self._connection.put(_path(campaign, "tasks"), task_documents(tasks))
         return int(answer["tasks"])
 
+    def sample(self) -> CampaignView:
+        """A new open campaign whose simulated workers report in the next seconds: to look around.
+
+        It takes no reports of people, and everything that leaves it is stamped as simulated.
+        """
+        return cast(CampaignView, self._connection.post("/sample"))
+
+    def forecast(
+        self,
+        domain: Domain,
+        target: Target,
+        *,
+        tasks: int,
+        workers: int,
+        ability: Literal["mixed", "able", "expert"] = "mixed",
+        mechanism: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> ForecastView:
+        """What a campaign would show that does not exist yet: a score with a 90 % band.
+
+        A worker would be given up to `target.answers` of the tasks. The policy in the answer is
+        that of a draft with the same terms.
+        """
+        asked = {
+            **calibration_document(domain, target, mechanism, parameters),
+            "tasks": tasks,
+            "workers": workers,
+            "ability": ability,
+        }
+        return cast(ForecastView, self._connection.post("/forecasts", asked))
+
     def open(self, campaign: str) -> CampaignView:
         """Take reports from now on; terms and tasks are fixed."""
         return cast(CampaignView, self._connection.post(_path(campaign, "open")))
@@ -152,6 +194,18 @@ class Requester:
         """End every invite of a campaign; returns how many."""
         return int(self._connection.delete(_path(campaign, "invites"))["revoked"])
 
+    def rejections(self, campaign: str) -> RejectionsView:
+        """How many reports were refused, by reason, the most frequent first; seconds old."""
+        return cast(RejectionsView, self._connection.get(_path(campaign, "rejections")))
+
+    def overview(self, campaign: str) -> OverviewView:
+        """A campaign at a glance: coverage, certainty, weights, what more answers would do."""
+        return cast(OverviewView, self._connection.get(_path(campaign, "overview")))
+
+    def methods(self, campaign: str) -> MethodsView:
+        """A campaign in the words of a paper, with a BibTeX entry of the software."""
+        return cast(MethodsView, self._connection.get(_path(campaign, "methods")))
+
     def results_page(
         self, campaign: str, *, offset: int = 0, limit: int = 1000, order: Order = "place"
     ) -> ResultsView:
@@ -170,8 +224,10 @@ class Requester:
 
     def results(self, campaign: str) -> Result:
         """All truths and weights as `sottovoce.infer` returns them: to score, write or plot."""
-        policy = Policy.of_json(self.campaign(campaign)["policy"])
-        return whole_result(self._connection, _path(campaign, "results"), policy)
+        found = self.campaign(campaign)
+        policy, simulated = Policy.of_json(found["policy"]), found["simulated"]
+        path = _path(campaign, "results")
+        return whole_result(self._connection, path, policy, simulated=simulated)
 
     def export(
         self,

@@ -16,7 +16,13 @@ if TYPE_CHECKING:
     # Whoever names a target has loaded the mechanisms; others need not wait for them.
     from sottovoce.mechanisms.targets import Target
 
-__all__ = ["AskedTerms", "TaskRows", "task_documents", "terms_document"]
+__all__ = [
+    "AskedTerms",
+    "TaskRows",
+    "calibration_document",
+    "task_documents",
+    "terms_document",
+]
 
 TaskRows: TypeAlias = str | os.PathLike[str] | Iterable[Task | Mapping[str, Any] | str]
 """A file of tasks, or rows: tasks, mappings with task, text and image, or only texts."""
@@ -93,6 +99,16 @@ def _promise(terms: AskedTerms) -> dict[str, Any]:
         return {"policy": policy.as_json()}
     if domain is None or target is None:
         raise UsageError("give a policy, or a domain and a target")
+    return calibration_document(domain, target, mechanism, parameters)
+
+
+def calibration_document(
+    domain: Domain,
+    target: Target,
+    mechanism: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """What a policy shall be calibrated for, as JSON."""
     return {
         "domain": _domain_document(domain),
         "privacy": _privacy_document(target, mechanism, parameters),
@@ -115,6 +131,7 @@ def _privacy_document(
         "delta": target.delta,
         "answers": target.answers,
         "hide_participation": target.hide_participation,
+        "show_draw": str(target.show_draw),
     }
     chosen = {"mechanism": mechanism, "sample": target.sample, "parameters": parameters or None}
     return document | {name: value for name, value in chosen.items() if value is not None}

@@ -41,7 +41,9 @@ def _pages(
             return
 
 
-def whole_result(connection: Connection, path: str, policy: Policy) -> Result:
+def whole_result(
+    connection: Connection, path: str, policy: Policy, *, simulated: bool = False
+) -> Result:
     """All truths and weights of one inference, never some of one and some of the next."""
     for _ in range(ATTEMPTS):
         pages = list(_pages(connection, path, "truths"))
@@ -49,12 +51,17 @@ def whole_result(connection: Connection, path: str, policy: Policy) -> Result:
         summary = connection.get(path, query={"limit": 1})["summary"]
         if all(page["summary"] == summary for page in pages):
             truths = [row for page in pages for row in page["truths"]]
-            return _result(policy, summary, truths, workers)
+            return _result(policy, summary, truths, workers, simulated=simulated)
     raise Unreachable(connection.address, reason="its results change faster than they can be read")
 
 
 def _result(
-    policy: Policy, summary: Mapping[str, Any] | None, truths: list[Any], workers: list[Any]
+    policy: Policy,
+    summary: Mapping[str, Any] | None,
+    truths: list[Any],
+    workers: list[Any],
+    *,
+    simulated: bool,
 ) -> Result:
     known = [row for row in truths if row["truth"] is not None]
     if summary is None or not known:
@@ -70,7 +77,10 @@ def _result(
         rounds=summary["rounds"],
         converged=summary["converged"],
         provenance=Provenance(
-            summary["method"], version=summary["version"], policy_hash=policy.hash
+            summary["method"],
+            version=summary["version"],
+            policy_hash=policy.hash,
+            simulated=simulated,
         ),
         confidence=_numbers(known, "confidence"),
         standard_error=_numbers(known, "standard_error"),

@@ -12,6 +12,8 @@ __all__ = [
     "InviteCounts",
     "NewToken",
     "NewWebhook",
+    "RejectionView",
+    "RejectionsView",
     "ResultsView",
     "SummaryView",
     "TokenView",
@@ -41,10 +43,14 @@ class GuaranteeView(TypedDict):
 
 
 class CampaignView(TypedDict):
-    """A campaign. `answers` is the most a worker gives, `block` how many tasks a worker gets."""
+    """A campaign. `answers` is the most a worker gives, `block` how many tasks a worker gets.
+
+    The workers of a `simulated` one are simulated.
+    """
 
     id: str
     state: Literal["draft", "open", "closed"]
+    simulated: bool
     title: str
     question: str
     unit: str | None
@@ -115,6 +121,21 @@ class ResultsView(TypedDict):
     truths: list[TruthView]
     total: int
     reports_waiting: int
+
+
+class RejectionView(TypedDict):
+    """How many reports were refused for one reason."""
+
+    reason: str
+    words: str
+    count: int
+
+
+class RejectionsView(TypedDict):
+    """Refused reports by reason, the most frequent first."""
+
+    rejections: list[RejectionView]
+    total: int
 
 
 class TokenView(TypedDict):

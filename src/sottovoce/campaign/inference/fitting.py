@@ -42,6 +42,8 @@ def fitted(
         version=__version__,
         settled=before is not None and before.settled,
         checkpoint=before.checkpoint if before else 0,
+        changed=before.changed if before else None,
+        changed_since=before.changed_since if before else 0,
     )
     try:
         summary, columns = _inferred(gathered, policy, summary)

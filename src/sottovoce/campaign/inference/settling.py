@@ -22,6 +22,9 @@ CHANGED = 0.01
 FEWEST = 5
 """Reports that every task must have: with fewer, truths stand still by chance."""
 
+KEPT = ("settled", "checkpoint", "changed", "changed_since")
+"""What a result says that is no checkpoint: the same as the one before."""
+
 
 def settled(
     summary: Summary, columns: Columns, tasks: int, domain: Domain, before: Summary | None
@@ -31,33 +34,44 @@ def settled(
     A result is compared with a checkpoint of at least 10 % fewer reports, and becomes the next
     checkpoint. The campaign has settled once every task has 5 reports and truths have changed by at
     most 1 % in between: for labels the share that changed, for numbers how far they moved on
-    average, in parts of the range. It stays settled, since this is told once.
+    average, in parts of the range. It stays settled, since this is told once. How much changed
+    between the last two checkpoints stays with the result until the next.
     """
     checkpoint = before.checkpoint if before else 0
-    was = before is not None and before.settled
-    if checkpoint > FEWER * summary.reports:
-        return replace(summary, settled=was, checkpoint=checkpoint), columns
+    if before is not None and checkpoint > FEWER * summary.reports:
+        kept = {name: getattr(before, name) for name in KEPT}
+        return replace(summary, **kept), columns
     enough = len(columns.place) == tasks and int(columns.answers.min()) >= FEWEST
-    steady = enough and _change(columns, tasks, domain) <= CHANGED
+    change = _change(columns, tasks, domain)
     now = replace(columns, before_place=columns.place, before_truth=columns.truth)
-    return replace(summary, settled=was or steady, checkpoint=summary.reports), now
+    summary = replace(
+        summary,
+        settled=(before is not None and before.settled) or (enough and change <= CHANGED),
+        checkpoint=summary.reports,
+        changed=change if checkpoint else None,
+        changed_since=checkpoint,
+    )
+    return summary, now
 
 
 def _change(columns: Columns, tasks: int, domain: Domain) -> float:
-    """By how much truths changed since the checkpoint; what was not there changed altogether."""
+    """By how much truths changed since the checkpoint, over all tasks that have one now.
+
+    What was not there changed altogether.
+    """
     if columns.before_truth.dtype.kind != columns.truth.dtype.kind:
         return 1.0
     moved = np.ones(tasks)
     before = _spread(columns.before_place, columns.before_truth, tasks)
     now = _spread(columns.place, columns.truth, tasks)
-    known = ~np.isnan(before)
+    known = ~(np.isnan(before) | np.isnan(now))
     distance = np.abs(now - before)[known]
     if columns.is_numeric:
         grid = Grid.over(domain)
         moved[known] = distance / float(grid.high - grid.low)
     else:
         moved[known] = distance > 0
-    return float(moved.mean())
+    return float(moved[~np.isnan(now)].mean())
 
 
 def _spread(

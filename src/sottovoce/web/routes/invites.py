@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Literal
 
 from fastapi import APIRouter, Request
@@ -14,6 +15,8 @@ from sottovoce.campaign.inviting import (
     invite,
     revoke_invites,
 )
+from sottovoce.campaign.qr_codes import MOST_CODES, qr_code
+from sottovoce.errors import Reason, Refused
 from sottovoce.web.bodies import Asked, Day
 from sottovoce.web.bounding import BoundedRoute
 from sottovoce.web.requests import CampaignId, Requester, TheService
@@ -33,6 +36,19 @@ class InvitesAskedBody(Asked):
     expires_on: Day | None = Field(
         None, description="The first day (UTC) on which the links no longer work."
     )
+    codes: bool = Field(
+        False, description=f"Whether to make QR codes too, of up to {MOST_CODES:,} links at once."
+    )
+
+
+class CodeBody(BaseModel):
+    """A QR code: so many modules a side, and the dark ones as an SVG path in module units.
+
+    Leave four modules of light around it.
+    """
+
+    size: int = Field(examples=[41])
+    path: str = Field(examples=["M0 0h7v1h-7z…"])
 
 
 class LinksBody(BaseModel):
@@ -40,6 +56,9 @@ class LinksBody(BaseModel):
 
     links: list[str] = Field(
         examples=[["https://answers.example/c/k7f3q2mzab#svi_cq7Wd0m…"]],
+    )
+    codes: list[CodeBody] | None = Field(
+        None, description="The same as QR codes, in the same order; null unless asked for."
     )
 
 
@@ -66,6 +85,12 @@ def post_invites(
     body: InvitesAskedBody,
 ) -> LinksBody:
     """Make links to a draft or an open campaign."""
+    if body.codes and body.count > MOST_CODES:
+        raise Refused(
+            Reason.MALFORMED,
+            f"ask for up to {MOST_CODES:,} links at once with codes",
+            field="count",
+        )
     links = invite(
         service,
         campaign_id,
@@ -74,7 +99,8 @@ def post_invites(
         count=body.count,
         expires_on=body.expires_on,
     )
-    return LinksBody(links=links)
+    codes = [CodeBody(**asdict(qr_code(link))) for link in links] if body.codes else None
+    return LinksBody(links=links, codes=codes)
 
 
 @router.get("/campaigns/{campaign_id}/invites")

@@ -1,0 +1,206 @@
+"""A campaign in the words of a paper: what was asked, promised, received and inferred."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from sottovoce.campaign.guaranteeing import Kept, kept_by
+from sottovoce.campaign.results import found_result
+from sottovoce.campaign.service import Service
+from sottovoce.campaign.sources import SOURCES, Source
+from sottovoce.mechanisms.policies import mechanism_of
+from sottovoce.mechanisms.sampling import Sampled
+from sottovoce.model import Campaign, Domain, Grid, Guarantee, Kind, Policy, State, label_text
+from sottovoce.model.guarantee import rounded_up
+from sottovoce.stores.database.results import Summary
+from sottovoce.version import __version__
+
+__all__ = ["Description", "Fact", "describe"]
+
+MOST_NAMED = 12
+"""Labels that are named; the others are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One thing that is known of a campaign."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A paragraph to cite, the software's BibTeX entry, and the facts behind both."""
+
+    paragraph: str
+    citation: str
+    facts: tuple[Fact, ...]
+
+
+def describe(service: Service, id: str) -> Description:
+    """A campaign in words. May take seconds at first sight of a policy."""
+    with service.database.reading() as connection:
+        stored, found = found_result(connection, id)
+    summary = None if found is None or found.summary.method is None else found.summary
+    campaign = stored.campaign
+    kept = kept_by(campaign.terms)
+    return Description(
+        _paragraph(campaign, kept, summary),
+        _citation(service.today()),
+        _facts(campaign, kept, summary),
+    )
+
+
+def _paragraph(campaign: Campaign, kept: Kept, summary: Summary | None) -> str:
+    sentences = [
+        _stamp(campaign),
+        _collected(campaign),
+        _randomised(campaign.terms.policy),
+        _promised(kept, campaign.terms.answers),
+        _inferred(campaign, summary),
+        f"The policy has the SHA-256 hash {campaign.terms.policy.hash}.",
+        f"Reference: {_source(campaign.terms.policy).reference}",
+    ]
+    return " ".join(filter(None, sentences))
+
+
+def _stamp(campaign: Campaign) -> str:
+    if not campaign.simulated:
+        return ""
+    return "SIMULATED: a program made all reports with seeded noise, and no person answered."
+
+
+def _collected(campaign: Campaign) -> str:
+    """How many answered what, and when; in the past tense once nothing more can come."""
+    counts = campaign.counts
+    asked = f"{_count(campaign.tasks, 'task')}, each with {_kind(campaign.terms.policy.domain)}"
+    given = f"each worker {{}} given up to {_count(campaign.block, 'task')}, assigned by a hash"
+    if campaign.state is State.DRAFT:
+        return f"A campaign is drafted on {asked}; {given.format('is')}."
+    received = f"{_count(counts.reports, 'report')} from {_count(counts.workers, 'worker')}"
+    opened = f"opened on {campaign.opened_on}"
+    if campaign.state is State.OPEN:
+        return (
+            f"A campaign on {asked}, {opened} (UTC), has received {received} so far; "
+            f"{given.format('is')}."
+        )
+    return (
+        f"A campaign on {asked}, {opened} and closed on {campaign.closed_on} (UTC), received "
+        f"{received}; {given.format('was')}."
+    )
+
+
+def _randomised(policy: Policy) -> str:
+    mechanism = mechanism_of(policy)
+    source = _source(policy)
+    sampled = (
+        f" Of its answers each worker sends {mechanism.answers:,}, chosen at random."
+        if isinstance(mechanism, Sampled)
+        else ""
+    )
+    hidden = (
+        " A report is sent for every given task, answered or not, so that participation is private."
+        if mechanism.hides_participation
+        else ""
+    )
+    return (
+        f"Answers are randomised on the worker's own device, before anything is sent, by "
+        f"{source.words} ({source.cited}; parameters: {_parameters(policy)}).{sampled}{hidden}"
+    )
+
+
+def _promised(kept: Kept, answers: int) -> str:
+    """The guarantees as they hold, rounded up, and what they assume."""
+    assumed = kept.per_worker.assumptions
+    under = f" This assumes that {' and that '.join(assumed)}." if assumed else ""
+    return (
+        f"All reports of a worker together keep local differential privacy with "
+        f"{_held(kept.per_answer)} for the change of one answer and {_held(kept.per_worker)} for "
+        f"the change of all answers of a worker with up to {_count(answers, 'answer')}.{under}"
+    )
+
+
+def _inferred(campaign: Campaign, summary: Summary | None) -> str:
+    if summary is None:
+        return "No truths are inferred yet."
+    tense = "were" if campaign.state is State.CLOSED else "are"
+    rest = "" if summary.converged else ", without coming to rest"
+    return (
+        f"Truths {tense} inferred by the method {summary.method} of Sottovoce {summary.version} "
+        f"from {_count(summary.reports, 'report')} in {_count(summary.rounds, 'round')}{rest}."
+    )
+
+
+def _kind(domain: Domain) -> str:
+    if domain.is_numeric:
+        grid = Grid.over(domain)
+        return f"a number from {domain.low:g} to {domain.high:g} in steps of {float(grid.step):g}"
+    shown = ", ".join(label_text(label) for label in domain.labels[:MOST_NAMED])
+    more = ", …" if domain.size > MOST_NAMED else ""
+    order = "ordered labels" if domain.kind is Kind.ORDINAL else "labels"
+    return f"one of {domain.size:,} {order} ({shown}{more})"
+
+
+def _held(held: Guarantee) -> str:
+    if not held.is_finite:
+        return "no finite epsilon"
+    bound = "" if held.exact else "at most "
+    return f"{bound}epsilon {rounded_up(held.epsilon, 4)} and delta {held.delta:g}"
+
+
+def _parameters(policy: Policy) -> str:
+    mechanism = mechanism_of(policy)
+    inner = mechanism.mechanism if isinstance(mechanism, Sampled) else mechanism
+    fields = {name: value for name, value in inner.as_json().items() if name != "name"}
+    return ", ".join(f"{name} {value}" for name, value in fields.items() if value not in ("", {}))
+
+
+def _source(policy: Policy) -> Source:
+    mechanism = mechanism_of(policy)
+    inner = mechanism.mechanism if isinstance(mechanism, Sampled) else mechanism
+    return SOURCES[inner.name]
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def _citation(today: date) -> str:
+    """A BibTeX entry of this release."""
+    fields = {
+        "title": "{Sottovoce}: truth inference from privately randomised crowd answers",
+        "author": "{The Sottovoce developers}",
+        "version": __version__,
+        "year": str(today.year),
+        "license": "Apache-2.0",
+    }
+    lines = "".join(f"  {name:<7} = {{{value}}},\n" for name, value in fields.items())
+    return f"@software{{sottovoce,\n{lines}}}"
+
+
+def _facts(campaign: Campaign, kept: Kept, summary: Summary | None) -> tuple[Fact, ...]:
+    counts, policy = campaign.counts, campaign.terms.policy
+    rows: Sequence[tuple[str, object]] = (
+        ("campaign", campaign.id),
+        ("state", campaign.state),
+        ("simulated", "yes" if campaign.simulated else "no"),
+        ("question", campaign.terms.question),
+        ("answers", _kind(policy.domain)),
+        ("tasks", f"{campaign.tasks:,}"),
+        ("workers", f"{counts.workers:,}"),
+        ("reports", f"{counts.reports:,}"),
+        ("opened", campaign.opened_on),
+        ("closed", campaign.closed_on),
+        ("mechanism", mechanism_of(policy).name),
+        ("parameters", _parameters(policy)),
+        ("guarantee per answer", _held(kept.per_answer)),
+        ("guarantee per worker", _held(kept.per_worker)),
+        ("assumptions", "; ".join(kept.per_worker.assumptions)),
+        ("policy hash", policy.hash),
+        ("method", summary and f"{summary.method}, Sottovoce {summary.version}"),
+        ("source", _source(policy).reference),
+    )
+    return tuple(Fact(name, str(value)) for name, value in rows if value)

@@ -1,0 +1,136 @@
+"""The forecast itself: some campaigns as the service would run them, each with seeded workers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sottovoce.api.inferring import infer
+from sottovoce.campaign.browsing import works_in_browser
+from sottovoce.campaign.forecasts.outlook import Outlook
+from sottovoce.campaign.forecasts.question import Question
+from sottovoce.campaign.guaranteeing import kept_under
+from sottovoce.campaign.promising import calibrated_policy
+from sottovoce.datasets import SeededRandomness
+from sottovoce.mechanisms.policies import mechanism_of
+from sottovoce.mechanisms.tables import answer_cells, report_table
+from sottovoce.model import Policy, Reports
+from sottovoce.planning.pairs import AWARE
+from sottovoce.planning.running import seeds_of
+from sottovoce.planning.scenario import Scenario
+from sottovoce.planning.simulating import Forecast, constant_error
+from sottovoce.planning.trials import error_of, run_trial
+
+__all__ = ["outlook"]
+
+TRIALS = 20
+"""Simulated campaigns: 19 are the fewest that give a band."""
+
+SEED = 0
+"""One for all questions: neighbours on a slider differ by their privacy, not by their luck."""
+
+MOST_LABELS, MOST_NUMBERS = 2_000, 1_000
+"""Reports of a simulated campaign, so that all of them take about a second."""
+
+LEAST_TASKS = 20
+"""With fewer tasks the share of right ones is too coarse: rather fewer workers are simulated."""
+
+
+def outlook(question: Question) -> Outlook:
+    """The forecast of a question. The same question has the same forecast. May take seconds."""
+    policy = calibrated_policy(
+        question.domain, question.target, mechanism=question.mechanism,
+        parameters=question.parameters,
+    )  # fmt: skip
+    asked = Scenario(
+        question.domain, question.tasks, question.workers, question.block, question.ability
+    )
+    scenario = bounded(asked)
+    noisy, clean = _simulated(scenario, policy), _simulated(scenario, None)
+    constant = constant_error(scenario, TRIALS, SEED)
+    numeric = question.domain.is_numeric
+    return Outlook(
+        score="mean error" if numeric else "accuracy",
+        expected=_score(noisy.error, numeric),
+        band=_band(noisy, numeric),
+        trials=TRIALS,
+        clean=_score(clean.error, numeric),
+        constant=_score(constant, numeric),
+        policy=policy,
+        kept=kept_under(policy),
+        in_browser=works_in_browser(policy),
+        notes=_notes(question, asked, scenario),
+    )
+
+
+def bounded(scenario: Scenario) -> Scenario:
+    """A campaign that is quickly simulated: as many reports for each task, on fewer tasks.
+
+    Where so few tasks would be left that their share of right ones says little, workers are left
+    out too.
+    """
+    most = MOST_NUMBERS if scenario.domain.is_numeric else MOST_LABELS
+    if scenario.cells <= most:
+        return scenario
+    smaller = scenario.smaller(most)
+    tasks = min(scenario.tasks, max(smaller.tasks, LEAST_TASKS))
+    # The answers of a worker say how able it is: as many of them as there are.
+    answers = min(scenario.answers_per_worker, tasks)
+    per_task = min(scenario.answers_per_task, most / tasks)
+    workers = max(1, round(per_task * tasks / answers))
+    return replace(scenario, tasks=tasks, answers_per_worker=answers, workers=workers)
+
+
+def _simulated(scenario: Scenario, policy: Policy | None) -> Forecast:
+    errors = (_trial(scenario, policy, *seeds_of(SEED, trial)) for trial in range(TRIALS))
+    return Forecast(None, None, tuple(errors))
+
+
+def _trial(scenario: Scenario, policy: Policy | None, for_answers: int, for_noise: int) -> float:
+    """The error of one campaign: every worker reports on the tasks it is given, and on no other.
+
+    A table's `perturb` would have whoever hides participation report on all tasks there are.
+    """
+    answers, truths = scenario.draw(for_answers)
+    if policy is None:
+        return run_trial(answers, truths, None, AWARE, for_noise).error
+    reports = _reports(answers, policy, SeededRandomness(for_noise))
+    found = infer(reports, AWARE, policy=policy, compiled=True, ties="random", seed=for_noise)
+    return error_of(found, truths)
+
+
+def _reports(answers: Reports, policy: Policy, randomness: SeededRandomness) -> Reports:
+    mechanism = mechanism_of(policy)
+    cells = answer_cells(answers, policy.domain)
+    private = mechanism.draw(len(cells.workers), randomness)
+    reports = mechanism.perturb(cells, private, randomness)
+    return report_table(reports, mechanism.alphabet, policy.domain, simulated=True)
+
+
+def _score(error: float, numeric: bool) -> float:
+    return error if numeric else 1 - error
+
+
+def _band(forecast: Forecast, numeric: bool) -> tuple[float, float]:
+    band = forecast.band
+    assert band is not None  # noqa: S101 - there are enough trials
+    low, high = sorted(_score(end, numeric) for end in band)
+    return low, high
+
+
+def _notes(question: Question, asked: Scenario, scenario: Scenario) -> tuple[str, ...]:
+    """What was assumed, and what was made smaller."""
+    notes = [f"{asked.crowd.sentence(question.domain.size).capitalize()}."]
+    if question.target.hide_participation:
+        notes.append("Every worker is assumed to answer all the tasks it is given.")
+    if scenario != asked:
+        notes.append(
+            f"Simulated with {scenario.tasks:,} tasks and {scenario.workers:,} workers, "
+            f"{scenario.answers_per_task:,.0f} answers for each task: the band of the whole "
+            "campaign is narrower."
+        )
+    if scenario.answers_per_task < 0.9 * asked.answers_per_task:
+        notes.append(
+            f"The campaign would have {asked.answers_per_task:,.0f} answers for each task, and "
+            "so do better than this."
+        )
+    return tuple(notes)

@@ -1,0 +1,103 @@
+"""The use case: everything an overview shows, from the result on the shelf."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from sqlalchemy import Connection
+
+from sottovoce.campaign.overview.certainty import Certainty, certainty_of
+from sottovoce.campaign.overview.coverage import Coverage, coverage_of
+from sottovoce.campaign.overview.further import Further, further_of
+from sottovoce.campaign.overview.weights import Weights, weights_of
+from sottovoce.campaign.results import found_result, reports_waiting
+from sottovoce.campaign.service import Service
+from sottovoce.mechanisms.policies import mechanism_of
+from sottovoce.model import State
+from sottovoce.stores.database.campaigns import Stored, tasks_at
+from sottovoce.stores.database.results import Columns, Found, Summary
+
+__all__ = ["Overview", "overview"]
+
+Names: TypeAlias = Callable[[Sequence[int]], Sequence[str]]
+"""The names of tasks by their places."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a result's columns say: kept beside them."""
+
+    coverage: Coverage
+    certainty: Certainty | None
+    further: Further | None
+    weights: Weights
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """A campaign at a glance. All but the counts is as of the latest result.
+
+    `waiting` is how many reports that has not seen. `further` is None for a closed campaign too.
+    """
+
+    tasks: int
+    workers: int
+    reports: int
+    waiting: int
+    summary: Summary | None
+    seen: Seen
+    further: Further | None
+
+
+def overview(service: Service, id: str) -> Overview:
+    """A campaign at a glance."""
+    with service.database.reading() as connection:
+        stored, found = found_result(connection, id)
+        waiting = reports_waiting(connection, stored, found)
+        seen = _seen(service, connection, stored, found)
+    campaign = stored.campaign
+    return Overview(
+        campaign.tasks,
+        campaign.counts.workers,
+        campaign.counts.reports,
+        waiting,
+        None if found is None else found.summary,
+        seen,
+        None if campaign.state is State.CLOSED else seen.further,
+    )
+
+
+def _seen(service: Service, connection: Connection, stored: Stored, found: Found | None) -> Seen:
+    if found is None:
+        return _looked(stored, None, Columns.none(), _names(connection, stored))
+    shelved = service.shelf.result(connection, stored, found)
+    kept = shelved.derived.get("overview")
+    if isinstance(kept, Seen):
+        return kept
+    names = shelved.names
+    seen = _looked(stored, found.summary, shelved.columns, lambda at: [names[i] for i in at])
+    shelved.derived["overview"] = seen
+    return seen
+
+
+def _looked(stored: Stored, summary: Summary | None, columns: Columns, names: Names) -> Seen:
+    campaign = stored.campaign
+    policy, tasks = campaign.terms.policy, campaign.tasks
+    hidden = mechanism_of(policy).hides_participation
+    return Seen(
+        coverage_of(columns, tasks, names, hidden=hidden),
+        certainty_of(columns, policy.domain),
+        further_of(columns, policy.domain, tasks),
+        weights_of(columns, summary),
+    )
+
+
+def _names(connection: Connection, stored: Stored) -> Names:
+    """Names that are looked up: a campaign without a result is not on the shelf."""
+
+    def names(places: Sequence[int]) -> list[str]:
+        return [task.name for task in tasks_at(connection, stored.number, places)]
+
+    return names
