@@ -28,6 +28,7 @@ from sottovoce.cli import (
     serving,
     simulating,
     tradeoff,
+    verifying,
 )
 from sottovoce.cli.epsilons import EpsilonsCommand
 from sottovoce.errors import (
@@ -66,6 +67,7 @@ app.command("simulate")(simulating.simulate)
 app.command("serve")(serving.serve)
 app.add_typer(campaigns.app, name="campaign")
 app.command("answer")(answering.answer)
+app.command("verify-page")(verifying.verify_page)
 app.command("backup")(safekeeping.backup)
 app.command("restore")(safekeeping.restore)
 app.command("doctor")(doctoring.doctor)

@@ -4,30 +4,18 @@ from __future__ import annotations
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sottovoce.web.header_values import (
+    COMMON,
+    NOTHING,
+    PAGE,
+    REFERENCE,
+    SERVICE_WORKER,
+    SHOWN,
+    TWO_YEARS,
+)
 from sottovoce.web.settings import Settings
 
-__all__ = ["SecurityHeaders"]
-
-COMMON = {
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Resource-Policy": "same-origin",
-}
-# For what is shown in a window of its own; each header of the interface costs time at each report.
-SHOWN = {
-    **COMMON,
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-}
-PAGE = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
-    "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
-    "require-trusted-types-for 'script'"
-)
-# Swagger UI sets innerHTML, which trusted types forbid; an inline script does not run even so.
-REFERENCE = PAGE.removesuffix("; require-trusted-types-for 'script'")
-NOTHING = "default-src 'none'; frame-ancestors 'none'"
-TWO_YEARS = "max-age=63072000"
+__all__ = ["PAGE", "SecurityHeaders"]
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -42,9 +30,9 @@ class SecurityHeaders:
         self._interface = _raw(COMMON, secure, unkept, {"Content-Security-Policy": NOTHING})
         self._reference = _raw(SHOWN, secure, unkept, {"Content-Security-Policy": REFERENCE})
         # A browser asks each time whether a file has changed: a new release shows at once.
-        self._static = _raw(
-            COMMON, secure, {"Cache-Control": "no-cache", "Content-Security-Policy": NOTHING}
-        )
+        renewed = {"Cache-Control": "no-cache"}
+        self._static = _raw(COMMON, secure, renewed, {"Content-Security-Policy": NOTHING})
+        self._service_worker = _raw(COMMON, secure, renewed, SERVICE_WORKER)
         self._page = _raw(SHOWN, secure, unkept, {"Content-Security-Policy": PAGE})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -65,6 +53,8 @@ class SecurityHeaders:
             return self._interface
         if path == "/api":
             return self._reference
+        if path == "/static/service-worker.js":
+            return self._service_worker
         return self._static if path.startswith("/static/") else self._page
 
 

@@ -1,0 +1,32 @@
+"""The files of the worker's page, and the hashes that this release has of them."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+__all__ = ["PAGE", "STATIC", "fingerprint", "worker_files"]
+
+STATIC = Path(__file__).parent / "static"
+
+PAGE = "worker.html"
+"""The worker's page itself, which is served as /c/CAMPAIGN and not as a static file."""
+
+_NAMED = ("icon.svg", "randomize.js", "service-worker.js", "sottovoce.css", "worker.css")
+_TYPES = ".d.ts"
+"""Types are for who writes a module: no browser loads them."""
+
+
+def worker_files(folder: Path = STATIC) -> tuple[str, ...]:
+    """All that the worker's page may load, by their place below `static`.
+
+    >>> "randomize.js" in worker_files()
+    True
+    """
+    modules = (path.relative_to(folder).as_posix() for path in (folder / "worker").rglob("*.*"))
+    return tuple(sorted([*_NAMED, *(name for name in modules if not name.endswith(_TYPES))]))
+
+
+def fingerprint(content: bytes) -> str:
+    """SHA-256 in hexadecimal: what is published, and what `sha256sum` prints."""
+    return hashlib.sha256(content).hexdigest()
