@@ -5,11 +5,15 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+TSC := node_modules/.bin/tsc
 # Real datasets for the tests that need some; without them those tests say that they were skipped.
 DATA ?= $(wildcard ../shared/data)
 export SOTTOVOCE_DATA ?= $(abspath $(DATA))
 
-.PHONY: help demo test test-slow bench studies format docs clean
+# Tests start Python a hundred times: compiled modules are kept for it, whatever the machine prefers.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: help demo test types tests test-slow chromium page-types bench studies format docs screens clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -17,14 +21,21 @@ help: ## list the targets
 demo: $(VENV)/demo.stamp ## run a private campaign for real: a server, workers in other processes, truths
 	$(BIN)/sottovoce demo
 
-test: $(VENV)/test.stamp ## lint, types, layers, tests: what CI runs
+test: $(VENV)/test.stamp chromium $(TSC) ## lint, types, layers, tests: what CI runs
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory page-types
+	@$(MAKE) --no-print-directory -j2 types tests
+
+# Types are checked by one process: the tests use the other processors meanwhile.
+types: $(VENV)/test.stamp
+	$(BIN)/mypy
+tests: $(VENV)/test.stamp
 	$(BIN)/pytest -m "not slow" -n auto --dist worksteal
 
-test-slow: $(VENV)/test.stamp ## the larger runs as well
+test-slow: export SOTTOVOCE_EXAMPLES = thorough
+test-slow: $(VENV)/test.stamp chromium ## the larger runs as well
 	$(BIN)/pytest -n auto --dist worksteal
 
 bench: $(VENV)/bench.stamp ## measure against crowd-kit and pandas; writes docs/benchmarks.md
@@ -41,9 +52,14 @@ docs: $(VENV)/test.stamp ## write the references of the commands and the interfa
 	$(BIN)/python tests/docs/cli_reference.py > docs/cli.md
 	$(BIN)/python tests/docs/api_reference.py > docs/api.md
 	$(BIN)/python tests/docs/promises.py
+	$(BIN)/python -m tests.web.integrity
+	$(BIN)/python tests/docs/fingerprints.py
+
+screens: $(VENV)/test.stamp chromium ## take the pictures of the worker's page anew; writes docs/screens
+	$(BIN)/python -m tests.browser.screens
 
 clean: ## remove the environment and everything made
-	rm -rf $(VENV) demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) node_modules demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # An environment per extra would be slower; each stamp adds its extra to the one environment.
@@ -63,3 +79,14 @@ $(VENV)/test.stamp: $(VENV)/bin/python pyproject.toml constraints.txt
 $(VENV)/bench.stamp: $(VENV)/test.stamp
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	@touch $@
+
+# What a machine may lack, and may not be allowed to get: the tests then say what they left out.
+chromium:
+	@sh tests/browser/install.sh
+
+page-types:
+	@if test -x $(TSC); then set -x; $(TSC) -p tsconfig.json && $(TSC) -p tsconfig.service-worker.json; \
+	else echo "No TypeScript: the types of the pages' modules are not checked (npm install)"; fi
+
+$(TSC): package.json
+	@if command -v npm > /dev/null; then set -x; npm install --silent && touch $@; fi || true

@@ -9,12 +9,15 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import settings
+from tests.service.forking import Forker, forking
 
 from sottovoce.stores.database import Database, upgrade
 
 # Time is no property of an example: the first one imports, and other tests run at the same time.
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
+# `make test-slow` tries more of them.
+settings.register_profile("quick", deadline=None, max_examples=50)
+settings.register_profile("thorough", deadline=None, max_examples=200)
+settings.load_profile(os.environ.get("SOTTOVOCE_EXAMPLES", "quick"))
 
 
 @pytest.fixture(scope="session")
@@ -42,6 +45,15 @@ def postgresql() -> Iterator[str]:
         server.psql("SELECT pg_reload_conf()")
         yield server.get_uri()
         server.cleanup()
+
+
+@pytest.fixture(scope="session")
+def forker() -> Iterator[Forker]:
+    """Starts servers and commands in a moment."""
+    if not hasattr(os, "fork"):
+        pytest.skip("needs a system on which processes fork")
+    with forking() as made:
+        yield made
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -150,6 +150,9 @@ FINITE = [case for case in CASES if case.has_channel]
 PROMISING = [c for c in CASES if not isinstance(c.mechanism, PublishedFactorization)]
 """All but the one that promises nothing."""
 
+LONG = frozenset({"two-layer as published", "two-layer with NULL"})
+"""Whose whole curve takes seconds: the slow tests follow it, and always those of their kin."""
+
 
 class Untouchable:
     """Randomness that nobody may ask for."""
@@ -181,6 +184,18 @@ def finite(request: pytest.FixtureRequest) -> Case:
 @pytest.fixture(params=PROMISING, ids=_name)
 def promising(request: pytest.FixtureRequest) -> Case:
     """Every mechanism with a guarantee that is finite at some delta."""
+    found: Case = request.param
+    return found
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(case, id=_name(case), marks=[pytest.mark.slow] if case.name in LONG else [])
+        for case in PROMISING
+    ]
+)
+def followed(request: pytest.FixtureRequest) -> Case:
+    """The same, for tests that follow the curve of epsilon and delta."""
     found: Case = request.param
     return found
 

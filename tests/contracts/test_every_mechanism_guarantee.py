@@ -246,23 +246,23 @@ def test_the_curve_of_the_gaussian_bounds_what_reports_on_the_grid_betray(
 
 
 @pytest.mark.parametrize("unit", Unit)
-def test_a_larger_delta_never_raises_epsilon(promising: Case, unit: Unit) -> None:
-    held = [promising.mechanism.guarantee(3, unit, delta).epsilon for delta in (0.0, 1e-3, 0.2)]
+def test_a_larger_delta_never_raises_epsilon(followed: Case, unit: Unit) -> None:
+    held = [followed.mechanism.guarantee(3, unit, delta).epsilon for delta in (0.0, 1e-3, 0.2)]
     assert held == sorted(held, reverse=True)
 
 
 @pytest.mark.parametrize("unit", Unit)
 @pytest.mark.parametrize("delta", [0.0, 1e-3])
-def test_more_answers_never_lower_epsilon(promising: Case, unit: Unit, delta: float) -> None:
-    if isinstance(promising.mechanism, Sampled) and unit is Unit.ANSWER and delta > 0:
+def test_more_answers_never_lower_epsilon(followed: Case, unit: Unit, delta: float) -> None:
+    if isinstance(followed.mechanism, Sampled) and unit is Unit.ANSWER and delta > 0:
         pytest.skip("of more answers a smaller part is sent")
-    held = [promising.mechanism.guarantee(k, unit, delta).epsilon for k in (1, 3, 20)]
+    held = [followed.mechanism.guarantee(k, unit, delta).epsilon for k in (1, 3, 20)]
     assert all(b >= a - 1e-9 for a, b in itertools.pairwise(held))
 
 
 @pytest.mark.parametrize("unit", Unit)
-def test_epsilon_and_delta_are_two_ways_along_one_curve(promising: Case, unit: Unit) -> None:
-    mechanism, answers = promising.mechanism, 3
+def test_epsilon_and_delta_are_two_ways_along_one_curve(followed: Case, unit: Unit) -> None:
+    mechanism, answers = followed.mechanism, 3
     for delta in (1e-6, 0.05):
         epsilon = mechanism.guarantee(answers, unit, delta).epsilon
         if math.isinf(epsilon):

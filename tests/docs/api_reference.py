@@ -89,7 +89,8 @@ MEANINGS: dict[Reason, str] = {
     Reason.NOT_A_DRAFT: "the campaign was opened: what it asks and promises no longer changes",
     Reason.QUOTA_REACHED: "the campaign has as many workers as it wants",
     Reason.FOREIGN_POLICY: "the reports were made under another policy than the campaign's",
-    Reason.SIMULATED: "the reports' noise came from a seed, and protects nobody",
+    Reason.SIMULATED: "the reports' noise came from a seed, and protects nobody; or the campaign "
+    "itself is simulated, and takes nothing from people",
     Reason.NOT_ADMITTED: "reports that the policy's mechanism does not send, or on tasks that were "
     "not given to this worker",
     Reason.ALREADY_REPORTED: "a second report of a worker on the same task, or in all where the "

@@ -79,13 +79,16 @@ def plain(lines: list[str], *, random: bool = False) -> list[str]:
 
 
 class Console:
-    """One bash in one folder, and the servers that were started from it."""
+    """One bash in one folder, and the servers that were started from it.
 
-    def __init__(self, folder: Path) -> None:
+    `commands` is the folder in which it finds `sottovoce`.
+    """
+
+    def __init__(self, folder: Path, commands: Path) -> None:
         self._folder, self._address = folder, SHOWN_ADDRESS
         self._environment = {
             **{name: value for name, value in os.environ.items() if name not in _OURS},
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PATH": os.pathsep.join([str(commands), *_OWN_PROGRAMS, os.environ["PATH"]]),
             "SOTTOVOCE_HOME": str(folder / ".home"),
             "SOTTOVOCE_DATA": str(folder / "cache"),
             "SOTTOVOCE_CACHE": str(folder / ".cache"),
@@ -150,6 +153,7 @@ class Console:
         return str(found[-1]) if found else words
 
 
+_OWN_PROGRAMS = [str(Path(sys.executable).parent)]
 _OURS = {"SOTTOVOCE_URL", "SOTTOVOCE_TOKEN", "SOTTOVOCE_DATABASE_URL"}
 
 

@@ -26,28 +26,28 @@ def param(page: Path) -> Any:
 
 
 @pytest.mark.parametrize("page", [param(page) for page in PAGES])
-def test_commands_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
-    with Console(tmp_path) as console:
+def test_commands_print_what_the_page_shows(page: Path, tmp_path: Path, commands: Path) -> None:
+    with Console(tmp_path, commands) as console:
         for typed in typed_in(page.read_text(encoding="utf-8")):
             seen = console.run(typed.command)
             assert matches(typed, seen), "\n".join([f"$ {typed.command}", *seen])
 
 
-def test_variables_and_files_stay(tmp_path: Path) -> None:
-    with Console(tmp_path) as console:
+def test_variables_and_files_stay(tmp_path: Path, commands: Path) -> None:
+    with Console(tmp_path, commands) as console:
         assert console.run("NAME=$(echo ada; echo note >&2)") == ["note"]
         assert console.run("cat > file <<'END'\n$NAME\nEND") == []
         assert console.run('echo "$NAME"; cat file') == ["ada", "$NAME"]
 
 
-def test_a_command_that_asks_gets_no_answer(tmp_path: Path) -> None:
-    with Console(tmp_path) as console:
+def test_a_command_that_asks_gets_no_answer(tmp_path: Path, commands: Path) -> None:
+    with Console(tmp_path, commands) as console:
         assert console.run("cat") == []
         assert console.run("echo yes | cat") == ["yes"]
 
 
-def test_what_a_command_leaves_out_was_printed_before(tmp_path: Path) -> None:
-    with Console(tmp_path) as console:
+def test_what_a_command_leaves_out_was_printed_before(tmp_path: Path, commands: Path) -> None:
+    with Console(tmp_path, commands) as console:
         console.run("echo \"log in: 'http://127.0.0.1:8000/setup#sva_Ab-1'\"")
         assert console.run("echo setup#sva_…") == ["setup#sva_Ab-1"]
         assert console.run("echo 'Report 7a' >&2; echo bye") == ["Report 7a", "bye"]

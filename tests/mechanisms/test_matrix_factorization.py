@@ -70,6 +70,7 @@ def test_no_submission_betrays_more_than_stated_also_not_whether_a_task_was_answ
     assert worst[1] >= law.guarantee(2, Unit.ANSWER).epsilon * (1 - 1e-6)
 
 
+@pytest.mark.slow  # a few targets are in the contracts
 @settings(max_examples=15, deadline=None)
 @given(
     epsilon=st.floats(0.01, 30.0),

@@ -23,6 +23,7 @@ def cells_of(codes: Codes, workers: int = 1) -> Cells:
     return Cells(worker, task, codes, np.arange(workers), np.arange(len(codes)))
 
 
+@pytest.mark.slow  # a few targets are in the contracts
 @settings(max_examples=6, deadline=None)
 @given(
     epsilon=st.floats(0.05, 6.0),

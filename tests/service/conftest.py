@@ -2,22 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-
 import pytest
-from tests.service.forking import Forker, forking
 
 from sottovoce.stores.database import Database
-
-
-@pytest.fixture(scope="session")
-def forker() -> Iterator[Forker]:
-    """Starts servers and commands in a moment."""
-    if not hasattr(os, "fork"):
-        pytest.skip("needs a system on which processes fork")
-    with forking() as made:
-        yield made
 
 
 @pytest.fixture

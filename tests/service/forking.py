@@ -26,11 +26,21 @@ class Forker:
         self._process, self._lock = process, Lock()
 
     def start(
-        self, arguments: Sequence[str], out: Path, log: Path, environment: Mapping[str, str]
+        self,
+        arguments: Sequence[str],
+        out: Path,
+        log: Path,
+        environment: Mapping[str, str],
+        *,
+        source: str = os.devnull,
+        folder: str | None = None,
     ) -> Forked:
-        """`sottovoce` with these arguments, as `ServerProcess` starts it."""
-        request = {"arguments": [*arguments], "out": str(out), "log": str(log)}
-        return Forked(self, self.ask({**request, "environment": dict(environment)}))
+        """`sottovoce` with these arguments, as `ServerProcess` starts it; `source` is its input."""
+        request = {
+            "arguments": [*arguments], "out": str(out), "log": str(log), "source": source,
+            "environment": dict(environment), "folder": folder or str(Path.cwd()),
+        }  # fmt: skip
+        return Forked(self, self.ask(request))
 
     def run(self, *arguments: str, folder: Path) -> tuple[int, str]:
         """Run a command to its end: its exit code, and all it says."""

@@ -16,7 +16,13 @@ from typing import Any, NoReturn
 from sottovoce.cli import main
 
 IMPORTED = (
+    "sottovoce.api",
+    "sottovoce.cli.demo_crowd",
+    "sottovoce.datasets",
+    "sottovoce.mechanisms.auditing",
+    "sottovoce.requester.client",
     "sottovoce.web.running",
+    "sottovoce.worker.client",
     "sottovoce.stores.database.checking",
     "sottovoce.stores.database.copying",
     "anyio._backends._asyncio",
@@ -25,18 +31,21 @@ IMPORTED = (
     "uvicorn.lifespan.on",
     "uvicorn.loops.auto",
 )
-"""What a server and its commands would import anew."""
+"""What a server and the commands would import anew."""
 
 RUNNING: set[int] = set()
 """Commands whose end nobody has asked for."""
 
 
-def command(arguments: list[str], out: str, log: str, environment: dict[str, str]) -> NoReturn:
+def command(
+    arguments: list[str], out: str, log: str, environment: dict[str, str], source: str, folder: str
+) -> NoReturn:
     """What `sottovoce` does with these arguments, in this process."""
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    for place, file in ((0, nothing), (1, _opened(out)), (2, _opened(log))):
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for place, file in ((0, os.open(source, os.O_RDONLY)), (1, _opened(out)), (2, _opened(log))):
         os.dup2(file, place)
     os.closerange(3, 64)
+    os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = ["sottovoce", *arguments]

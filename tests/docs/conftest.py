@@ -1,0 +1,24 @@
+"""What the tests of the documentation share."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from tests.docs.commands import forked_commands
+from tests.service.forking import Forker
+
+
+@pytest.fixture(scope="session")
+def commands(forker: Forker) -> Iterator[Path]:
+    """The folder in which a console finds `sottovoce`."""
+    if not Path("/proc/self/fd").exists():  # then each command starts as for anybody
+        yield Path(sys.executable).parent
+        return
+    # The address of a socket must be short.
+    with TemporaryDirectory(prefix="sottovoce-") as folder:
+        with forked_commands(Path(folder), forker) as made:
+            yield made
