@@ -233,6 +233,22 @@ def serving_results(*, quick: bool) -> list[list[str]]:
     ]  # fmt: skip
 
 
+def dashboard(*, quick: bool) -> list[list[str]]:
+    tasks, reports = (10**3, 10**5) if quick else (10**4, 10**6)
+    _tell(f"dashboard, {tasks:,} tasks and {reports:,} reports")
+    seen = child("dashboard.py", str(tasks), str(reports))
+    size = f"{_power(tasks)} tasks, {_power(reports)} reports"
+    return [
+        ["what", "size", "time"],
+        ["the interface's overview, median of 20", size, f"{seen['asked'] * 1000:.0f} ms"],
+        ["first paint", size, f"{seen['first_paint'] * 1000:.0f} ms"],
+        ["all figures of the overview", size, f"{seen['overview'] * 1000:.0f} ms"],
+        ["the first page of truths", size, f"{seen['truths'] * 1000:.0f} ms"],
+        ["turning a page, median of 20", size, f"{seen['turn'] * 1000:.0f} ms"],
+        ["the slowest of 20", size, f"{seen['slowest_turn'] * 1000:.0f} ms"],
+    ]
+
+
 def _reading(tool: str, file: Path) -> float:
     return min(float(child("reading.py", tool, str(file))["seconds"]) for _ in range(2))
 
@@ -317,6 +333,9 @@ Of the server's process, which takes the reports; inference has a process of its
 grows with the reports of the largest campaign."""
 _SERVING_RESULTS = """\
 Read over HTTP, by the clock, on a server that does nothing else."""
+_DASHBOARD = """\
+The requester's dashboard in Chromium, server and browser on the same machine, by the clock. The
+browser never holds more than 50 rows of a table."""
 _STARTING = """\
 In fresh processes. Tables below 10^5 answers never compile anything, reports under a policy below
 20,000."""
@@ -332,6 +351,7 @@ SECTIONS = {
     "serving": ("The service under load", _SERVING, serving),
     "serving-memory": ("Memory of the service", _SERVING_MEMORY, serving_memory),
     "serving-results": ("Results and exports of the service", _SERVING_RESULTS, serving_results),
+    "dashboard": ("The dashboard of a large campaign", _DASHBOARD, dashboard),
 }
 
 if __name__ == "__main__":

@@ -79,17 +79,17 @@ class Server:
 class Campaign:
     """An open campaign in a folder, its address for the load, and a requester's token."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, *, tasks: int = TASKS, answers: int = ANSWERS) -> None:
+        self.folder, self.tasks, self.answers = folder, tasks, answers
         database = Database.at(folder)
         upgrade(database)
         service = Service.on(database)
         policy = make_policy(
-            Domain.categorical(LABELS), "randomized-response", Target(1.0, answers=ANSWERS)
+            Domain.categorical(LABELS), "randomized-response", Target(1.0, answers=answers)
         )
-        names = [f"task {i:04}" for i in range(TASKS)]
-        tasks = [Task(name, "Is this leaf an oak's?") for name in names]
-        self.id = create_draft(service, Terms("Leaves", "Is it?", policy), tasks).id
+        names = [f"task {i:04}" for i in range(tasks)]
+        asked = [Task(name, "Is this leaf an oak's?") for name in names]
+        self.id = create_draft(service, Terms("Leaves", "Is it?", policy), asked).id
         open_campaign(service, self.id)
         (link,) = invite(service, self.id, InviteKind.OPEN, public_url="http://localhost")
         self.token, self.number = (
@@ -101,34 +101,35 @@ class Campaign:
         self.file = folder / "address.json"
         self.file.write_text(json.dumps({
             "campaign": self.id, "invite": self.invite, "policy": policy.hash, "tasks": names,
-            "block": ANSWERS, "labels": LABELS,
+            "block": answers, "labels": LABELS,
         }))  # fmt: skip
 
     def fill(self, reports: int) -> None:
         """Reports that came before, through the same door but without HTTP."""
         database, generator = Database.at(self.folder), np.random.default_rng(5)
-        for start in range(0, reports // ANSWERS, 256):
-            count = min(256, reports // ANSWERS - start)
+        workers = reports // self.answers
+        for start in range(0, workers, 256):
+            count = min(256, workers - start)
             with database.writing() as connection:
                 take(connection, [self._intake(generator) for _ in range(count)])
         database.close()
 
     def _intake(self, generator: np.random.Generator) -> Intake:
         worker = secrets.token_bytes(16)
-        tasks = np.array(assigned(self.id, worker.hex(), TASKS, ANSWERS), "<u4")
+        tasks = np.array(assigned(self.id, worker.hex(), self.tasks, self.answers), "<u4")
         truth = tasks % 2
-        codes = np.where(generator.random(ANSWERS) < 0.6, truth, 1 - truth).astype("<i4")
+        codes = np.where(generator.random(self.answers) < 0.6, truth, 1 - truth).astype("<i4")
         return Intake(
             self.number, secrets.token_bytes(16), worker, digest(self.invite), 739_000,
-            secrets.token_bytes(32), tasks.tobytes(), codes.tobytes(), ANSWERS, False,
+            secrets.token_bytes(32), tasks.tobytes(), codes.tobytes(), self.answers, False,
         )  # fmt: skip
 
 
 @contextmanager
-def serving() -> Iterator[Campaign]:
+def serving(*, tasks: int = TASKS, answers: int = ANSWERS) -> Iterator[Campaign]:
     """A campaign in a folder that goes away."""
     with tempfile.TemporaryDirectory() as name:
-        yield Campaign(Path(name))
+        yield Campaign(Path(name), tasks=tasks, answers=answers)
 
 
 @contextmanager
@@ -203,7 +204,7 @@ def beside(count: int, reports: int) -> dict[str, Any]:
         campaign.fill(reports)
         with started(campaign) as server:
             seen["inference"] = loaded(loading(server.port, 32, count, campaign.file))
-            _inferred(server, campaign)
+            wait_for_truths(server, campaign)
             going = loading(server.port, 32, count, campaign.file)
             rows = 0
             while going.poll() is None:
@@ -217,9 +218,9 @@ def results(reports: int, rows: int) -> dict[str, Any]:
     """Seconds until truths are read, and a long export."""
     with serving() as campaign:
         campaign.fill(reports)
-        with started(campaign) as server, _requester(server, campaign) as requester:
+        with started(campaign) as server, requester_of(server, campaign) as requester:
             start = time.perf_counter()
-            _inferred(server, campaign)
+            wait_for_truths(server, campaign)
             inferred = time.perf_counter() - start
             latencies = []
             for _ in range(20):
@@ -243,7 +244,7 @@ def results(reports: int, rows: int) -> dict[str, Any]:
             }
 
 
-def _requester(server: Server, campaign: Campaign) -> httpx.Client:
+def requester_of(server: Server, campaign: Campaign) -> httpx.Client:
     return httpx.Client(
         base_url=f"http://127.0.0.1:{server.port}/api/v1/campaigns/{campaign.id}",
         headers={"Authorization": f"Bearer {campaign.token}"},
@@ -251,9 +252,9 @@ def _requester(server: Server, campaign: Campaign) -> httpx.Client:
     )
 
 
-def _inferred(server: Server, campaign: Campaign) -> None:
+def wait_for_truths(server: Server, campaign: Campaign) -> None:
     """Wait until truths are those of all reports."""
-    with _requester(server, campaign) as requester:
+    with requester_of(server, campaign) as requester:
         while True:
             page = requester.get("/results", params={"limit": 1}).json()
             if page["summary"] is not None and page["reports_waiting"] == 0:
@@ -272,7 +273,7 @@ def _exported(
     rows = 0
     if watch:
         Path(f"/proc/{server.process.pid}/clear_refs").write_text("5")
-    with _requester(server, campaign) as requester:
+    with requester_of(server, campaign) as requester:
         with requester.stream("GET", "/exports/reports.csv") as reply:
             reply.raise_for_status()
             for piece in reply.iter_bytes():

@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 import uvicorn
 from fastapi import FastAPI
 from sqlalchemy import select
 from tests.web.requesting import DRAFT
 
+from sottovoce.campaign import rehearsing
 from sottovoce.campaign.access import make_setup, make_token
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason
@@ -36,7 +38,7 @@ CANARY = "canary-7f3a"
 FRESH = httpx.Limits(keepalive_expiry=0.3)
 """Connections are not used again when the server may be about to end them."""
 
-BUSY_TABLES = frozenset({"results", "deliveries"})
+BUSY_TABLES = frozenset({"results", "deliveries", "rejections"})
 """What the server itself may change at any time."""
 
 
@@ -156,9 +158,15 @@ class Arena:
                     whole.update("\n".join((table.name, *rows)).encode())
         return whole.hexdigest()
 
+    def await_rehearsals(self) -> None:
+        """Until the simulated workers of earlier tests have reported."""
+        while self.service.rehearsals.under_way:
+            time.sleep(0.01)
+
     @contextmanager
     def unharmed(self) -> Iterator[None]:
         """What happens here changes nothing, and the server is as well as before."""
+        self.await_rehearsals()
         before = self.state()
         yield
         assert self.state() == before
@@ -189,7 +197,11 @@ def arena_at(folder: Path) -> Iterator[Arena]:
     upgrade(database)
     database.close()
     app = build_app(settings)
-    with socket.create_server(("127.0.0.1", 0)) as listening:
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        socket.create_server(("127.0.0.1", 0)) as listening,
+    ):
+        patch.setattr(rehearsing, "LENGTH", 0.0)  # nobody looks on
         config = uvicorn.Config(
             app, http=Hasty, ws="none", lifespan="on", log_config=None, access_log=False,
             server_header=False, proxy_headers=False, timeout_graceful_shutdown=5,

@@ -82,6 +82,18 @@ def test_a_policy_can_be_given(server: Served) -> None:
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
+def test_draws_may_be_shown_after_sending(server: Served) -> None:
+    later = {"epsilon": 1.0, "answers": 5, "show_draw": "after_send"}
+    id = server.draft(privacy=later)
+    shown = server.client.get(f"/campaigns/{id}").json()
+    assert shown["policy"]["show_draw"] == "after_send"
+    before = server.client.get(f"/campaigns/{server.draft()}").json()
+    assert "show_draw" not in before["policy"]
+    assert shown["policy_hash"] != before["policy_hash"]
+    never = {**DRAFT, "privacy": {**later, "show_draw": "never"}}
+    refused(server.client.post("/campaigns", json=never), 422, "malformed")
+
+
 def test_a_policy_that_promises_nothing_is_refused(server: Served) -> None:
     published = make_policy(
         Domain.numeric(0, 1), "laplace", Target(1.0), calibration=Calibration.AS_PUBLISHED

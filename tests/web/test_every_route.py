@@ -19,7 +19,11 @@ from sottovoce.web.routes import health
 from sottovoce.web.settings import Settings
 
 ROOT = Path(__file__).parents[2]
-PAGES = {"/", "/setup", "/c/{campaign_id}", "/api", "/static/reference/{name}"}
+PAGES = {
+    "/", "/setup", "/campaigns", "/campaigns/new", "/campaigns/{campaign_id}",
+    "/campaigns/{campaign_id}/sheet", "/lab", "/c/{campaign_id}", "/api",
+    "/static/reference/{name}",
+}  # fmt: skip
 """For people: they show nothing that needs a credential, and are in no description."""
 
 APP = build_app(Settings(Path("unused")))

@@ -42,7 +42,22 @@ def test_pages_share_no_window_with_other_sites(server: httpx.Client) -> None:
 def test_pages_run_only_our_own_scripts_under_trusted_types(server: httpx.Client) -> None:
     policy = server.get("/setup").headers["content-security-policy"]
     assert "script-src 'self';" in policy
-    assert "require-trusted-types-for 'script'" in policy
+    assert "require-trusted-types-for 'script'; trusted-types sottovoce" in policy
+
+
+def test_the_service_worker_may_serve_the_workers_page_and_ask_this_server_only(
+    server: httpx.Client,
+) -> None:
+    headers = server.get("/static/service-worker.js").headers
+    assert headers["service-worker-allowed"] == "../c/"
+    assert headers["content-security-policy"].startswith("default-src 'none'; connect-src 'self'")
+
+
+def test_static_files_travel_compressed(server: httpx.Client) -> None:
+    answer = server.get("/static/sottovoce.css")
+    assert answer.headers["content-encoding"] == "gzip"
+    assert answer.headers["vary"] == "Accept-Encoding"
+    assert "content-encoding" not in server.get("/api/v1/openapi.json").headers
 
 
 def test_nothing_of_the_interface_is_kept_by_a_cache(server: httpx.Client) -> None:

@@ -36,6 +36,8 @@ def test_a_public_url_is_a_host_and_perhaps_a_prefix(url: str, prefix: str) -> N
         "https://example.org/a b",
         "https://example.org/api",
         "https://example.org/c/x",
+        "https://example.org/campaigns",
+        "https://example.org/lab",
     ],
 )
 def test_a_public_url_with_which_no_link_can_be_made_is_refused(url: str) -> None:

@@ -13,12 +13,14 @@ from typing import Any
 from fastapi import APIRouter, FastAPI
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.concurrency import run_in_threadpool
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
 from sottovoce.campaign.inferring import inferring
 from sottovoce.campaign.lifecycle import closing
 from sottovoce.campaign.notifying import notifying
+from sottovoce.campaign.rejecting import rejecting
 from sottovoce.campaign.service import Service
 from sottovoce.stores.database.results import unfinished
 from sottovoce.version import __version__
@@ -31,10 +33,14 @@ from sottovoce.web.problems import PROBLEMS, add_handlers
 from sottovoce.web.routes import (
     campaigns,
     exports,
+    forecasts,
     health,
     invites,
+    overviews,
     pages,
+    rejections,
     reports,
+    requester_pages,
     results,
     tasks,
     tokens,
@@ -46,7 +52,10 @@ from sottovoce.web.settings import Settings
 __all__ = ["build_app"]
 
 # Routes are tried in this order, and most requests bring reports.
-API = (reports, tokens, campaigns, tasks, invites, worker, results, exports, webhooks)
+API = (
+    reports, tokens, campaigns, tasks, invites, worker, results, overviews, rejections, exports,
+    forecasts, webhooks,
+)  # fmt: skip
 VERSION_ONE = "/api/v1"
 STATIC = Path(__file__).parent / "static"
 QUIET = frozenset({"worker", "health", "files"})
@@ -77,10 +86,10 @@ def build_app(settings: Settings) -> FastAPI:
     for module in API:
         app.include_router(module.router, prefix=VERSION_ONE)
         observed |= _observed(module.router, VERSION_ONE)
-    for router in (health.router, reference.router, pages.router):
+    for router in (health.router, reference.router, pages.router, requester_pages.router):
         app.include_router(router)
         observed |= _observed(router, "")
-    static = StaticFiles(directory=STATIC)
+    static = GZipMiddleware(StaticFiles(directory=STATIC))  # a phone loads a third of the bytes
     app.mount("/static", static)
     observed[static] = Observed("/static/{file}", is_quiet=True)
     reference.describe(app)
@@ -98,6 +107,7 @@ def _lifespan(settings: Settings, metrics: Metrics) -> Callable[[FastAPI], Any]:
         with ExitStack() as stack:
             service = Service.on(settings.database())
             stack.callback(service.close)
+            stack.enter_context(rejecting(service))
             stack.enter_context(inferring(service))
             stack.enter_context(notifying(service))
             stack.enter_context(closing(service))

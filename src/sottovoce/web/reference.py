@@ -96,7 +96,8 @@ SUBMISSION: dict[str, Any] = {
         },
         "simulated": {
             "type": "boolean",
-            "description": "Noise from a seed, which protects nobody: refused if true.",
+            "description": "Noise from a seed, which protects nobody: refused if true, unless "
+            "the campaign is simulated.",
         },
     },
 }

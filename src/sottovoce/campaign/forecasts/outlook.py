@@ -15,8 +15,8 @@ class Outlook:
     """What to expect, under which policy, and what was assumed.
 
     `expected`, `clean` and `constant` are accuracies of labels or mean errors of numbers: under the
-    policy, without any noise, and of the best constant answer. `band` holds the score of one
-    campaign like the simulated ones in 9 of 10 cases.
+    policy, without noise to speak of, and of the best constant answer. `band` holds the score of
+    one campaign like the simulated ones in 9 of 10 cases.
     """
 
     score: str

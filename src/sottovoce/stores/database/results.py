@@ -35,9 +35,9 @@ class Summary:
     `converged` is the fit's, `settled` the campaign's: further reports hardly change its truths.
     `reports` are those it is made of, `left_out` how many of them the method cannot use (NULL, if
     it does not know the noise), and `counted` how many the campaign said it had. `checkpoint` is
-    how many there were at the result that later ones are compared with. `changed` is how much truths
-    changed between the last two such results, and `changed_since` how many reports the earlier had.
-    `problem` is why there are no truths.
+    how many there were at the result that later ones are compared with. `changed` is how much
+    truths changed between the last two such results, and `changed_since` how many reports the
+    earlier had. `problem` is why there are no truths.
     """
 
     reports: int

@@ -1,8 +1,10 @@
 // Shows the interface's description with Swagger UI, whose files this server carries.
 
-const place = document.querySelector("#reference");
+const place = /** @type {HTMLElement} */ (document.querySelector("#reference"));
+const { SwaggerUIBundle } =
+  /** @type {{ SwaggerUIBundle: (options: object) => void }} */ (/** @type {unknown} */ (globalThis));
 
-globalThis.SwaggerUIBundle({
+SwaggerUIBundle({
   domNode: place,
   url: place.dataset.description,
   deepLinking: true,

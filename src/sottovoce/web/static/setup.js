@@ -2,9 +2,8 @@
 // a header, once, and out of the address bar at once.
 
 import { offerCopy } from "./clipboard.js";
-
-/** @param {string} id */
-const at = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+import { place, signIn } from "./requester/asking.js";
+import { at } from "./requester/building.js";
 
 const SECRET = /^sva_[A-Za-z0-9_-]{43}$/;
 const secret = location.hash.slice(1);
@@ -38,7 +37,8 @@ async function make(event) {
     show(answer.token);
   } catch (error) {
     const problem = at("problem");
-    problem.textContent = error instanceof TypeError ? "The server does not answer." : error.message;
+    const refused = error instanceof Error && !(error instanceof TypeError);
+    problem.textContent = refused ? error.message : "The server does not answer.";
     problem.hidden = false;
     button.disabled = false;
   }
@@ -50,6 +50,11 @@ function show(token) {
   at("token").textContent = token;
   at("use").textContent = `sottovoce campaign login --token ${server.replace(/\/api\/v1\/setup$/, "")}`;
   offerCopy(at("copy"), at("copied"), () => token);
+  at("continue").addEventListener("click", () => {
+    signIn(token);
+    location.assign(place("campaigns"));
+  });
   form.hidden = true;
   at("made").hidden = false;
+  at("made-heading").focus();
 }

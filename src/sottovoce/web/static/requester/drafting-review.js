@@ -1,0 +1,81 @@
+// The last step: everything in one list, as the server has it, before it is locked.
+
+import { ask } from "./asking.js";
+import { el, fill } from "./building.js";
+import { inWords } from "./mechanisms.js";
+import { hundred, inNumbers, of100 } from "./odds.js";
+import { preview } from "./preview.js";
+import { counted, whole, written } from "./saying.js";
+
+/** @typedef {import("./draft.js").Draft} Draft */
+/** @typedef {import("./drafting.js").View} View */
+/** @typedef {import("./shapes.js").Campaign} Campaign */
+
+/** @param {Draft} draft @returns {View} */
+export function reviewStep(draft) {
+  const element = el("div", {}, el("p", { class: "hint busy", text: "Reading it back from the server" }));
+  let isRead = false;
+  ask(`campaigns/${draft.id}`).then(
+    (campaign) => {
+      fill(element, laid(campaign, draft));
+      isRead = true;
+    },
+    (error) => fill(element, el("p", { class: "error", role: "alert", text: error.message })),
+  );
+  return { element, check: () => isRead };
+}
+
+/** @param {Campaign} campaign @param {Draft} draft */
+function laid(campaign, draft) {
+  const { guarantee, policy, policy_hash } = campaign;
+  const mechanism = policy.mechanism.name === "sampled" ? policy.mechanism.of.name : policy.mechanism.name;
+  return el("div", { class: "with-aside" },
+    el("div", {},
+      el("section", { class: "card" },
+        el("h2", { text: campaign.title }),
+        el("p", { class: "question", text: campaign.question }),
+        el("dl", {},
+          line("Tasks", whole(campaign.tasks)),
+          line("Answers", domainWords(campaign)),
+          line("Each worker gets", counted(campaign.block, "task")),
+          line("Which tasks were answered", draft.hides ? "stays private" : "can be seen"),
+          line("Workers see what was drawn", draft.showDraw === "before_send" ? "before it is sent" : "after it was sent"),
+          line("Ends", endWords(campaign)),
+        ),
+      ),
+      el("section", { class: "card promise" },
+        el("h2", { text: "What is promised" }),
+        el("div", { class: "odds-row small" }, hundred(of100(guarantee.odds)), el("p", { class: "odds", text: guarantee.odds ?? "There are no odds to say." })),
+        guarantee.warning && el("p", { class: "notice bad", text: guarantee.warning }),
+        el("dl", { class: "fine" },
+          line("For one answer", inNumbers(guarantee.per_answer)),
+          line(`For ${counted(campaign.answers, "answer")} of a worker`, inNumbers(guarantee.per_worker)),
+          line("Mechanism", inWords(mechanism)),
+        ),
+        el("p", { class: "fine" }, "Policy ", el("code", { class: "hash", text: policy_hash })),
+      ),
+      el("section", { class: "notice lock" },
+        el("h2", { text: "What no longer changes" }),
+        el("p", { text: "Once it is open, its tasks, question, answers and promise are locked: workers’ software pins the policy by this hash and refuses any other. You can close the campaign at any time." }),
+      ),
+    ),
+    el("aside", { class: "sticky", "aria-label": "Preview" }, preview(draft).element),
+  );
+}
+
+/** @param {string} name @param {string} value */
+const line = (name, value) => el("div", {}, el("dt", { text: name }), el("dd", { text: value }));
+
+/** @param {Campaign} campaign */
+function domainWords({ domain, unit }) {
+  if (domain.kind === "numeric") return `numbers from ${domain.low} to ${domain.high}${unit ? ` ${unit}` : ""}`;
+  const labels = (domain.labels ?? []).map(String);
+  const shown = labels.length > 8 ? `${labels.slice(0, 7).join(", ")} and ${labels.length - 7} more` : labels.join(", ");
+  return domain.kind === "ordinal" ? `${shown} (in this order)` : shown;
+}
+
+/** @param {Campaign} campaign */
+function endWords({ closes_on, quota }) {
+  const ends = [closes_on && `on ${written(closes_on)}`, quota && `after ${counted(quota, "worker")}`].filter(Boolean);
+  return ends.length ? ends.join(", or ") : "when you close it";
+}

@@ -1,0 +1,16 @@
+// What a policy promises, as far as a page has to know.
+
+/** Mechanisms that have no way not to hide who answered what. */
+const ALWAYS = ["null-randomized-response", "matrix-factorization"];
+
+/**
+ * Whether the policy hides which tasks a worker answered.
+ *
+ * @param {{mechanism: Record<string, any>}} policy
+ * @returns {boolean}
+ */
+export function hidesParticipation({ mechanism }) {
+  if (mechanism.name === "sampled") return hidesParticipation({ mechanism: mechanism.of });
+  if (ALWAYS.includes(mechanism.name)) return true;
+  return mechanism.null !== undefined && mechanism.null !== false && mechanism.null !== "absent";
+}

@@ -1,0 +1,123 @@
+// Who asks, what leaves this device, what that betrays, and whom one has to trust.
+
+import { sha256 } from "../randomize.js";
+import { button, card, copyable, details, el, heading } from "./building.js";
+import { asked, guaranteeWith, remaining } from "./drawing.js";
+import { change, forget, kept as record, limit, raiseLimit, spentElsewhere } from "./keeping.js";
+import { hundred, oddsSentence } from "./odds.js";
+import { number, t, upwards } from "./wording.js";
+
+/** @import { App } from "./types.js" */
+
+/** From this epsilon per answer on, little is hidden. */
+const LITTLE = 4;
+
+/** @param {App} app */
+export function consent(app) {
+  const { title, question } = app.offer;
+  const [left, count] = [remaining(app).length, asked(app).length];
+  return [
+    el("p", { class: "kicker" }, t.invited),
+    heading(title),
+    question !== title && el("p", { class: "question" }, question),
+    el("p", { class: "hint" }, t.howMany(number(left), number(app.tasks.length < app.offer.tasks ? app.offer.tasks : left), location.host)),
+    promise(app),
+    stored(app),
+    trust(),
+    budget(app, count),
+    count > 0 && el("p", { class: "hint ahead" }, t.noAccount),
+    el("p", { class: "actions" },
+      count > 0 && button(t.agree, () => change((now) => (now.agreed = true)).then(() => app.go("question", 0))),
+      button(t.noThanks, () => forget().then(() => app.stop("declined")), "quiet")),
+  ];
+}
+
+/** @param {App} app */
+function promise(app) {
+  const { verified } = app;
+  const count = Math.min(app.tasks.length, verified.answers);
+  const { perAnswer, perWorker } = verified.guarantee(count);
+  const [kept, other] = t.marks(verified.alphabet);
+  const sent = verified.sample === null ? count : Math.min(count, verified.sample);
+  return el("section", { class: "card promise" },
+    el("h2", {}, t.whatHappens),
+    el("p", {}, t.changedHere, perAnswer < LITTLE && t.nobodySure),
+    el("figure", { class: "odds-figure" },
+      hundred(verified.odds.of100),
+      el("figcaption", {},
+        el("p", { class: "odds" }, oddsSentence(verified)),
+        el("p", { class: "hint key" }, el("span", { class: "mark-kept" }), kept, el("span", { class: "mark-other" }), other))),
+    sent < count && el("p", {}, t.sampledOnly(number(sent), number(count))),
+    verified.hidesParticipation && el("p", {}, t.skippingHidden),
+    count > 1 && el("p", {}, t.together(number(count), perWorker / perAnswer)),
+    perAnswer >= LITTLE && el("p", { class: "notice bad" }, t.hidesLittle),
+    details(t.inNumbers,
+      el("dl", {},
+        row(t.forOneAnswer, t.epsilonPerAnswer(upwards(perAnswer))),
+        row(t.forAll(number(count)), t.epsilonPerWorker(upwards(perWorker)))),
+      el("p", { class: "hint" }, t.numbersExplained(upwards(Math.exp(perAnswer)))),
+      el("p", { class: "hint" }, t.policyIs, " ", el("code", { class: "hash" }, verified.hash))));
+}
+
+/** @param {string} name @param {string} value */
+const row = (name, value) => el("div", {}, el("dt", {}, name), el("dd", {}, value));
+
+/** @param {App} app */
+const stored = ({ verified }) =>
+  card(t.whatIsStored,
+    el("ul", {}, ...t.storedLines(verified.hidesParticipation).map((line) => el("li", {}, line))));
+
+function trust() {
+  const hash = el("code", { class: "hash" });
+  const check = details(t.howToCheck,
+    el("p", {}, t.checkHash), el("p", {}, hash),
+    el("p", {}, t.checkCommand), copyable(`sottovoce verify-page ${location.origin}${location.pathname}`, t));
+  check.addEventListener("toggle", () => hashed().then((digest) => hash.replaceChildren(digest)));
+  return card(t.whatToTrust,
+    el("p", {}, t.trustServer),
+    check,
+    details(t.strongerOption, el("p", {}, t.inTerminal), copyable(terminalLine(), t)));
+}
+
+/** What runs the Python client with this worker's own link. */
+export const terminalLine = () => `sottovoce answer '${location.origin}${location.pathname}#${invite() ?? "svi_…"}'`;
+
+function invite() {
+  try {
+    return record().invite;
+  } catch {
+    return null; // a browser that keeps nothing
+  }
+}
+
+/** Of the randomiser's file as this browser has it. */
+const hashed = async () =>
+  sha256(await (await fetch(new URL("../randomize.js", import.meta.url), { cache: "force-cache" })).text());
+
+/** @param {App} app @param {number} count how many answers the limit covers */
+function budget(app, count) {
+  const [elsewhere, most] = [spentElsewhere(), limit()];
+  const wanted = remaining(app).length;
+  const asks = guaranteeWith(app, wanted).perWorker;
+  return card(t.onThisDevice,
+    el("p", {}, t.spentSoFar(Math.min(100, Math.ceil((100 * elsewhere) / most)), Math.ceil((100 * asks) / most))),
+    el("p", { class: "hint" }, t.spentInNumbers(upwards(elsewhere), upwards(asks), number(most))),
+    count < wanted && raising(app, count, wanted, elsewhere + asks));
+}
+
+/** @param {App} app @param {number} count @param {number} wanted @param {number} needed */
+function raising(app, count, wanted, needed) {
+  const field = el("input", { id: "limit", inputmode: "decimal", value: String(Math.ceil(needed)) });
+  const raise = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    const epsilon = Number(field.value.normalize("NFKC"));
+    if (epsilon > limit()) raiseLimit(epsilon);
+    app.again();
+  };
+  return el("div", {},
+    el("p", { class: "notice bad" }, count ? t.limitCovers(number(count), number(wanted)) : t.limitRefuses),
+    details(t.raiseLimit,
+      el("form", { submit: raise },
+        el("p", {}, t.raiseMeans), el("label", { for: "limit" }, t.newLimit), field,
+        el("p", {}, el("button", { class: "quiet" }, t.raiseNow)))));
+}

@@ -1,0 +1,115 @@
+// Answers and reports in words.
+
+import { thresholdOf } from "../randomize.js";
+import { number, t } from "./wording.js";
+
+/** @import { App, Label } from "./types.js" */
+
+const NOTHING = "NULL";
+
+/** An answer as its worker gave it. @param {App} app @param {Label | null | undefined} answer */
+export function chosen(app, answer) {
+  if (answer === undefined) return t.notKnownHere;
+  return answer === null ? t.skipped : value(app, answer);
+}
+
+/**
+ * A report in words; `same` says whether it agrees with the answer, or null where none is known.
+ * @param {App} app @param {string} task @param {Label} report @param {Label | null} [answer]
+ * @returns {Promise<{words: string, same: boolean | null, note?: string}>}
+ */
+export async function described(app, task, report, answer) {
+  const known = answer !== undefined;
+  const { alphabet } = app.verified;
+  if (report === NOTHING && alphabet.endsWith("-or-null")) {
+    return { words: t.nothing, same: known ? answer === null : null };
+  }
+  switch (alphabet) {
+    case "subsets":
+      return subset(app, String(report), answer);
+    case "points": {
+      const { low, high } = ends(app);
+      const out = Number(report) < low || Number(report) > high;
+      return { words: point(app, Number(report)), same: null, note: out ? t.beyond : t.noisy };
+    }
+    case "ends": {
+      const { low, high } = ends(app);
+      return { words: t.end(report === "high", point(app, report === "high" ? high : low)), same: null, note: t.endNote };
+    }
+    case "sides":
+    case "sides-or-null": {
+      const at = await thresholdOf(app.verified, app.worker, task);
+      const below = report === "below";
+      const same = known && answer !== null ? rank(app, answer) < rank(app, at) === below : null;
+      return { words: t.side(below, value(app, at)), same, note: same ? t.sideTrue : undefined };
+    }
+    default:
+      return { words: value(app, report), same: known ? answer !== null && String(answer) === String(report) : null };
+  }
+}
+
+/** @param {App} app @param {Label} given */
+function value({ offer, verified }, given) {
+  if (verified.domain.kind !== "numeric") return String(given);
+  return number(Number(given)) + (offer.unit ? ` ${offer.unit}` : "");
+}
+
+/** The symbols of a set, and whether the answer's is among them. @param {App} app @param {string} report @param {Label | null} [answer] */
+function subset(app, report, answer) {
+  const members = report.split(" ").map(Number);
+  const names = members.map((member) => symbol(app, member));
+  const own = answer === undefined ? -1 : place(app, answer);
+  const same = answer === undefined ? null : members.includes(own);
+  return { words: names.join(t.comma), same, note: t.setNote(same) };
+}
+
+/** @param {App} app @param {number} member */
+function symbol(app, member) {
+  const { domain } = app.verified;
+  if (domain.kind !== "numeric") return member < domain.labels.length ? String(domain.labels[member]) : t.nothing;
+  const { bins, first } = binned(app);
+  if (member === bins) return t.nothing;
+  const at = (/** @type {number} */ code) => number(domain.low + code * domain.step);
+  return `${at(first(member))}–${at(first(member + 1) - 1)}`;
+}
+
+/** The symbol of an answer: its label's, its bin's, or that of nothing, the last. @param {App} app @param {Label | null} answer */
+function place(app, answer) {
+  const { domain } = app.verified;
+  if (domain.kind !== "numeric") {
+    return answer === null ? domain.labels.length : domain.labels.findIndex((label) => String(label) === String(answer));
+  }
+  const { bins, steps } = binned(app);
+  if (answer === null) return bins;
+  return Math.floor((Math.round((Number(answer) - domain.low) / domain.step) * bins) / (steps + 1));
+}
+
+/** How the points of a range are cut: point c is in bin ⌊c · bins / (steps + 1)⌋. @param {App} app */
+function binned({ verified }) {
+  const outer = /** @type {any} */ (verified.document).mechanism;
+  const { bins, steps } = outer.of ?? outer;
+  return { bins, steps, first: (/** @type {number} */ bin) => Math.ceil((bin * (steps + 1)) / bins) };
+}
+
+/** Labels in order have numbers: their own where all are numbers, else their ranks. @param {App} app @param {Label} answer */
+function rank({ verified: { domain } }, answer) {
+  if (domain.kind === "numeric" || areNumbers(domain.labels)) return Number(answer);
+  return domain.labels.findIndex((label) => String(label) === String(answer));
+}
+
+/** @param {App} app @param {number} at */
+function point(app, at) {
+  const { domain } = app.verified;
+  if (domain.kind === "numeric" || areNumbers(domain.labels)) return value(app, domain.kind === "numeric" ? at : number(at));
+  return String(domain.labels[at] ?? t.offScale(number(at + 1)));
+}
+
+/** @param {App} app */
+function ends({ verified: { domain } }) {
+  if (domain.kind === "numeric") return domain;
+  const numbers = areNumbers(domain.labels) ? domain.labels.map(Number) : [...domain.labels.keys()];
+  return { low: Math.min(...numbers), high: Math.max(...numbers) };
+}
+
+/** @param {Label[]} labels */
+const areNumbers = (labels) => labels.every((label) => label !== "" && Number.isFinite(Number(label)));

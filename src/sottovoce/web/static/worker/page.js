@@ -1,0 +1,118 @@
+// The worker page: which view is shown, and what happens when something fails.
+
+import { button, el } from "./building.js";
+import { consent } from "./consent.js";
+import { OverLimit, asked } from "./drawing.js";
+import { kept, keepAnswers, StorageFailed, waiting } from "./keeping.js";
+import { leaving, review } from "./leaving.js";
+import { meet } from "./meeting.js";
+import { data } from "./mydata.js";
+import { chooseByKey, question } from "./question.js";
+import { done, receipt, sending } from "./receipt.js";
+import { rest } from "./sending.js";
+import { keepForOffline } from "./staying.js";
+import { problem, trouble } from "./troubles.js";
+import { speak, switchTo, t } from "./wording.js";
+
+/** @import { App, Trouble } from "./types.js" */
+
+const main = /** @type {HTMLElement} */ (document.querySelector("main"));
+const foot = /** @type {HTMLElement} */ (document.querySelector("footer"));
+
+/** @type {App | Trouble} */
+let known;
+/** Views that follow each other fast: only the last is shown. */
+let turn = 0;
+
+/** @type {Record<string, (app: App, place: number) => unknown>} */
+const VIEWS = { consent, question, review, leaving, sending, receipt, done, data };
+
+/** Where somebody may be: what was drawn is not drawn again, and nobody answers who has not agreed. @param {App} app @param {string} view @param {number} place */
+function allowed(app, view, place) {
+  const { agreed, parcels } = kept();
+  const parcel = waiting();
+  if (view === "data") return view;
+  if (parcel) return parcel.stage === "drawn" && view !== "sending" ? "leaving" : "sending";
+  const left = asked(app).length;
+  if (agreed && ((view === "review" && left > 0) || (view === "question" && place < left))) return view;
+  if (parcels.length === 0 || (view === "consent" && left > 0)) return "consent";
+  if (parcels.some(({ stage }) => stage === "sent")) return view === "done" ? view : "receipt";
+  return left > 0 ? "consent" : "data";
+}
+
+async function show(focus = true) {
+  const mine = ++turn;
+  rest();
+  const { view = "", place = 0 } = history.state ?? {};
+  const drawn = "kind" in known
+    ? view === "data" ? data({ again }) : problem(known)
+    : await VIEWS[settled(known, view, place)](known, place);
+  if (mine !== turn) return;
+  main.replaceChildren(.../** @type {Node[]} */ ([drawn].flat().filter(Boolean)));
+  const heading = main.querySelector("h1");
+  document.title = `${heading?.textContent?.slice(0, 60)} · Sottovoce`;
+  scrollTo(0, 0);
+  if (focus) heading?.focus({ preventScroll: true });
+}
+
+/** @param {App} app @param {string} view @param {number} place */
+function settled(app, view, place) {
+  const right = allowed(app, view, place);
+  if (right !== view) history.replaceState({ view: right, place: 0 }, "");
+  if (right === "receipt" || right === "done") keepAnswers(new Map());
+  return right;
+}
+
+/** @param {string} view @param {number} [place] */
+function go(view, place = 0) {
+  history.pushState({ view, place }, "");
+  show().catch(fail);
+}
+
+/** @param {string} kind */
+function stop(kind) {
+  known = trouble(kind);
+  again();
+}
+
+const again = () => void show().catch(fail);
+
+/** A failure in words. Its message may hold anything, so its name and place must do. @param {unknown} error */
+function fail(error) {
+  if (!t) return; // no language has been loaded: the page itself says that it is not complete
+  const kind = error instanceof StorageFailed ? "no_storage" : error instanceof OverLimit ? "over_limit" : "error";
+  const name = error instanceof Error ? `${error.name} ${/[\w-]+\.js:\d+/.exec(error.stack ?? "")?.[0] ?? ""}` : "";
+  main.replaceChildren(.../** @type {Node[]} */ (problem(trouble(kind, ...(kind === "error" ? [name] : []))).filter(Boolean)),
+    el("p", { class: "actions" }, button(t.reload, () => location.reload())));
+  main.querySelector("h1")?.focus();
+}
+
+function showFoot() {
+  const other = document.documentElement.lang === "en" ? "ja" : "en";
+  const turnTo = async () => {
+    await switchTo(other);
+    showFoot();
+    await show();
+    await keepForOffline();
+  };
+  // Without a connection the other language may not be there: this one stays.
+  const change = button(t.otherLanguage, () => turnTo().catch(() => change.replaceWith(t.noConnection)), "plain");
+  change.lang = other;
+  foot.replaceChildren(el("span", {}, t.noCookies), button(t.myData, () => go("data"), "plain"), change);
+}
+
+async function start() {
+  await speak();
+  showFoot();
+  const met = await meet();
+  known = "kind" in met ? met : { ...met, go, again, stop };
+  await show(false);
+  await keepForOffline();
+}
+
+addEventListener("error", (event) => (event.preventDefault(), fail(event.error)));
+addEventListener("unhandledrejection", (event) => (event.preventDefault(), fail(event.reason)));
+addEventListener("popstate", again);
+addEventListener("hashchange", () => location.reload());
+addEventListener("keydown", chooseByKey);
+start().catch(fail);

@@ -1,0 +1,69 @@
+// The nouns of the worker page. Read by the type checker; no browser loads it.
+
+import type { Verified } from "../randomize.js";
+
+export interface Offer {
+  id: string;
+  state: "open" | "closed";
+  title: string;
+  question: string;
+  unit: string | null;
+  policy: object;
+  policy_hash: string;
+  tasks: number;
+  quota_left: number | null;
+  simulated?: boolean;
+}
+
+export interface Given {
+  task: string;
+  text: string;
+  image: string | null;
+}
+
+export interface Block {
+  worker: string;
+  tasks: Given[];
+}
+
+/** One submission: its bytes never change once they are here. */
+export interface Parcel {
+  id: string;
+  bytes: string;
+  tasks: string[];
+  stage: "drawn" | "sending" | "sent" | "refused" | "erased";
+  why?: string;
+}
+
+/** What this device keeps of one campaign. `spent` is the epsilon per worker of all its parcels. */
+export interface Kept {
+  invite: string | null;
+  receipt: string | null;
+  policy: string | null;
+  agreed: boolean;
+  answers: number;
+  spent: number;
+  parcels: Parcel[];
+}
+
+export type Label = string | number;
+export type Answers = Map<string, Label | null>;
+
+export interface App {
+  offer: Offer;
+  tasks: Given[];
+  worker: string;
+  verified: Verified;
+  /** The answers of this tab. They are in its memory and its sessionStorage, nowhere else. */
+  answers: Answers;
+  go(view: string, place?: number): void;
+  again(): void;
+  /** Nothing more can be done here. */
+  stop(kind: string): void;
+}
+
+/** A problem that has a view of its own. */
+export interface Trouble {
+  kind: string;
+  facts: string[];
+}

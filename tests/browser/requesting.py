@@ -1,0 +1,42 @@
+"""A requester at the browser, and crowds that report to its campaigns."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from tests.browser.watching import Watched
+from tests.campaign.crowds import report
+
+from sottovoce.campaign.service import Service
+from sottovoce.stores.database import Database
+from sottovoce.testing.serving import RunningServer
+
+__all__ = ["crowd", "headers", "sign_in"]
+
+
+def sign_in(watched: Watched, server: RunningServer, token: str | None = None) -> Watched:
+    """The page of somebody who has pasted the token, in this tab."""
+    watched.page.goto("/static/icon.svg")
+    keep = "(token) => sessionStorage.setItem('sottovoce:token:', token)"
+    watched.page.evaluate(keep, token or server.token)
+    return watched
+
+
+def headers(server: RunningServer) -> dict[str, Any]:
+    """What a program shows in the requester's place."""
+    return {"Authorization": f"Bearer {server.token}"}
+
+
+def crowd(server: RunningServer, campaign: str, link: str, *, workers: int, seed: int = 3) -> None:
+    """So many workers report, through the service's own desk; their noise is from the seed."""
+
+    def work() -> None:
+        service = Service.on(Database.at(server.folder))
+        try:
+            report(service, campaign, link.partition("#")[2], workers=workers, seed=seed)
+        finally:
+            service.close()
+
+    with ThreadPoolExecutor(1) as elsewhere:  # in this thread runs the browser's loop
+        elsewhere.submit(work).result()

@@ -1,0 +1,341 @@
+"""What stands in the way is said in words, and nothing is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Route, expect
+from tests.browser.accessibility import axe
+from tests.browser.answering import AtPage
+from tests.browser.campaigns import opened
+from tests.browser.chromium import OPTIONS, find_chromium
+from tests.browser.watching import OpenPage, Watched, watch
+
+from sottovoce.mechanisms.targets import Target
+from sottovoce.model import Domain
+from sottovoce.testing.serving import RunningServer
+from sottovoce.web.assets import STATIC
+
+MODULES = ["randomize.js", "worker/odds.js"]
+
+
+def _says(watched: Watched, title: str, *more: str) -> None:
+    """The view of a trouble: readable, accessible, and with nothing to send."""
+    page = watched.page
+    expect(page.locator("h1")).to_have_text(title)
+    for words in more:
+        expect(page.locator("main")).to_contain_text(words)
+    expect(page.locator("main").get_by_role("radio")).to_have_count(0)
+    axe(page)
+    assert not [request for request in watched.requests if request.method == "PUT"]
+
+
+def test_a_link_without_an_invite(server: RunningServer, open_page: OpenPage) -> None:
+    _, link = opened(server, tasks=1)
+    watched = open_page()
+    watched.page.goto(link.partition("#")[0])
+    _says(watched, "This link is not complete", "no invite after the #")
+
+
+def test_an_invite_that_was_revoked_or_is_for_something_else(
+    server: RunningServer, open_page: OpenPage
+) -> None:
+    _, link = opened(server, tasks=1)
+    watched = open_page()
+    watched.expect("403")
+    watched.page.goto(link[:-43] + "A" * 43)
+    _says(watched, "This invite is not valid")
+
+
+def test_an_invite_that_somebody_else_has_used(
+    server: RunningServer, open_page: OpenPage, tmp_path: Path
+) -> None:
+    campaign, _ = opened(server, tasks=1)
+    [link] = server.requester.invite(campaign, "single")
+    with server.client(link, tmp_path) as client:
+        client.send({"t0": "yes"})
+    watched = open_page()
+    watched.expect("403")
+    watched.page.goto(link)
+    _says(watched, "This invite has been used")
+
+
+def test_a_closed_campaign(server: RunningServer, open_page: OpenPage) -> None:
+    campaign, link = opened(server, tasks=1)
+    server.requester.close(campaign)
+    watched = open_page()
+    watched.page.goto(link)
+    _says(watched, "This campaign is closed")
+
+
+def test_a_campaign_that_closes_while_somebody_answers(
+    server: RunningServer, open_page: OpenPage
+) -> None:
+    campaign, link = opened(server, tasks=1)
+    watched = open_page()
+    watched.expect("409")
+    at = AtPage(watched.page)
+    at.open(link)
+    at.draw("yes")
+    server.requester.close(campaign)
+    at.press("send")
+    expect(watched.page.get_by_role("status").first).to_contain_text("takes no more reports")
+    assert at.parcel()["stage"] == "refused"
+
+
+def test_a_campaign_that_has_enough_workers(
+    server: RunningServer, open_page: OpenPage, tmp_path: Path
+) -> None:
+    _, link = opened(server, tasks=1, quota=1)
+    with server.client(link, tmp_path) as client:
+        client.send({"t0": "yes"})
+    watched = open_page()
+    watched.page.goto(link)
+    _says(watched, "This campaign is complete")
+
+
+def test_a_policy_that_is_not_the_pinned_one(server: RunningServer, open_page: OpenPage) -> None:
+    campaign, link = opened(server, tasks=1)
+    watched = open_page()
+    at = AtPage(watched.page)
+    at.open(link)
+    pinned = at.kept()["policy"]
+    _, weaker = opened(server, tasks=1, target=Target(3.0, answers=1))
+    other = server.requester.campaign(weaker.split("/c/")[1].partition("#")[0])
+
+    def swap(route: Route) -> None:
+        offer = route.fetch().json()
+        offer.update(policy=other["policy"], policy_hash=offer["policy_hash"])
+        route.fulfill(json=offer)
+
+    watched.page.route("**/offer", swap)
+    watched.page.reload()
+    assert other["policy_hash"] != pinned
+    _says(watched, "The promise has been changed", pinned, other["policy_hash"])
+    assert campaign in watched.page.url
+
+
+def test_a_policy_that_a_browser_cannot_verify(server: RunningServer, open_page: OpenPage) -> None:
+    _, link = opened(server, tasks=1, target=Target(2.0, delta=1e-6, answers=1))
+    watched = open_page()
+    watched.page.goto(link)
+    expect(watched.page.locator("pre")).to_contain_text(f"sottovoce answer '{link}'")
+    _says(watched, "This promise cannot be checked here", "(delta)")
+
+
+def test_a_promise_that_its_integers_do_not_keep(
+    server: RunningServer, open_page: OpenPage
+) -> None:
+    _, link = opened(server, tasks=1)
+    watched = open_page()
+
+    def claim(route: Route) -> None:
+        offer = route.fetch().json()
+        offer["policy"]["promise"]["epsilon"] = "0.1"
+        route.fulfill(json=offer)
+
+    watched.page.route("**/offer", claim)
+    watched.page.goto(link)
+    _says(watched, "This promise cannot be checked here", "more than its mechanism keeps")
+
+
+def test_a_server_that_singles_somebody_out(server: RunningServer, open_page: OpenPage) -> None:
+    _, link = opened(server, tasks=3)
+    watched = open_page()
+
+    def fewer(route: Route) -> None:
+        block = route.fetch().json()
+        route.fulfill(json={**block, "tasks": block["tasks"][:1]})
+
+    watched.page.route("**/block", fewer)
+    watched.page.goto(link)
+    _says(watched, "The server’s offer makes no sense")
+
+
+def test_a_simulated_campaign(server: RunningServer, open_page: OpenPage) -> None:
+    _, link = opened(server, tasks=1)
+    watched = open_page()
+    watched.page.route(
+        "**/offer", lambda route: route.fulfill(json={**route.fetch().json(), "simulated": True})
+    )
+    watched.page.goto(link)
+    _says(watched, "This is a sample")
+
+
+def test_a_browser_that_keeps_nothing(server: RunningServer, open_page: OpenPage) -> None:
+    _, link = opened(server, tasks=1)
+    watched = open_page()
+    watched.page.add_init_script(
+        "Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError') }"
+    )
+    watched.page.goto(link)
+    _says(watched, "This browser keeps nothing", "sottovoce answer")
+
+
+def test_storage_that_fills_up_before_the_draw_refuses_to_draw(
+    server: RunningServer, open_page: OpenPage
+) -> None:
+    _, link = opened(server, tasks=1)
+    watched = open_page()
+    at = AtPage(watched.page)
+    at.open(link)
+    at.press("agree")
+    at.answer("yes")
+    watched.page.evaluate(
+        "() => { Storage.prototype.setItem = () => { throw new DOMException('', 'Quota') } }"
+    )
+    at.press("draw")
+    _says(watched, "This browser keeps nothing")
+    assert at.kept()["parcels"] == []
+
+
+def test_no_server_at_all(server: RunningServer, open_page: OpenPage) -> None:
+    _, link = opened(server, tasks=1)
+    watched = open_page()
+    watched.expect("ERR_FAILED")
+    watched.page.route("**/api/**", lambda route: route.abort())
+    watched.page.goto(link)
+    _says(watched, "No connection")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["worker/en.js", *(pytest.param(n, marks=pytest.mark.slow) for n in MODULES)],
+)
+def test_a_file_that_was_altered_on_its_way_is_not_run(
+    server: RunningServer, open_page: OpenPage, name: str
+) -> None:
+    _, link = opened(server, tasks=1)
+    watched = open_page()
+    watched.expect("integrity", "Failed to fetch dynamically imported module")
+    altered = (STATIC / name).read_text("utf-8") + "\n"
+    watched.page.route(
+        f"**/static/{name}",
+        lambda route: route.fulfill(body=altered, content_type="text/javascript"),
+    )
+    watched.page.goto(link)
+    expect(watched.page.locator(".late")).to_be_visible()  # after some seconds, in two languages
+    expect(watched.page.locator("h1")).to_have_count(0)
+    assert not [address for address in watched.addresses() if "/api/" in address]
+
+
+def test_an_error_in_the_page_is_readable_and_says_nothing_of_answers(
+    server: RunningServer, open_page: OpenPage
+) -> None:
+    _, link = opened(server, tasks=1)
+    watched = open_page()
+    at = AtPage(watched.page)
+    at.open(link)
+    watched.page.evaluate("() => setTimeout(() => { throw new TypeError('I chose yes') })")
+    _says(watched, "Something went wrong in this page", "TypeError")
+    assert "I chose yes" not in watched.page.locator("body").inner_text()
+
+
+def test_the_limit_of_this_device_counts_all_campaigns_and_is_raised_on_purpose(
+    server: RunningServer, open_page: OpenPage
+) -> None:
+    target = Target(30.0, answers=1)
+    links = [opened(server, "labels", 1, target=target)[1] for _ in range(2)]
+    watched = open_page()
+    page, at = watched.page, AtPage(watched.page)
+    at.open(links[0])
+    at.draw("oak")
+    at.open(links[1])
+    expect(page.locator("main")).to_contain_text("go beyond your limit")
+    expect(at.button("agree")).to_have_count(0)
+    page.get_by_text("Raise my limit").click()
+    axe(page)
+    expect(page.get_by_label("New limit")).to_have_value("60")
+    page.get_by_role("button", name="Raise it").click()
+    at.draw("oak")
+    assert at.kept()["spent"] == pytest.approx(30, rel=1e-6)
+
+
+def test_no_thanks_leaves_nothing_on_the_device(server: RunningServer, open_page: OpenPage) -> None:
+    _, link = opened(server, tasks=1)
+    watched = open_page()
+    at = AtPage(watched.page)
+    at.open(link)
+    at.press("no")
+    _says(watched, "Thank you all the same")
+    assert watched.page.evaluate("() => [localStorage.length, sessionStorage.length]") == [0, 0]
+
+
+def test_the_requesters_words_stay_words(server: RunningServer, open_page: OpenPage) -> None:
+    title, question = "<script>alert(1)</script> {{ 7*7 }}", '"><img src=x onerror=alert(1)>'
+    _, link = opened(server, tasks=["<b>t</b>"], question=question, title=title)
+    page = open_page().page
+    at = AtPage(page)
+    at.open(link)
+    expect(at.heading).to_have_text(title)
+    expect(page.locator(".question")).to_have_text(question)
+    at.press("agree")
+    expect(at.heading).to_have_text("Picture <b>t</b>")
+    expect(page.locator("main img")).to_have_count(0)
+
+
+def test_an_image_elsewhere_is_a_link_that_says_who_will_see(
+    server: RunningServer, open_page: OpenPage
+) -> None:
+    rows = [
+        {"task": "a", "text": "Elsewhere", "image": "https://images.example/a.jpg"},
+        {"task": "b", "text": "Here", "image": f"{server.url}/static/icon.svg"},
+    ]
+    made = server.requester.create(
+        "Which?", rows, domain=Domain.categorical("ab"), target=Target(1.0, answers=2)
+    )
+    server.requester.open(made["id"])
+    [link] = server.requester.invite(made["id"])
+    page = open_page().page
+    at = AtPage(page)
+    at.open(link)
+    at.press("agree")
+    expect(page.get_by_role("link")).to_have_text(
+        "Open the image on images.example: that site will see you"
+    )
+    at.answer("a")
+    expect(page.get_by_role("img", name="Image for this question")).to_be_visible()
+
+
+@pytest.fixture(scope="module")
+def somewhere(server: RunningServer) -> str:
+    """The server under a name of another machine, which browsers do not trust over http."""
+    return f"http://answers.test:{urlsplit(server.url).port}"
+
+
+@pytest.fixture
+def insecure(server: RunningServer, somewhere: str, chromium: Browser) -> Iterator[Watched]:
+    """A page over plain http from another machine."""
+    # The running loop is the module's: its browser's driver launches this one too.
+    launched = chromium.browser_type.launch(
+        executable_path=find_chromium(),
+        args=[*OPTIONS, "--host-resolver-rules=MAP answers.test 127.0.0.1"],
+    )
+    watched = watch(launched, somewhere)
+    yield watched
+    watched.close()
+    launched.close()
+
+
+def test_a_connection_that_is_not_secure(
+    server: RunningServer, somewhere: str, insecure: Watched
+) -> None:
+    _, link = opened(server, tasks=1)
+    insecure.expect("Cross-Origin-Opener-Policy")
+    insecure.page.goto(link.replace(server.url, somewhere))
+    _says(insecure, "This connection is not secure", "https")
+
+
+def test_a_browser_without_javascript_is_told_in_both_languages(
+    server: RunningServer, chromium: Browser
+) -> None:
+    _, link = opened(server, tasks=1)
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(link)
+    expect(page.locator("h1")).to_have_count(2)
+    expect(page.locator("h1").first).to_have_text("This page needs JavaScript")
+    context.close()
