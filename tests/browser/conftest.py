@@ -52,7 +52,7 @@ def open_page(chromium: Browser, server: RunningServer) -> Iterator[OpenPage]:
             scheme: Scheme = "light",
             locale: Locale = "en-GB",
             *,
-            reduced_motion: bool = False,
+            reduced_motion: bool = True,
         ) -> Watched:
             watched = watch(
                 chromium, server.url, size, scheme, locale, reduced_motion=reduced_motion

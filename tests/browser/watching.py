@@ -87,7 +87,7 @@ class OpenPage(Protocol):
         scheme: Scheme = "light",
         locale: Locale = "en-GB",
         *,
-        reduced_motion: bool = False,
+        reduced_motion: bool = True,
     ) -> Watched: ...
 
 
@@ -98,7 +98,7 @@ def watch(
     scheme: Scheme = "light",
     locale: Locale = "en-GB",
     *,
-    reduced_motion: bool = False,
+    reduced_motion: bool = True,
 ) -> Watched:
     """A new page of somebody who was never here, watched from its first request on."""
     phone = size == "phone"

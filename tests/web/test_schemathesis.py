@@ -126,6 +126,9 @@ class World:
                 return {"address": "https://hooks.example/x"}
             case "{report_id}":
                 return self._arena.submission(campaign, receipt)
+            case "forecasts":
+                asked = {name: DRAFT[name] for name in ("domain", "privacy")}
+                return {**asked, "tasks": 2, "workers": 3}
             case "tasks":
                 return [{"task": "a"}, {"task": "b", "text": "And b?"}]
             case _:

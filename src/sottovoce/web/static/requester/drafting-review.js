@@ -14,15 +14,18 @@ import { counted, whole, written } from "./saying.js";
 /** @param {Draft} draft @returns {View} */
 export function reviewStep(draft) {
   const element = el("div", {}, el("p", { class: "hint busy", text: "Reading it back from the server" }));
-  let isRead = false;
-  ask(`campaigns/${draft.id}`).then(
+  // Who is quicker than the server waits for it: nothing is opened that was not shown.
+  const reading = ask(`campaigns/${draft.id}`).then(
     (campaign) => {
       fill(element, laid(campaign, draft));
-      isRead = true;
+      return true;
     },
-    (error) => fill(element, el("p", { class: "error", role: "alert", text: error.message })),
+    (error) => {
+      fill(element, el("p", { class: "error", role: "alert", text: error.message }));
+      return false;
+    },
   );
-  return { element, check: () => isRead };
+  return { element, check: () => reading };
 }
 
 /** @param {Campaign} campaign @param {Draft} draft */

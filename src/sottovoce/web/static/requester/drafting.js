@@ -20,7 +20,7 @@ import { takenScenario } from "./scenario.js";
  *
  * @typedef {object} View
  * @property {HTMLElement} element
- * @property {() => boolean} check
+ * @property {() => boolean | Promise<boolean>} check
  * @property {(problem: Problem) => boolean} [blame]
  * @property {() => void} [leave]
  */
@@ -145,7 +145,7 @@ function before(step) {
 async function advance(step, form) {
   said.textContent = "";
   keep(draft);
-  if (!view?.check()) {
+  if (!(await view?.check())) {
     /** @type {HTMLElement | null} */ (form.querySelector("[aria-invalid='true']"))?.focus();
     return;
   }
@@ -170,7 +170,7 @@ async function openIt() {
 async function leave() {
   const form = /** @type {HTMLElement} */ (document.querySelector("#step form"));
   keep(draft);
-  if (!view?.check()) return;
+  if (!(await view?.check())) return;
   await working(form, async () => {
     await write(draft);
     location.assign(place("campaigns"));
