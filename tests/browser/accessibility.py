@@ -26,7 +26,8 @@ def axe(page: Page, **options: Any) -> None:
     # A page's policy forbids scripts that are put into it; the debugger's are not.
     debugger = page.context.new_cdp_session(page)
     try:
-        _evaluate(debugger, AXE_SCRIPT + ";undefined")
+        if _evaluate(debugger, "typeof axe") == "undefined":  # a page is looked at more than once
+            _evaluate(debugger, AXE_SCRIPT + ";undefined")
         text = _evaluate(
             debugger,
             f"axe.run(document, {json.dumps({**OPTIONS, **options})})"

@@ -1,13 +1,17 @@
 """A browser, a server, and pages that are watched.
 
-A browser belongs to one module of tests: while it runs, its loop is this thread's running loop, and
-tests of other modules need that for themselves.
+Tests of this folder that follow each other share a browser and a server, which take seconds to
+start. Both end before tests elsewhere: while a browser runs, its loop is this thread's running
+loop, and they need that for themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
@@ -19,23 +23,58 @@ from sottovoce.testing.serving import RunningServer, running_server
 expect.set_options(timeout=PATIENCE)
 
 
+@dataclass
+class Running:
+    """What runs for the tests of this folder, started by the first that needs it."""
+
+    browser: Browser | None = None
+    server: RunningServer | None = None
+    _stack: ExitStack = field(default_factory=ExitStack)
+
+    def launch(self, program: str) -> Browser:
+        if self.browser is None:
+            playwright = self._stack.enter_context(sync_playwright())
+            self.browser = playwright.chromium.launch(executable_path=program, args=OPTIONS)
+            self._stack.callback(self.browser.close)
+        return self.browser
+
+    def serve(self) -> RunningServer:
+        if self.server is None:
+            folder = self._stack.enter_context(TemporaryDirectory(prefix="sottovoce-"))
+            self.server = self._stack.enter_context(running_server(folder))
+        return self.server
+
+    def end(self) -> None:
+        self.browser = self.server = None
+        self._stack.close()
+
+
+RUNNING = Running()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Iterator[None]:
+    """After the last test of this folder, for now, nothing runs any more."""
+    try:
+        yield
+    finally:
+        if nextitem is None or Path(__file__).parent not in nextitem.path.parents:
+            RUNNING.end()
+
+
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """The system's Chromium, one for a module of tests."""
+def chromium() -> Browser:
+    """The system's Chromium."""
     program = find_chromium()
     if program is None:
         pytest.skip(NONE_FOUND)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=OPTIONS)
-        yield browser
-        browser.close()
+    return RUNNING.launch(program)
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """A real server, one for a module of tests."""
-    with running_server(tmp_path_factory.mktemp("server")) as running:
-        yield running
+def server() -> RunningServer:
+    """A real server, with whatever other tests have left on it."""
+    return RUNNING.serve()
 
 
 @pytest.fixture

@@ -80,6 +80,9 @@ def test_a_requester_comes_from_the_setup_link_to_an_open_campaign(
 ) -> None:
     watched = open_page(size, scheme)
     page = watched.page
+    quick_forecasts(page)
+    if size == "desktop":  # the first is the server's own: the others would take a while
+        page.route("**/api/v1/forecasts", lambda route: route.continue_(), times=1)
     page.goto(f"/setup#{_setup_secret(server)}")
     axe(page)
     page.get_by_role("button", name="Make the token").click()
@@ -134,7 +137,7 @@ UNREADABLE = [
 ]
 
 
-def test_a_file_that_cannot_be_read_is_refused_with_its_place_and_leaves_no_draft(
+def test_whatever_is_wrong_with_a_file_is_said_with_its_place_and_leaves_no_draft(
     requester: Watched, server: RunningServer
 ) -> None:
     requester.expect(REFUSED)
@@ -145,18 +148,6 @@ def test_a_file_that_cannot_be_read_is_refused_with_its_place_and_leaves_no_draf
         expect(requester.page.locator("#file-error")).to_contain_text(words)
     axe(requester.page)
     assert len(server.requester.campaigns()) == before
-
-
-def test_pasted_lines_become_tasks(requester: Watched) -> None:
-    page = requester.page
-    page.goto("/campaigns/new")
-    _continue(page)
-    expect(page.get_by_text("Choose a file or paste some tasks.")).to_be_visible()
-    page.get_by_label("Or paste them").fill("The first, with a comma\n\nThe second\n")
-    page.reload()
-    _continue(page)  # what was typed is still there, and is read
-    expect(page.get_by_text("2 tasks")).to_be_visible()
-    expect(page.locator("tbody")).to_have_text("t1The first, with a commat2The second")
 
 
 def test_what_is_missing_or_wrong_is_said_beside_its_field(requester: Watched) -> None:
@@ -173,17 +164,18 @@ def test_what_is_missing_or_wrong_is_said_beside_its_field(requester: Watched) -
         "Give it a title.", "Write the question.", "“Yes” is there twice.",
         "This day has begun already.", "This is a whole number from 1 to",
     ):  # fmt: skip
-        expect(page.get_by_text(words)).to_be_visible()
+        page.get_by_text(words).wait_for()
     expect(page.get_by_label("Title")).to_be_focused()
     axe(page)
     page.get_by_label("Label 2", exact=True).fill("")
     _continue(page)
-    expect(page.get_by_text("Label 2 is empty.")).to_be_visible()
+    page.get_by_text("Label 2 is empty.").wait_for()
 
-
-def test_numbers_need_a_range_that_their_steps_fill(requester: Watched) -> None:
-    page = requester.page
-    _with_question(page)
+    # Numbers need a range that their steps fill.
+    page.get_by_label("Title").fill("Leaves")
+    page.get_by_label("Question").fill("How warm?")
+    page.get_by_label("Closes on").fill("")
+    page.get_by_label("Most workers").fill("")
     page.get_by_label("Numbers").check()
     page.get_by_label("Lowest").fill("ten")
     page.get_by_label("Highest").fill("")
@@ -193,7 +185,7 @@ def test_numbers_need_a_range_that_their_steps_fill(requester: Watched) -> None:
     page.get_by_label("Highest").fill("5")
     page.get_by_label("Step", exact=True).fill("3")
     _continue(page)
-    expect(page.get_by_text("Whole steps must lead")).to_be_visible()
+    page.get_by_text("Whole steps must lead").wait_for()
     page.get_by_label("Step", exact=True).fill("0.5")
     page.get_by_label("Unit").fill("°C")
     expect(page.locator(".phone")).to_contain_text("From −5 to 5 °C, in steps of 0.5.")
@@ -203,9 +195,21 @@ def test_numbers_need_a_range_that_their_steps_fill(requester: Watched) -> None:
     expect(page.locator(".expected strong")).to_have_text(re.compile("°C$"))
 
 
-def test_labels_are_moved_removed_and_pasted(requester: Watched) -> None:
+def test_pasted_lines_become_tasks_and_labels_are_moved_removed_and_pasted(
+    requester: Watched,
+) -> None:
     page = requester.page
-    _with_question(page)
+    page.goto("/campaigns/new")
+    _continue(page)
+    page.get_by_text("Choose a file or paste some tasks.").wait_for()
+    page.get_by_label("Or paste them").fill("The first, with a comma\n\nThe second\n")
+    page.reload()
+    _continue(page)  # what was typed is still there, and is read
+    page.get_by_text("2 tasks").wait_for()
+    expect(page.locator("tbody")).to_have_text("t1The first, with a commat2The second")
+
+    _continue(page)
+    page.get_by_label("Label 2", exact=True).wait_for()
     page.evaluate(
         """() => {
           const data = new DataTransfer();
@@ -246,11 +250,12 @@ def test_the_slider_asks_for_the_stop_in_sight_first_and_then_its_neighbours(
     assert questions[12]["privacy"]["epsilon"] == 6
 
 
-def test_a_busy_server_is_asked_again(open_page: OpenPage, server: RunningServer) -> None:
-    watched = sign_in(open_page(), server)
-    watched.expect("status of 503")
-    page = watched.page
-    quick_forecasts(page)
+@pytest.mark.slow
+def test_a_busy_server_is_asked_again_and_wrong_sizes_and_other_choices_of_privacy(
+    requester: Watched,
+) -> None:
+    requester.expect("status of 503")
+    page = requester.page
     busy = {"reason": "unavailable", "detail": "too many forecasts are waiting"}
     page.route(
         "**/api/v1/forecasts",
@@ -258,12 +263,7 @@ def test_a_busy_server_is_asked_again(open_page: OpenPage, server: RunningServer
         times=1,
     )
     _with_answers(page)
-    expect(page.locator(".expected strong")).to_be_visible()
-
-
-def test_wrong_sizes_and_other_choices_of_privacy(requester: Watched) -> None:
-    page = requester.page
-    _with_answers(page)
+    page.locator(".expected strong").wait_for()
     page.get_by_label("How many tasks does each worker get?").fill("31")
     page.get_by_label("How many workers do you expect?").fill("many")
     _continue(page)
@@ -286,6 +286,7 @@ def test_wrong_sizes_and_other_choices_of_privacy(requester: Watched) -> None:
         expect(page.get_by_text(words, exact=True)).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_draft_is_saved_found_again_and_deleted(
     requester: Watched, open_page: OpenPage, server: RunningServer
 ) -> None:
@@ -322,9 +323,9 @@ def test_a_revoked_token_leads_to_the_sign_in_and_back(
     page = watched.page
     page.goto("/campaigns")
     expect(page).to_have_url(re.compile("/#sign-in$"))
-    axe(page)
     field = page.get_by_label("Your requester's token")
     expect(field).to_be_focused()
+    axe(page)
     field.fill("password")
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_text("A token starts with svk_")).to_be_visible()
@@ -343,6 +344,7 @@ def test_a_revoked_token_leads_to_the_sign_in_and_back(
     assert page.evaluate("() => localStorage.length") == 0
 
 
+@pytest.mark.slow
 def test_a_sample_campaign_is_one_click_away(requester: Watched, server: RunningServer) -> None:
     page = requester.page
     page.goto("/")

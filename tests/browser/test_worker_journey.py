@@ -24,8 +24,8 @@ CANARIES = ["zeisig", "pirol", "kleiber"]
 MOST_BYTES = 60_000
 """What a phone loads: files travel compressed, the page itself as it is."""
 
-DIFFERENT = {"subset", "sampled", "piecewise", "threshold"}
-"""Kinds whose reports are unlike labels."""
+DIFFERENT = {"subset", "threshold"}
+"""Kinds whose reports are most unlike answers: a set of labels, and on which side of a number."""
 
 ANSWERS = {
     "yes-no": "yes", "labels": "birch", "ordinal": "often", "hidden": "lime",
@@ -37,14 +37,14 @@ ANSWERS = {
 @pytest.mark.parametrize(
     ("size", "scheme", "locale"), [("desktop", "light", "en-GB"), ("phone", "dark", "ja-JP")]
 )
-def test_a_worker_answers_sees_what_leaves_sends_it_and_takes_it_back(
+def test_a_worker_answers_sees_what_leaves_sends_it_and_takes_it_back_and_loads_little(
     server: RunningServer, open_page: OpenPage, size: Size, scheme: Scheme, locale: Locale
 ) -> None:
     domain = Domain.categorical(CANARIES)
     campaign, link = opened(
         server, tasks=3, question="Which bird?", domain=domain, target=Target(1.0, answers=3)
     )
-    watched = open_page(size, scheme, locale)
+    watched = open_page(size, scheme, locale, reduced_motion=size == "phone")
     page, at = watched.page, AtPage(watched.page, locale[:2])
     at.open(link)
     assert page.evaluate("() => document.documentElement.lang") == locale[:2]
@@ -82,28 +82,7 @@ def test_a_worker_answers_sees_what_leaves_sends_it_and_takes_it_back(
     page.locator("#found .notice button").first.click()
     expect(page.locator("#found [role=status]")).to_be_visible()
     assert _stored(server, campaign, watched) == []
-
-
-def test_what_a_browser_loads_is_small(server: RunningServer, open_page: OpenPage) -> None:
-    _, link = opened(server, tasks=1)
-    watched = open_page("phone", "light", "ja-JP")  # the longer of the two
-    at = AtPage(watched.page, "ja")
-    at.open(link)
-    at.draw("yes")
-    at.send()
-    at.press("data")
-    watched.page.locator("#found dl").wait_for()
-    loaded = {
-        request.url: request.sizes()["responseBodySize"]
-        for request in watched.requests
-        if "/api/" not in request.url
-    }
-    names = {url.partition("/static/")[2] for url in loaded}
-    assert names >= set(worker_files()) - {"worker/en.js"}
-    assert "worker/en.js" not in names
-    # The browser does not tell how long the service worker's script was on its way.
-    unsaid = (STATIC / "service-worker.js").stat().st_size
-    assert sum(loaded.values()) + unsaid < MOST_BYTES
+    _check_little_was_loaded(watched.requests, locale[:2])
 
 
 @pytest.mark.parametrize(
@@ -145,7 +124,9 @@ def test_a_draw_that_is_shown_after_sending_is_not_there_before(
     expect(page.locator(".pair").first).to_contain_text("oak")
 
 
-@pytest.mark.parametrize(("kind", "sent"), [("labels", 2), ("hidden", FEW)])
+@pytest.mark.parametrize(
+    ("kind", "sent"), [pytest.param("labels", 2, marks=pytest.mark.slow), ("hidden", FEW)]
+)
 def test_skipping_is_as_private_as_the_policy_says(
     server: RunningServer, open_page: OpenPage, kind: str, sent: int
 ) -> None:
@@ -269,3 +250,19 @@ def _check_nothing_raw_left(requests: list[Request], submission: str) -> None:
     for request in requests:
         said = unquote(request.url) + json.dumps(dict(request.headers))
         assert not any(canary in said for canary in CANARIES)
+
+
+def _check_little_was_loaded(requests: list[Request], language: str) -> None:
+    """All files of the page, the words of one language only, and not much."""
+    loaded = {
+        request.url: request.sizes()["responseBodySize"]
+        for request in requests
+        if "/api/" not in request.url
+    }
+    names = {url.partition("/static/")[2] for url in loaded}
+    [other] = {"worker/en.js", "worker/ja.js"} - {f"worker/{language}.js"}
+    assert names >= set(worker_files()) - {other}
+    assert other not in names
+    # The browser does not tell how long the service worker's script was on its way.
+    unsaid = (STATIC / "service-worker.js").stat().st_size
+    assert sum(loaded.values()) + unsaid < MOST_BYTES

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
@@ -34,37 +35,54 @@ def _stay(page: Page) -> None:
     wait_until(lambda: page.evaluate(IS_KEPT) is True, "the page's files")
 
 
-def test_a_reload_in_the_middle_of_answering_loses_nothing(
+def test_a_reload_loses_neither_answers_nor_the_language_nor_the_draw_which_stays_the_same(
     server: RunningServer, open_page: OpenPage
 ) -> None:
     _, link = opened(server, "labels", 3)
-    page = open_page().page
-    at = AtPage(page)
+    watched = open_page()
+    watched.expect("503")
+    page, at = watched.page, AtPage(watched.page)
     at.open(link)
     at.press("agree")
     at.answer("oak", "birch")
     at.reload()
     expect(page.locator(".progress")).to_contain_text("3 of 3")
+    page.get_by_role("button", name="日本語").click()
+    expect(page.locator("html")).to_have_attribute("lang", "ja")
+    at = AtPage(page, "ja")
+    at.reload()
     at.answer("lime")
     expect(page.locator(".answers strong")).to_have_text(["oak", "birch", "lime"])
 
-
-def test_what_is_drawn_is_the_same_after_a_reload_and_cannot_be_drawn_again(
-    server: RunningServer, open_page: OpenPage
-) -> None:
-    _, link = opened(server, "labels", 2)
-    page = open_page().page
-    at = AtPage(page)
-    at.open(link)
-    at.draw("oak", "birch")
+    at.press("draw")
+    at.button("send").wait_for()
     drawn, shown = at.parcel(), page.locator(".pairs").inner_text()
     at.reload()
     assert page.locator(".pairs").inner_text() == shown
     page.go_back()  # to the answers, which are locked now
     at.button("send").wait_for()
     assert page.locator(".pairs").inner_text() == shown
-    at.send()
+
+    # A server that is busy gets the same bytes later.
+    problem = json.dumps({"reason": "unavailable", "detail": "storage is full"})
+
+    def refuse(route: Route) -> None:
+        route.fulfill(status=503, body=problem, content_type="application/problem+json")
+
+    page.route("**/reports/*", refuse, times=1)
+    at.press("send")
+    at.button("again").wait_for()
+    at.press("again")
+    at.button("done").wait_for()
     assert at.parcel()["bytes"] == drawn["bytes"]
+    assert _bytes_sent(watched) == [drawn["bytes"]] * 2
+
+    # The invite has left the address, and no secret is in any.
+    kept = at.kept()
+    assert link.endswith(kept["invite"])
+    for address in (*watched.addresses(), page.url):
+        assert kept["invite"] not in address
+        assert kept["receipt"] not in address
 
 
 def test_without_a_connection_everything_works_but_the_sending_which_waits(
@@ -76,6 +94,11 @@ def test_without_a_connection_everything_works_but_the_sending_which_waits(
     page, at = watched.page, AtPage(watched.page)
     at.open(link)
     _stay(page)
+    # The service worker keeps no answer of the interface.
+    kept = "async () => (await (await caches.open('sottovoce-page')).keys()).map(({ url }) => url)"
+    paths = {urlsplit(url).path for url in page.evaluate(kept)}
+    assert "/c/" in paths
+    assert all(path.startswith("/static/") for path in paths - {"/c/"})
     watched.context.set_offline(True)
     at.press("agree")
     at.answer("oak")
@@ -93,44 +116,6 @@ def test_without_a_connection_everything_works_but_the_sending_which_waits(
     watched.context.set_offline(False)  # the page hears of it, and needs nobody to press anything
     at.button("done").wait_for()
     assert set(_bytes_sent(watched)) == {drawn}
-
-
-def test_the_service_worker_keeps_no_answer_of_the_interface(
-    server: RunningServer, open_page: OpenPage
-) -> None:
-    _, link = opened(server, "labels", 1)
-    page = open_page().page
-    AtPage(page).open(link)
-    _stay(page)
-    paths = page.evaluate(
-        "async () => (await (await caches.open('sottovoce-page')).keys())"
-        ".map(({ url }) => new URL(url).pathname)"
-    )
-    assert "/c/" in paths
-    assert all(path.startswith("/static/") for path in set(paths) - {"/c/"})
-
-
-def test_a_server_that_is_busy_gets_the_same_bytes_later(
-    server: RunningServer, open_page: OpenPage
-) -> None:
-    _, link = opened(server, "labels", 1)
-    watched = open_page()
-    watched.expect("503")
-    at = AtPage(watched.page)
-    at.open(link)
-    at.draw("oak")
-    problem = json.dumps({"reason": "unavailable", "detail": "storage is full"})
-
-    def refuse(route: Route) -> None:
-        route.fulfill(status=503, body=problem, content_type="application/problem+json")
-
-    watched.page.route("**/reports/*", refuse, times=1)
-    at.press("send")
-    at.button("again").wait_for()
-    at.press("again")
-    at.button("done").wait_for()
-    first, second = _bytes_sent(watched)
-    assert first == second
 
 
 def test_two_tabs_cannot_draw_twice(server: RunningServer, open_page: OpenPage) -> None:
@@ -154,22 +139,6 @@ def test_two_tabs_cannot_draw_twice(server: RunningServer, open_page: OpenPage) 
         tab.page.bring_to_front()
         tab.send()
     assert len(set(_bytes_sent(watched))) == 1
-
-
-def test_the_invite_leaves_the_address_and_no_secret_is_in_any(
-    server: RunningServer, open_page: OpenPage
-) -> None:
-    _, link = opened(server, "labels", 1)
-    watched = open_page()
-    at = AtPage(watched.page)
-    at.open(link)
-    at.draw("oak")
-    at.send()
-    kept = at.kept()
-    assert link.endswith(kept["invite"])
-    for address in (*watched.addresses(), watched.page.url):
-        assert kept["invite"] not in address
-        assert kept["receipt"] not in address
 
 
 @pytest.mark.slow
@@ -199,18 +168,3 @@ def test_a_server_behind_a_path_serves_the_page_and_serves_it_offline(
         watched.context.set_offline(False)
         at.send()
         watched.close()
-
-
-def test_the_language_can_be_changed_and_is_remembered(
-    server: RunningServer, open_page: OpenPage
-) -> None:
-    _, link = opened(server, "labels", 1)
-    page = open_page().page
-    at = AtPage(page)
-    at.open(link)
-    at.press("agree")
-    page.get_by_role("radio", name="oak").check()
-    page.get_by_role("button", name="日本語").click()
-    expect(page.locator("html")).to_have_attribute("lang", "ja")
-    at.reload()
-    AtPage(page, "ja").button("skip").wait_for()

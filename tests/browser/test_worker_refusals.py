@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -11,15 +10,19 @@ from playwright.sync_api import Browser, Route, expect
 from tests.browser.accessibility import axe
 from tests.browser.answering import AtPage
 from tests.browser.campaigns import opened
-from tests.browser.chromium import OPTIONS, find_chromium
+from tests.browser.chromium import SOMEWHERE
 from tests.browser.watching import OpenPage, Watched, watch
 
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain
 from sottovoce.testing.serving import RunningServer
+from sottovoce.testing.waiting import wait_until
 from sottovoce.web.assets import STATIC
 
 MODULES = ["randomize.js", "worker/odds.js"]
+
+LATER = "() => document.getAnimations().forEach((each) => each.finish())"
+"""What a page does only after some seconds, it has done."""
 
 
 def _says(watched: Watched, title: str, *more: str) -> None:
@@ -33,44 +36,46 @@ def _says(watched: Watched, title: str, *more: str) -> None:
     assert not [request for request in watched.requests if request.method == "PUT"]
 
 
-def test_a_link_without_an_invite(server: RunningServer, open_page: OpenPage) -> None:
-    _, link = opened(server, tasks=1)
-    watched = open_page()
-    watched.page.goto(link.partition("#")[0])
-    _says(watched, "This link is not complete", "no invite after the #")
-
-
-def test_an_invite_that_was_revoked_or_is_for_something_else(
-    server: RunningServer, open_page: OpenPage
-) -> None:
-    _, link = opened(server, tasks=1)
-    watched = open_page()
-    watched.expect("403")
-    watched.page.goto(link[:-43] + "A" * 43)
-    _says(watched, "This invite is not valid")
-
-
-def test_an_invite_that_somebody_else_has_used(
+def test_whoever_cannot_answer_is_told_why(
     server: RunningServer, open_page: OpenPage, tmp_path: Path
 ) -> None:
+    watched = open_page()
+    watched.expect("403", "ERR_FAILED")
+    page = watched.page
+
+    _, link = opened(server, tasks=1)
+    page.goto(link.partition("#")[0])
+    _says(watched, "This link is not complete", "no invite after the #")
+
+    _, link = opened(server, tasks=1)
+    page.goto(link[:-43] + "A" * 43)  # revoked, or for something else
+    _says(watched, "This invite is not valid")
+
     campaign, _ = opened(server, tasks=1)
     [link] = server.requester.invite(campaign, "single")
-    with server.client(link, tmp_path) as client:
+    with server.client(link, tmp_path / "one") as client:
         client.send({"t0": "yes"})
-    watched = open_page()
-    watched.expect("403")
-    watched.page.goto(link)
+    page.goto(link)
     _says(watched, "This invite has been used")
 
-
-def test_a_closed_campaign(server: RunningServer, open_page: OpenPage) -> None:
     campaign, link = opened(server, tasks=1)
     server.requester.close(campaign)
-    watched = open_page()
-    watched.page.goto(link)
+    page.goto(link)
     _says(watched, "This campaign is closed")
 
+    _, link = opened(server, tasks=1, quota=1)
+    with server.client(link, tmp_path / "other") as client:
+        client.send({"t0": "yes"})
+    page.goto(link)
+    _says(watched, "This campaign is complete")
 
+    _, link = opened(server, tasks=1)
+    page.route("**/api/**", lambda route: route.abort())
+    page.goto(link)
+    _says(watched, "No connection")
+
+
+@pytest.mark.slow
 def test_a_campaign_that_closes_while_somebody_answers(
     server: RunningServer, open_page: OpenPage
 ) -> None:
@@ -84,17 +89,6 @@ def test_a_campaign_that_closes_while_somebody_answers(
     at.press("send")
     expect(watched.page.get_by_role("status").first).to_contain_text("takes no more reports")
     assert at.parcel()["stage"] == "refused"
-
-
-def test_a_campaign_that_has_enough_workers(
-    server: RunningServer, open_page: OpenPage, tmp_path: Path
-) -> None:
-    _, link = opened(server, tasks=1, quota=1)
-    with server.client(link, tmp_path) as client:
-        client.send({"t0": "yes"})
-    watched = open_page()
-    watched.page.goto(link)
-    _says(watched, "This campaign is complete")
 
 
 def test_a_policy_that_is_not_the_pinned_one(server: RunningServer, open_page: OpenPage) -> None:
@@ -118,64 +112,53 @@ def test_a_policy_that_is_not_the_pinned_one(server: RunningServer, open_page: O
     assert campaign in watched.page.url
 
 
-def test_a_policy_that_a_browser_cannot_verify(server: RunningServer, open_page: OpenPage) -> None:
-    _, link = opened(server, tasks=1, target=Target(2.0, delta=1e-6, answers=1))
-    watched = open_page()
-    watched.page.goto(link)
-    expect(watched.page.locator("pre")).to_contain_text(f"sottovoce answer '{link}'")
-    _says(watched, "This promise cannot be checked here", "(delta)")
-
-
-def test_a_promise_that_its_integers_do_not_keep(
+def test_promises_that_cannot_be_verified_or_are_not_kept_are_refused(
     server: RunningServer, open_page: OpenPage
 ) -> None:
-    _, link = opened(server, tasks=1)
     watched = open_page()
+    page = watched.page
+    _, link = opened(server, tasks=1, target=Target(2.0, delta=1e-6, answers=1))
+    page.goto(link)
+    expect(page.locator("pre")).to_contain_text(f"sottovoce answer '{link}'")
+    _says(watched, "This promise cannot be checked here", "(delta)")
+
+    _, link = opened(server, tasks=1)
 
     def claim(route: Route) -> None:
         offer = route.fetch().json()
         offer["policy"]["promise"]["epsilon"] = "0.1"
         route.fulfill(json=offer)
 
-    watched.page.route("**/offer", claim)
-    watched.page.goto(link)
+    page.route("**/offer", claim)
+    page.goto(link)
     _says(watched, "This promise cannot be checked here", "more than its mechanism keeps")
 
 
-def test_a_server_that_singles_somebody_out(server: RunningServer, open_page: OpenPage) -> None:
-    _, link = opened(server, tasks=3)
+def test_a_server_that_singles_somebody_out_and_a_sample_are_refused(
+    server: RunningServer, open_page: OpenPage
+) -> None:
     watched = open_page()
+    page = watched.page
+    _, link = opened(server, tasks=1)
+    page.route(
+        "**/offer", lambda route: route.fulfill(json={**route.fetch().json(), "simulated": True})
+    )
+    page.goto(link)
+    _says(watched, "This is a sample")
+    page.unroute("**/offer")
+
+    _, link = opened(server, tasks=3)
 
     def fewer(route: Route) -> None:
         block = route.fetch().json()
         route.fulfill(json={**block, "tasks": block["tasks"][:1]})
 
-    watched.page.route("**/block", fewer)
-    watched.page.goto(link)
+    page.route("**/block", fewer)
+    page.goto(link)
     _says(watched, "The server’s offer makes no sense")
 
 
-def test_a_simulated_campaign(server: RunningServer, open_page: OpenPage) -> None:
-    _, link = opened(server, tasks=1)
-    watched = open_page()
-    watched.page.route(
-        "**/offer", lambda route: route.fulfill(json={**route.fetch().json(), "simulated": True})
-    )
-    watched.page.goto(link)
-    _says(watched, "This is a sample")
-
-
-def test_a_browser_that_keeps_nothing(server: RunningServer, open_page: OpenPage) -> None:
-    _, link = opened(server, tasks=1)
-    watched = open_page()
-    watched.page.add_init_script(
-        "Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError') }"
-    )
-    watched.page.goto(link)
-    _says(watched, "This browser keeps nothing", "sottovoce answer")
-
-
-def test_storage_that_fills_up_before_the_draw_refuses_to_draw(
+def test_storage_that_is_full_refuses_to_start_and_storage_that_fills_up_refuses_to_draw(
     server: RunningServer, open_page: OpenPage
 ) -> None:
     _, link = opened(server, tasks=1)
@@ -191,14 +174,12 @@ def test_storage_that_fills_up_before_the_draw_refuses_to_draw(
     _says(watched, "This browser keeps nothing")
     assert at.kept()["parcels"] == []
 
-
-def test_no_server_at_all(server: RunningServer, open_page: OpenPage) -> None:
     _, link = opened(server, tasks=1)
-    watched = open_page()
-    watched.expect("ERR_FAILED")
-    watched.page.route("**/api/**", lambda route: route.abort())
+    watched.page.add_init_script(
+        "Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError') }"
+    )
     watched.page.goto(link)
-    _says(watched, "No connection")
+    _says(watched, "This browser keeps nothing", "sottovoce answer")
 
 
 @pytest.mark.parametrize(
@@ -217,12 +198,13 @@ def test_a_file_that_was_altered_on_its_way_is_not_run(
         lambda route: route.fulfill(body=altered, content_type="text/javascript"),
     )
     watched.page.goto(link)
+    wait_until(lambda: watched.page.evaluate(LATER) is None and bool(watched.told), "a refusal")
     expect(watched.page.locator(".late")).to_be_visible()  # after some seconds, in two languages
     expect(watched.page.locator("h1")).to_have_count(0)
     assert not [address for address in watched.addresses() if "/api/" in address]
 
 
-def test_an_error_in_the_page_is_readable_and_says_nothing_of_answers(
+def test_an_error_in_the_page_says_nothing_of_answers_and_no_thanks_leaves_nothing_on_the_device(
     server: RunningServer, open_page: OpenPage
 ) -> None:
     _, link = opened(server, tasks=1)
@@ -232,6 +214,10 @@ def test_an_error_in_the_page_is_readable_and_says_nothing_of_answers(
     watched.page.evaluate("() => setTimeout(() => { throw new TypeError('I chose yes') })")
     _says(watched, "Something went wrong in this page", "TypeError")
     assert "I chose yes" not in watched.page.locator("body").inner_text()
+    at.reload()
+    at.press("no")
+    _says(watched, "Thank you all the same")
+    assert watched.page.evaluate("() => [localStorage.length, sessionStorage.length]") == [0, 0]
 
 
 def test_the_limit_of_this_device_counts_all_campaigns_and_is_raised_on_purpose(
@@ -254,45 +240,26 @@ def test_the_limit_of_this_device_counts_all_campaigns_and_is_raised_on_purpose(
     assert at.kept()["spent"] == pytest.approx(30, rel=1e-6)
 
 
-def test_no_thanks_leaves_nothing_on_the_device(server: RunningServer, open_page: OpenPage) -> None:
-    _, link = opened(server, tasks=1)
-    watched = open_page()
-    at = AtPage(watched.page)
-    at.open(link)
-    at.press("no")
-    _says(watched, "Thank you all the same")
-    assert watched.page.evaluate("() => [localStorage.length, sessionStorage.length]") == [0, 0]
-
-
-def test_the_requesters_words_stay_words(server: RunningServer, open_page: OpenPage) -> None:
+def test_the_requesters_words_stay_words_and_an_image_elsewhere_is_a_link_that_says_who_will_see(
+    server: RunningServer, open_page: OpenPage
+) -> None:
     title, question = "<script>alert(1)</script> {{ 7*7 }}", '"><img src=x onerror=alert(1)>'
-    _, link = opened(server, tasks=["<b>t</b>"], question=question, title=title)
+    rows = [
+        {"task": "<b>t</b>", "text": "A <b>t</b>", "image": "https://images.example/a.jpg"},
+        {"task": "u", "text": "Here", "image": f"{server.url}/static/icon.svg"},
+    ]
+    domain, target = Domain.categorical("ab"), Target(1.0, answers=2)
+    made = server.requester.create(question, rows, domain=domain, target=target, title=title)
+    server.requester.open(made["id"])
+    [link] = server.requester.invite(made["id"])
     page = open_page().page
     at = AtPage(page)
     at.open(link)
     expect(at.heading).to_have_text(title)
     expect(page.locator(".question")).to_have_text(question)
     at.press("agree")
-    expect(at.heading).to_have_text("Picture <b>t</b>")
+    expect(at.heading).to_have_text("A <b>t</b>")
     expect(page.locator("main img")).to_have_count(0)
-
-
-def test_an_image_elsewhere_is_a_link_that_says_who_will_see(
-    server: RunningServer, open_page: OpenPage
-) -> None:
-    rows = [
-        {"task": "a", "text": "Elsewhere", "image": "https://images.example/a.jpg"},
-        {"task": "b", "text": "Here", "image": f"{server.url}/static/icon.svg"},
-    ]
-    made = server.requester.create(
-        "Which?", rows, domain=Domain.categorical("ab"), target=Target(1.0, answers=2)
-    )
-    server.requester.open(made["id"])
-    [link] = server.requester.invite(made["id"])
-    page = open_page().page
-    at = AtPage(page)
-    at.open(link)
-    at.press("agree")
     expect(page.get_by_role("link")).to_have_text(
         "Open the image on images.example: that site will see you"
     )
@@ -300,33 +267,14 @@ def test_an_image_elsewhere_is_a_link_that_says_who_will_see(
     expect(page.get_by_role("img", name="Image for this question")).to_be_visible()
 
 
-@pytest.fixture(scope="module")
-def somewhere(server: RunningServer) -> str:
-    """The server under a name of another machine, which browsers do not trust over http."""
-    return f"http://answers.test:{urlsplit(server.url).port}"
-
-
-@pytest.fixture
-def insecure(server: RunningServer, somewhere: str, chromium: Browser) -> Iterator[Watched]:
-    """A page over plain http from another machine."""
-    # The running loop is the module's: its browser's driver launches this one too.
-    launched = chromium.browser_type.launch(
-        executable_path=find_chromium(),
-        args=[*OPTIONS, "--host-resolver-rules=MAP answers.test 127.0.0.1"],
-    )
-    watched = watch(launched, somewhere)
-    yield watched
-    watched.close()
-    launched.close()
-
-
-def test_a_connection_that_is_not_secure(
-    server: RunningServer, somewhere: str, insecure: Watched
-) -> None:
+def test_a_connection_that_is_not_secure(server: RunningServer, chromium: Browser) -> None:
+    somewhere = f"http://{SOMEWHERE}:{urlsplit(server.url).port}"
     _, link = opened(server, tasks=1)
-    insecure.expect("Cross-Origin-Opener-Policy")
-    insecure.page.goto(link.replace(server.url, somewhere))
-    _says(insecure, "This connection is not secure", "https")
+    watched = watch(chromium, somewhere)
+    watched.expect("Cross-Origin-Opener-Policy")
+    watched.page.goto(link.replace(server.url, somewhere))
+    _says(watched, "This connection is not secure", "https")
+    watched.close()
 
 
 def test_a_browser_without_javascript_is_told_in_both_languages(

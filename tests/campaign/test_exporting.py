@@ -22,7 +22,7 @@ from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain, Policy
-from sottovoce.stores.database import Database
+from sottovoce.stores.database import Database, upgrade
 
 LABELS = Domain.categorical(["oak", "birch", "=lime"])
 LEAVES = make_policy(LABELS, "randomized-response", Target(4.0, answers=6))
@@ -35,17 +35,37 @@ METRES = make_policy(Domain.numeric(0, 10), "piecewise", Target(4.0, answers=6))
 TASKS = ["t2", "=t1", "t10", "-5", "@x", "t3", "t4", "t5"]
 
 
-@pytest.fixture
-def service(database: Database) -> Iterator[Service]:
+CROWDS: dict[str, str] = {}
+"""Campaigns that the service has by now: a test only reads them."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("exporting")
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def service(request: pytest.FixtureRequest, folder: Path) -> Iterator[Service]:
+    CROWDS.clear()
+    if request.param == "sqlite":
+        database = Database.at(folder)
+    else:
+        database = Database.at(request.getfixturevalue("postgresql"))
+        with database.engine.begin() as connection:
+            connection.exec_driver_sql("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+    upgrade(database)
     with running(database) as service:
         yield service
+    database.close()
 
 
 def crowd(service: Service, policy: Policy = LEAVES) -> str:
-    id, invite = opened(service, policy, TASKS)
-    report(service, id, invite, workers=7, seed=5)
-    infer_now(service, id)
-    return id
+    if policy.name not in CROWDS:
+        id, invite = opened(service, policy, TASKS)
+        report(service, id, invite, workers=7, seed=5)
+        infer_now(service, id)
+        CROWDS[policy.name] = id
+    return CROWDS[policy.name]
 
 
 def content(out: Export) -> bytes:
@@ -166,7 +186,7 @@ def test_tasks_come_with_their_texts(service: Service) -> None:
     assert table[0] == {"task": "t2", "text": "What is t2?", "image": ""}
 
 
-def test_four_at_a_time_and_each_gives_its_place_back(service: Service, tmp_path: Path) -> None:
+def test_four_at_a_time_and_each_gives_its_place_back(service: Service) -> None:
     id = crowd(service)
     under_way = [export(service, id, "reports.csv") for _ in range(4)]
     assert refusal(service, id, "reports.csv") is Reason.BUSY
@@ -178,11 +198,11 @@ def test_four_at_a_time_and_each_gives_its_place_back(service: Service, tmp_path
         content(export(service, id, "reports.csv"))
 
 
-def test_whoever_leaves_leaves_no_file(service: Service, tmp_path: Path) -> None:
+def test_whoever_leaves_leaves_no_file(service: Service, folder: Path) -> None:
     out = export(service, crowd(service), "reports.parquet")
     next(out.pieces)
     out.close()
-    assert not list(tmp_path.glob("temp/*"))
+    assert not list(folder.glob("temp/*"))
 
 
 def test_pieces_may_be_taken_by_several_threads(service: Service) -> None:

@@ -87,11 +87,12 @@ def test_the_error_of_numbers_falls_towards_that_of_clean_answers() -> None:
 @pytest.mark.parametrize(
     "target",
     [
-        Target(2.0, answers=5),
-        Target(2.0, answers=5, hide_participation=True),
-        Target(4.0, Unit.WORKER, answers=5),
+        pytest.param(Target(2.0, answers=5), id="per answer"),
+        pytest.param(
+            Target(2.0, answers=5, hide_participation=True), id="hidden", marks=pytest.mark.slow
+        ),
+        pytest.param(Target(4.0, Unit.WORKER, answers=5), id="per worker"),
     ],
-    ids=["per answer", "hidden", "per worker"],
 )
 def test_a_forecast_has_the_policy_that_a_draft_would_get(target: Target) -> None:
     found = outlook(Question(YES_NO, target, tasks=10, workers=20))
@@ -116,36 +117,44 @@ def test_a_large_campaign_is_simulated_smaller_and_that_is_said() -> None:
     assert any("Simulated with" in note for note in found.notes)
 
 
-def test_a_crowd_that_is_too_large_is_thinned_and_that_is_said() -> None:
+def test_a_crowd_that_is_too_large_is_thinned() -> None:
     smaller = bounded(Scenario(YES_NO, 1_000, 1_000_000, 500))
     assert (smaller.tasks, smaller.cells) == (LEAST_TASKS, MOST_LABELS)
+
+
+@pytest.mark.slow
+def test_that_a_crowd_was_thinned_is_said() -> None:
     found = outlook(Question(YES_NO, Target(2.0, answers=500), 1_000, 1_000_000))
     assert any("do better" in note for note in found.notes)
 
 
-def test_the_process_answers_as_the_simulation_does_and_the_same_again(
+def test_the_process_answers_as_the_simulation_does_and_the_same_again_and_ends_when_closed(
     forecaster: Forecaster,
 ) -> None:
-    assert forecaster.pid is None
+    before = forecaster.pid
+    assert before is None
     first = forecaster.ask(SMALL)
     assert first.result(PATIENCE) == outlook(SMALL)
     assert forecaster.ask(SMALL) is first
+    pid = forecaster.pid
+    assert pid is not None
+    forecaster.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
 
 
-def test_a_process_that_dies_is_started_again(forecaster: Forecaster) -> None:
-    forecaster.ask(SMALL).result(PATIENCE)
+def test_a_process_refuses_what_cannot_be_calibrated_and_is_started_again_when_it_dies(
+    forecaster: Forecaster,
+) -> None:
+    impossible = Question(YES_NO, Target(2.0, answers=5), 10, 20, mechanism="piecewise")
+    refused = refusal(forecaster.ask(impossible))
+    assert (refused.reason, refused.field) == (Reason.MALFORMED, "privacy")
     pid = forecaster.pid
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
     assert refusal(forecaster.ask(sized(21))).reason is Reason.UNAVAILABLE
     assert isinstance(forecaster.ask(sized(21)).result(PATIENCE), Outlook)
     assert forecaster.pid not in (None, pid)
-
-
-def test_what_cannot_be_calibrated_is_refused(forecaster: Forecaster) -> None:
-    impossible = Question(YES_NO, Target(2.0, answers=5), 10, 20, mechanism="piecewise")
-    refused = refusal(forecaster.ask(impossible))
-    assert (refused.reason, refused.field) == (Reason.MALFORMED, "privacy")
 
 
 def test_who_asks_the_same_at_once_shares_an_answer() -> None:
@@ -181,13 +190,3 @@ def test_whoever_waits_when_the_service_stops_is_refused() -> None:
     assert [refusal(one).reason for one in asked] == [Reason.UNAVAILABLE] * 3
     with pytest.raises(Refused):
         forecaster.ask(sized(4))
-
-
-def test_closing_ends_the_process() -> None:
-    forecaster = Forecaster()
-    forecaster.ask(SMALL).result(PATIENCE)
-    pid = forecaster.pid
-    assert pid is not None
-    forecaster.close()
-    with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)

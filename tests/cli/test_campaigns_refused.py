@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
@@ -42,10 +43,33 @@ def alone(call: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return alone
 
 
+@pytest.fixture(scope="module")
+def empty() -> Iterator[RunningServer]:
+    """Another server, without any campaign."""
+    with running_server() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def idle(server: RunningServer) -> str:
+    """A campaign that nobody answers or changes."""
+    id, _ = server.campaign(tasks=2)
+    return id
+
+
+@pytest.fixture(scope="module")
+def logged_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("logged-in") / "home"
+
+
 @pytest.fixture
-def campaign(alone: Run, server: RunningServer) -> Run:
-    """The same by somebody who is logged in."""
-    alone("login", server.url, "--token", stdin=server.token)
+def campaign(alone: Run, server: RunningServer, logged_in: Path, tmp_path: Path) -> Run:
+    """The same by somebody who is logged in: the first test logs in, others get what that left."""
+    if logged_in.exists():
+        copytree(logged_in, tmp_path / "home")
+        return alone
+    assert alone("login", server.url, "--token", stdin=server.token).returncode == 0
+    copytree(tmp_path / "home", logged_in)
     return alone
 
 
@@ -122,10 +146,9 @@ def test_a_mistyped_campaign_is_said_with_the_one_that_is_near(
     assert f"there is no campaign '../x'; there are {id}" in line
 
 
-def test_without_any_campaign_that_is_said(alone: Run) -> None:
-    with running_server() as empty:
-        alone("login", empty.url, "--token", stdin=empty.token)
-        code, line = said(alone("close", "leaf0"))
+def test_without_any_campaign_that_is_said(alone: Run, empty: RunningServer) -> None:
+    alone("login", empty.url, "--token", stdin=empty.token)
+    code, line = said(alone("close", "leaf0"))
     assert (code, "nor any other: sottovoce campaign create" in line) == (2, True)
 
 
@@ -182,12 +205,11 @@ def test_a_server_beside_a_link_is_refused(alone: Run) -> None:
 
 
 def test_one_logs_in_to_a_known_server_again_by_its_address(
-    campaign: Run, server: RunningServer
+    campaign: Run, server: RunningServer, empty: RunningServer
 ) -> None:
-    with running_server() as other:
-        campaign("login", other.url, "--token", stdin=other.token)
-        assert server.url in campaign("login", server.url).stderr
-        assert campaign("--server", other.url, "list").returncode == 0
+    campaign("login", empty.url, "--token", stdin=empty.token)
+    assert server.url in campaign("login", server.url).stderr
+    assert campaign("--server", empty.url, "list").returncode == 0
     code, line = said(campaign("login", "https://unknown.example"))
     assert (code, "not logged in to https://unknown.example" in line) == (2, True)
 
@@ -198,12 +220,11 @@ def test_logging_out_needs_a_login(campaign: Run) -> None:
 
 
 def test_deleting_asks_and_without_anybody_there_deletes_nothing(
-    campaign: Run, server: RunningServer
+    campaign: Run, server: RunningServer, idle: str
 ) -> None:
-    id, _ = server.campaign(tasks=2)
-    code, line = said(campaign("delete", id))
+    code, line = said(campaign("delete", idle))
     assert (code, "say --yes" in line) == (2, True)
-    assert server.requester.campaign(id)["id"] == id
+    assert server.requester.campaign(idle)["id"] == idle
 
 
 @pytest.mark.parametrize(
@@ -218,13 +239,12 @@ def test_deleting_asks_and_without_anybody_there_deletes_nothing(
     ],
 )
 def test_links_that_cannot_be_made_are_refused(
-    campaign: Run, server: RunningServer, options: list[str], code: int, words: str
+    campaign: Run, server: RunningServer, idle: str, options: list[str], code: int, words: str
 ) -> None:
-    id, _ = server.campaign(tasks=2)
-    before = server.requester.invites(id)
-    ended, line = said(campaign("invite", id, *options))
+    before = server.requester.invites(idle)
+    ended, line = said(campaign("invite", idle, *options))
     assert (ended, words in line) == (code, True)
-    assert server.requester.invites(id) == before
+    assert server.requester.invites(idle) == before
 
 
 def test_a_closed_campaign_is_neither_opened_nor_answered(
@@ -237,11 +257,10 @@ def test_a_closed_campaign_is_neither_opened_nor_answered(
 
 
 def test_results_before_any_report_are_said_and_nothing_is_written(
-    campaign: Run, server: RunningServer, tmp_path: Path
+    campaign: Run, idle: str, tmp_path: Path
 ) -> None:
-    id, _ = server.campaign(tasks=2)
-    assert said(campaign("results", id)) == (0, "nothing is inferred yet: no report has come in")
-    code, line = said(campaign("results", id, "-o", "truths.csv"))
+    assert said(campaign("results", idle)) == (0, "nothing is inferred yet: no report has come in")
+    code, line = said(campaign("results", idle, "-o", "truths.csv"))
     assert (code, "nothing is inferred yet" in line) == (1, True)
     assert not (tmp_path / "truths.csv").exists()
 
@@ -257,25 +276,20 @@ def test_results_before_any_report_are_said_and_nothing_is_written(
     ],
 )
 def test_an_export_that_is_none_is_refused(
-    campaign: Run, server: RunningServer, arguments: list[str], words: str
+    campaign: Run, idle: str, arguments: list[str], words: str
 ) -> None:
-    id, _ = server.campaign(tasks=2)
-    code, line = said(campaign("export", id, *arguments))
+    code, line = said(campaign("export", idle, *arguments))
     assert (code, words in line) == (2, True)
 
 
-def test_two_outputs_need_two_files(campaign: Run, server: RunningServer) -> None:
-    id, _ = server.campaign(tasks=2)
-    code, line = said(campaign("results", id, "-o", "x.csv", "--workers", "./x.csv"))
+def test_two_outputs_need_two_files(campaign: Run, idle: str) -> None:
+    code, line = said(campaign("results", idle, "-o", "x.csv", "--workers", "./x.csv"))
     assert (code, line) == (2, "two outputs have the same name")
 
 
-def test_webhooks_and_tokens_that_are_not_there_are_said(
-    campaign: Run, server: RunningServer
-) -> None:
-    id, _ = server.campaign(tasks=2)
-    assert said(campaign("webhook", "remove", id, "0" * 16))[0] == 1
-    assert said(campaign("webhook", "add", id, "ftp://example.org"))[0] == 2
+def test_webhooks_and_tokens_that_are_not_there_are_said(campaign: Run, idle: str) -> None:
+    assert said(campaign("webhook", "remove", idle, "0" * 16))[0] == 1
+    assert said(campaign("webhook", "add", idle, "ftp://example.org"))[0] == 2
     assert said(campaign("token", "revoke", "0" * 16)) == (1, "there is no such token")
     assert said(campaign("token", "revoke", "nonsense"))[0] == 2
 

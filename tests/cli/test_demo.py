@@ -16,6 +16,7 @@ from pathlib import Path
 from secrets import token_hex
 
 import pytest
+from tests.cli.conftest import Run
 
 Demo = subprocess.Popen[str]
 
@@ -107,20 +108,18 @@ def test_ended_in_the_middle_it_leaves_nothing(tmp_path: Path) -> None:
     assert_nothing_is_left(mark)
 
 
-def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
+def test_a_folder_with_something_in_it_is_left_alone(run: Run, tmp_path: Path) -> None:
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("mine")
-    with running(tmp_path, token_hex(8), "--folder", "full") as process:
-        out, errors = process.communicate(timeout=60)
-    assert (process.returncode, out) == (2, "")
-    assert "full is not an empty folder" in errors
+    done = run("demo", "--folder", "full")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "full is not an empty folder" in done.stderr
 
 
-def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
+def test_a_port_that_is_taken_is_said(run: Run) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        with running(tmp_path, token_hex(8), "--port", port) as process:
-            _, errors = process.communicate(timeout=60)
-    assert process.returncode == 2
-    assert "cannot be used" in errors
-    assert len(errors.splitlines()) == 1
+        done = run("demo", "--port", port)
+    assert done.returncode == 2
+    assert "cannot be used" in done.stderr
+    assert len(done.stderr.splitlines()) == 1

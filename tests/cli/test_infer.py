@@ -25,8 +25,8 @@ def test_truths_go_to_standard_output_and_words_to_standard_error(run: Run, answ
     assert "dawid-skene: 12 tasks, 3 workers, 36 answers" in done.stderr
 
 
-def test_json_is_one_object_with_the_promised_names(run: Run, answers: Path, gold: Path) -> None:
-    done = run("infer", answers.name, "--gold", gold.name, "--json", "-m", "majority-vote")
+def test_json_is_one_object_with_the_promised_names(call: Run, answers: Path, gold: Path) -> None:
+    done = call("infer", answers.name, "--gold", gold.name, "--json", "-m", "majority-vote")
     seen = json.loads(done.stdout)
     assert set(seen) == {
         "method", "tasks", "workers", "answers", "rounds", "converged", "parameters", "score",
@@ -36,23 +36,23 @@ def test_json_is_one_object_with_the_promised_names(run: Run, answers: Path, gol
     assert seen["score"]["low"] <= 1.0 <= seen["score"]["high"]
 
 
-def test_gold_prints_accuracy_with_an_interval(run: Run, answers: Path, gold: Path) -> None:
-    done = run("infer", answers.name, "--gold", gold.name)
+def test_gold_prints_accuracy_with_an_interval(call: Run, answers: Path, gold: Path) -> None:
+    done = call("infer", answers.name, "--gold", gold.name)
     assert "accuracy 1.0000 (95 % interval 1.000 to 1.000; 12 gold tasks)" in done.stderr
 
 
-def test_numbers_are_scored_by_mae_and_rmse(run: Run, tmp_path: Path) -> None:
+def test_numbers_are_scored_by_mae_and_rmse(call: Run, tmp_path: Path) -> None:
     (tmp_path / "n.csv").write_text("worker,task,value\na,t,1\nb,t,2\na,u,4\nb,u,6\n")
     (tmp_path / "g.csv").write_text("task,truth\nt,1.5\nu,6\n")
-    done = run("infer", "n.csv", "--gold", "g.csv", "--method", "mean", "--json")
+    done = call("infer", "n.csv", "--gold", "g.csv", "--method", "mean", "--json")
     assert json.loads(done.stdout)["score"]["mae"] == pytest.approx(0.5)
     assert json.loads(done.stdout)["score"]["rmse"] == pytest.approx(0.5**0.5)
 
 
 def test_output_files_hold_truths_weights_posteriors_and_confusions(
-    run: Run, answers: Path, tmp_path: Path
+    call: Run, answers: Path, tmp_path: Path
 ) -> None:
-    done = run(
+    done = call(
         "infer", answers.name, "-o", "t.csv", "--workers", "w.csv", "--posterior", "p.csv",
         "--confusions", "c.csv",
     )  # fmt: skip
@@ -69,13 +69,13 @@ def test_output_files_hold_truths_weights_posteriors_and_confusions(
     }
 
 
-def test_nothing_is_overwritten_without_force(run: Run, answers: Path, tmp_path: Path) -> None:
+def test_nothing_is_overwritten_without_force(call: Run, answers: Path, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("mine")
-    refused = run("infer", answers.name, "-o", "t.csv")
+    refused = call("infer", answers.name, "-o", "t.csv")
     assert refused.returncode == 2
     assert refused.stderr == "sottovoce: t.csv exists; say --force (force=True) to replace it\n"
     assert (tmp_path / "t.csv").read_text() == "mine"
-    assert run("infer", answers.name, "-o", "t.csv", "--force").returncode == 0
+    assert call("infer", answers.name, "-o", "t.csv", "--force").returncode == 0
     assert (tmp_path / "t.csv").read_text().startswith("task,")
 
 
@@ -84,14 +84,14 @@ def test_answers_may_come_from_standard_input(run: Run, answers: Path) -> None:
     assert json.loads(done.stdout)["answers"] == 36
 
 
-def test_columns_may_have_other_names(run: Run, tmp_path: Path) -> None:
+def test_columns_may_have_other_names(call: Run, tmp_path: Path) -> None:
     (tmp_path / "o.csv").write_text("annotator,item,vote\na,t,x\nb,t,x\n")
-    done = run("infer", "o.csv", "--columns", "worker=annotator,task=item,answer=vote", "--json")
+    done = call("infer", "o.csv", "--columns", "worker=annotator,task=item,answer=vote", "--json")
     assert json.loads(done.stdout)["answers"] == 2
 
 
-def test_a_methods_parameters_can_be_set(run: Run, answers: Path) -> None:
-    done = run("infer", answers.name, "--set", "max_rounds=1,tolerance=0", "--json")
+def test_a_methods_parameters_can_be_set(call: Run, answers: Path) -> None:
+    done = call("infer", answers.name, "--set", "max_rounds=1,tolerance=0", "--json")
     assert json.loads(done.stdout)["rounds"] == 1
 
 
@@ -120,10 +120,10 @@ def test_a_methods_parameters_can_be_set(run: Run, answers: Path) -> None:
     ],
 )  # fmt: skip
 def test_a_mistake_is_one_line_and_an_exit_code_and_writes_nothing(
-    run: Run, answers: Path, tmp_path: Path, arguments: list[str], code: int, words: str
+    call: Run, answers: Path, tmp_path: Path, arguments: list[str], code: int, words: str
 ) -> None:
     before = sorted(tmp_path.iterdir())
-    done = run(*arguments)
+    done = call(*arguments)
     assert done.stdout == ""
     assert (done.returncode, len(done.stderr.splitlines())) == (code, 1), done.stderr
     assert done.stderr.startswith("sottovoce: ")
@@ -156,58 +156,61 @@ def test_help_loads_nothing_that_computes() -> None:
     assert done.stderr.strip() == "[]"
 
 
-def test_comparing_prints_a_table_of_methods(run: Run, answers: Path, gold: Path) -> None:
-    done = run("compare", answers.name, "--gold", gold.name)
+def test_comparing_prints_a_table_of_methods(call: Run, answers: Path, gold: Path) -> None:
+    done = call("compare", answers.name, "--gold", gold.name)
     assert "majority-vote" in done.stdout
     assert "dawid-skene" in done.stdout
     assert "95 % bootstrap" in done.stderr
 
 
-def test_comparing_as_json_lists_methods_with_scores(run: Run, answers: Path, gold: Path) -> None:
-    seen = json.loads(run("compare", answers.name, "--gold", gold.name, "--json").stdout)
+def test_comparing_as_json_lists_methods_with_scores(call: Run, answers: Path, gold: Path) -> None:
+    options = ("--gold", gold.name, "--methods", "majority-vote,dawid-skene", "--json")
+    seen = json.loads(call("compare", answers.name, *options).stdout)
     assert {"method", "rounds", "converged", "score"} == set(seen["methods"][0])
 
 
-def test_inspecting_says_what_the_table_holds(run: Run, answers: Path) -> None:
-    done = run("inspect", answers.name)
+def test_inspecting_says_what_the_table_holds(call: Run, answers: Path) -> None:
+    done = call("inspect", answers.name)
     assert "36 (domain: categorical {no, yes})" in done.stdout
     assert "no (worker, task) pair is repeated" in done.stdout
 
 
-def test_repeated_pairs_are_reported(run: Run, tmp_path: Path) -> None:
+def test_repeated_pairs_are_reported(call: Run, tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text("worker,task,answer\na,t,x\na,t,y\nb,t,x\n")
-    done = run("infer", "r.csv")
+    done = call("infer", "r.csv")
     assert "note: 1 of 3 rows repeats a (worker, task) pair: kept the first" in done.stderr
-    assert run("infer", "r.csv", "--repeats", "error").returncode == 1
+    assert call("infer", "r.csv", "--repeats", "error").returncode == 1
 
 
-def test_a_packed_copy_gives_the_same_truths(run: Run, answers: Path) -> None:
-    assert run("pack", answers.name, "-o", "p.parquet").returncode == 0
-    assert run("infer", "p.parquet").stdout == run("infer", answers.name).stdout
+def test_a_packed_copy_gives_the_same_truths(call: Run, answers: Path) -> None:
+    assert call("pack", answers.name, "-o", "p.parquet").returncode == 0
+    assert call("infer", "p.parquet").stdout == call("infer", answers.name).stdout
 
 
 def test_a_dataset_can_be_added_shown_listed_and_used(
-    run: Run, answers: Path, gold: Path, tmp_path: Path
+    call: Run, answers: Path, gold: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "quiz"
     folder.mkdir()
     answers.rename(folder / "answers.csv")
     gold.rename(folder / "truth.csv")
-    assert "no datasets" in run("datasets", "list").stderr
-    assert run("datasets", "add", "quiz").returncode == 0
-    assert "quiz" in run("datasets", "list").stdout
-    assert "answers.csv, truth.csv" in run("datasets", "show", "quiz").stdout
-    compared = json.loads(run("compare", "dataset:quiz", "--json").stdout)
+    assert "no datasets" in call("datasets", "list").stderr
+    assert call("datasets", "add", "quiz").returncode == 0
+    assert "quiz" in call("datasets", "list").stdout
+    assert "answers.csv, truth.csv" in call("datasets", "show", "quiz").stdout
+    compared = json.loads(
+        call("compare", "dataset:quiz", "--methods", "majority-vote", "--json").stdout
+    )
     assert compared["answers"] == 36
 
 
-def test_a_simulated_crowd_can_be_generated_and_inferred(run: Run) -> None:
-    made = run(
+def test_a_simulated_crowd_can_be_generated_and_inferred(call: Run) -> None:
+    made = call(
         "datasets", "generate", "categorical", "-o", "a.parquet", "--gold", "g.parquet",
         "--tasks", "200", "--workers", "30",
     )  # fmt: skip
     assert "1,000 simulated answers" in made.stderr
-    seen = json.loads(run("infer", "a.parquet", "--gold", "g.parquet", "--json").stdout)
+    seen = json.loads(call("infer", "a.parquet", "--gold", "g.parquet", "--json").stdout)
     assert seen["score"]["accuracy"] > 0.6
 
 

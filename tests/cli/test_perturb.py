@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -86,6 +88,7 @@ def test_labels_taken_from_the_answers_are_said_to_be_public(call: Run, answers:
     assert "taken from the answers" not in done.stderr
 
 
+TABLES = ("answers", "numbers", "stars")
 WAYS: list[tuple[str, ...]] = [
     (),
     ("--hide-participation",),
@@ -93,29 +96,40 @@ WAYS: list[tuple[str, ...]] = [
 ]
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
-@pytest.mark.parametrize("table", ["answers", "numbers", "stars"])
+def combined() -> Iterator[Any]:
+    """Each mechanism with each table in one way and in each way with one table; the rest slowly."""
+    names = list(MECHANISMS)
+    for (i, name), (j, table), (k, way) in product(*map(enumerate, (names, TABLES, WAYS))):
+        marks = [] if (i + j + k) % 3 == 0 else [pytest.mark.slow]
+        yield pytest.param(name, table, way, marks=marks, id=f"{name}-{table}-{'-'.join(way)}")
+
+
+@pytest.mark.parametrize(("name", "table", "way"), list(combined()))
 def test_every_mechanism_perturbs_what_it_takes_and_infer_reads_it(
-    name: str, table: str, call: Run, request: pytest.FixtureRequest, tmp_path: Path
+    name: str,
+    table: str,
+    way: tuple[str, ...],
+    call: Run,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
 ) -> None:
     file: Path = request.getfixturevalue(table)
     domain = {"answers": YES_NO, "numbers": NUMBERS, "stars": STARS}[table]
     truth = "q1,yes\nq2,no\nq3,no\nq4,yes" if table == "answers" else "t1,3\nt2,4\nt3,1\nt4,5"
     (tmp_path / "g.csv").write_text(f"task,truth\n{truth}\n")
     delta = ("--delta", "0.01") if name == "random-variance-gaussian" else ()
-    for way in WAYS:
-        done = call(
-            "perturb", file.name, *domain, "--mechanism", name, "--epsilon", "3", "--seed", "4",
-            "--force", *OUT, *way, *delta,
-        )  # fmt: skip
-        if done.returncode:
-            assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
-            refused = (" takes ", " cannot hide who answered what", "needs all answers")
-            assert any(reason in done.stderr for reason in refused), done.stderr
-            continue
-        inferred = call("infer", "r.csv", "--policy", "p.json", "--gold", "g.csv")
-        assert inferred.returncode == 0, inferred.stderr
-        assert "note: SIMULATED reports" in inferred.stderr
+    done = call(
+        "perturb", file.name, *domain, "--mechanism", name, "--epsilon", "3", "--seed", "4",
+        *OUT, *way, *delta,
+    )  # fmt: skip
+    if done.returncode:
+        assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+        refused = (" takes ", " cannot hide who answered what", "needs all answers")
+        assert any(reason in done.stderr for reason in refused), done.stderr
+        return
+    inferred = call("infer", "r.csv", "--policy", "p.json", "--gold", "g.csv")
+    assert inferred.returncode == 0, inferred.stderr
+    assert "note: SIMULATED reports" in inferred.stderr
 
 
 @pytest.mark.parametrize(

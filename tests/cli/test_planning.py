@@ -11,9 +11,15 @@ from tests.cli.conftest import Run
 SMALL = ("--tasks", "12", "--workers", "6", "--answers-per-worker", "6", "--jobs", "1")
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What one test has simulated the next need not."""
+    return tmp_path_factory.mktemp("kept")
+
+
 @pytest.fixture(autouse=True)
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SOTTOVOCE_CACHE", str(tmp_path / "kept"))
+def _folder(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOTTOVOCE_CACHE", str(kept))
 
 
 def test_a_plan_prints_a_table_a_chart_reasons_and_assumptions(call: Run) -> None:

@@ -150,8 +150,16 @@ FINITE = [case for case in CASES if case.has_channel]
 PROMISING = [c for c in CASES if not isinstance(c.mechanism, PublishedFactorization)]
 """All but the one that promises nothing."""
 
-LONG = frozenset({"two-layer as published", "two-layer with NULL"})
+LONG = frozenset({"two-layer", "two-layer as published", "two-layer with NULL"})
 """Whose whole curve takes seconds: the slow tests follow it, and always those of their kin."""
+
+KIN = frozenset({
+    "randomised response that hides all", "randomised response that hides little",
+    "Laplace that ends with the range", "Laplace of one step", "Laplace, NULL at an end",
+    "factorisation to one number", "piecewise with a wide window", "piecewise with a remainder",
+    "subsets of bins",
+})  # fmt: skip
+"""Of a family that has others here, and with a law that is always listed: sampled slowly only."""
 
 
 class Untouchable:
@@ -196,6 +204,18 @@ def promising(request: pytest.FixtureRequest) -> Case:
 )
 def followed(request: pytest.FixtureRequest) -> Case:
     """The same, for tests that follow the curve of epsilon and delta."""
+    found: Case = request.param
+    return found
+
+
+@pytest.fixture(
+    params=[
+        pytest.param(case, id=_name(case), marks=[pytest.mark.slow] if case.name in KIN else [])
+        for case in PROMISING
+    ]
+)
+def audited(request: pytest.FixtureRequest) -> Case:
+    """The same, for tests that draw many samples."""
     found: Case = request.param
     return found
 

@@ -61,8 +61,8 @@ class Law(NamedTuple):
     def delta(self, epsilon: float, unit: Unit) -> float:
         """max Σ [P(submission | answers) - exp(ε) P(submission | neighbouring answers)]₊."""
         neighbors = self.neighbors(unit)
-        # Divided exactly and rounded once.
-        chances = (self.weights / Fraction(self.total)).astype(np.float64)
+        # Integers, whose quotient Python rounds once.
+        chances = (self.weights / self.total).astype(np.float64)
         others = math.exp(epsilon) * chances
         return max(
             float(np.max(np.sum(np.maximum(row - others[near], 0), axis=1)))

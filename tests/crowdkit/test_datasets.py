@@ -26,7 +26,11 @@ RECORDED_ORDER = pytest.mark.skipif(
 Answers: TypeAlias = Callable[[str], pd.DataFrame]
 Accuracy: TypeAlias = Callable[[str, "pd.Series[Any]"], float]
 
-every_dataset = pytest.mark.parametrize("name", DATASETS)
+LARGE = ("trec2010", "web")
+every_dataset = pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name in LARGE)) for name in DATASETS],
+)
 
 
 def engine_of(data: pd.DataFrame, labels: list[Any]) -> LocalEngine:

@@ -16,7 +16,10 @@ PAGES = [
 ]
 
 
-LONG = frozenset({"docs/planning.md", "docs/tradeoff.md", "docs/worker.md", "docs/operations.md"})
+LONG = frozenset(
+    f"docs/{name}.md"
+    for name in ("datasets", "operations", "planning", "service", "tradeoff", "worker")
+)
 """Pages whose commands take long, and are run by their own tests too."""
 
 

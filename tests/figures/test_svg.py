@@ -21,43 +21,45 @@ from sottovoce.figures.drawing import drawn
 PLAIN = Chart("t", "x", "y", (Series("a", (1.0,), (0.5,)),))
 
 
-def test_the_same_chart_is_the_same_text() -> None:
-    assert svg(TRADE_OFF) == svg(TRADE_OFF)
+@pytest.fixture(scope="module")
+def text() -> str:
+    return svg(TRADE_OFF)
 
 
-def test_another_process_draws_the_same_text() -> None:
+def test_the_same_chart_is_the_same_text_here_and_from_another_process(text: str) -> None:
+    assert svg(TRADE_OFF) == text
     code = "from tests.figures.charts import TRADE_OFF; from sottovoce.figures import svg; "
     code += "import sys; sys.stdout.write(svg(TRADE_OFF))"
     root = Path(__file__).parents[2]
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root
     )
-    assert done.stdout == svg(TRADE_OFF)
+    assert done.stdout == text
 
 
-def test_a_picture_is_one_element_without_comments_dates_or_fonts() -> None:
-    text = svg(TRADE_OFF)
+def test_a_picture_is_one_element_without_comments_dates_or_fonts(text: str) -> None:
     assert ET.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"  # noqa: S314 - our own text
     assert text.startswith("<svg ")
     assert not [word for word in ("<!--", "<metadata", "<text", "font-family") if word in text]
 
 
-def test_drawing_leaves_the_settings_of_others_alone() -> None:
+def test_a_picture_and_the_settings_of_others_leave_each_other_alone() -> None:
     before = dict(matplotlib.rcParams)
-    svg(PLAIN)
-    assert dict(matplotlib.rcParams) == before
-
-
-def test_settings_of_others_leave_a_picture_alone() -> None:
     plain = svg(PLAIN)
+    assert dict(matplotlib.rcParams) == before
     with matplotlib.rc_context({"font.size": 30, "lines.linewidth": 9, "axes.grid": True}):
         assert svg(PLAIN) == plain
 
 
-def test_epsilons_are_written_as_they_are_on_a_logarithmic_axis() -> None:
+def test_epsilons_are_written_as_they_are_and_series_differ_in_color_marker_and_dash() -> None:
     with drawn(TRADE_OFF) as figure:
         labels = [label.get_text() for label in figure.axes[0].get_xticklabels()]
+        lines = figure.axes[0].get_lines()[: len(TRADE_OFF.series)]
     assert labels == ["0.1", "0.5", "1", "2", "4", "8"]
+    for style in ("get_color", "get_marker", "_unscaled_dash_pattern"):
+        seen = [getattr(line, style) for line in lines]
+        values = [str(value() if callable(value) else value) for value in seen]
+        assert len(set(values)) == len(lines), style
 
 
 def test_labels_of_close_x_are_left_out() -> None:
@@ -69,21 +71,12 @@ def test_labels_of_close_x_are_left_out() -> None:
     assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
 
 
-def test_every_series_differs_in_color_marker_and_dash_or_fill() -> None:
-    with drawn(TRADE_OFF) as figure:
-        lines = figure.axes[0].get_lines()[: len(TRADE_OFF.series)]
-    for style in ("get_color", "get_marker", "_unscaled_dash_pattern"):
-        seen = [getattr(line, style) for line in lines]
-        values = [str(value() if callable(value) else value) for value in seen]
-        assert len(set(values)) == len(lines), style
-
-
 @pytest.mark.parametrize("levels", [(0.5, 0.5, 0.5), (0.0, 0.01, 0.99, 1.0), (0.3,)])
 def test_labels_of_levels_do_not_overlap(levels: tuple[float, ...]) -> None:
     named = tuple(
         Level(f"a rather long name of level {y}, no. {i}", y) for i, y in enumerate(levels)
     )
-    with drawn(replace(TRADE_OFF, levels=named)) as figure:
+    with drawn(replace(PLAIN, levels=named)) as figure:
         figure.draw_without_rendering()
         texts = figure.axes[0].texts
         boxes = sorted(Text.get_window_extent(text).intervaly.tolist() for text in texts)
@@ -114,17 +107,12 @@ def test_nothing_is_cut_off(chart: Chart) -> None:
     assert max(box.y1 for box in boxes) <= height + 0.5
 
 
-@pytest.mark.parametrize(("name", "start"), [("a.svg", b"<svg "), ("a.PNG", b"\x89PNG")])
-def test_the_ending_says_what_is_saved(name: str, start: bytes, tmp_path: Path) -> None:
-    save(PLAIN, tmp_path / name)
-    assert (tmp_path / name).read_bytes().startswith(start)
-    assert [path.name for path in tmp_path.iterdir()] == [name]
-
-
-def test_the_same_chart_is_the_same_png(tmp_path: Path) -> None:
-    for name in ("a.png", "b.png"):
+def test_the_ending_says_what_is_saved_and_the_same_chart_is_the_same_png(tmp_path: Path) -> None:
+    for name, start in (("a.PNG", b"\x89PNG"), ("b.png", b"\x89PNG")):
         save(PLAIN, tmp_path / name)
-    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+        assert (tmp_path / name).read_bytes().startswith(start)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.PNG", "b.png"]
+    assert (tmp_path / "a.PNG").read_bytes() == (tmp_path / "b.png").read_bytes()
 
 
 def test_another_ending_is_refused(tmp_path: Path) -> None:
@@ -139,6 +127,7 @@ def test_a_picture_is_not_replaced_unasked(tmp_path: Path) -> None:
     assert (tmp_path / "a.svg").read_text() == "mine"
     save(PLAIN, tmp_path / "a.svg", force=True)
     assert (tmp_path / "a.svg").read_text().startswith("<svg ")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.svg"]
 
 
 def test_without_matplotlib_one_is_told_what_to_install_and_text_still_works() -> None:

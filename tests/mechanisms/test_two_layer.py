@@ -165,7 +165,14 @@ def test_calibration_lands_just_below_the_target(
 
 
 @pytest.mark.parametrize("unit", Unit)
-@pytest.mark.parametrize(("labels", "epsilon"), [(2, 1e-4), (1000, 1.0), (2, 30.0)])
+@pytest.mark.parametrize(
+    ("labels", "epsilon"),
+    [
+        pytest.param(2, 1e-4, marks=pytest.mark.slow),
+        (1000, 1.0),
+        pytest.param(2, 30.0, marks=pytest.mark.slow),
+    ],
+)
 def test_calibration_lands_just_below_the_target_for_a_hundred_thousand_answers(
     epsilon: float, labels: int, unit: Unit
 ) -> None:

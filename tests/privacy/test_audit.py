@@ -19,6 +19,7 @@ from sottovoce.privacy.audit.bounding import bounds
 Samples = npt.NDArray[Any]
 Law = Callable[[np.random.Generator, int, int], Samples]
 
+SLOW = pytest.mark.slow
 SURE = 1 - 1e-9
 E = math.e
 
@@ -83,7 +84,15 @@ def _two_layer(high: float, answers: int, changed: int) -> Law:
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("law", [_coin, _words, _laplace, _grid_laplace, _piecewise])
+@pytest.mark.parametrize(
+    "law",
+    [
+        _coin,
+        _words,
+        _laplace,
+        *(pytest.param(law, marks=SLOW) for law in (_grid_laplace, _piecewise)),
+    ],
+)
 def test_a_million_samples_come_near_the_true_epsilon_and_stay_below(law: Law) -> None:
     rng = np.random.default_rng(7)
     found = audit_samples(law(rng, 0, 10**6), law(rng, 1, 10**6), confidence=SURE)

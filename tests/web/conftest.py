@@ -3,9 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from tests.web.arena import Arena, arena_at
+
+HERE = Path(__file__).parent
+ON_POSTGRESQL_IN_SLOW_RUNS = {
+    "test_invites.py", "test_overviews.py", "test_rejections.py", "test_results.py",
+    "test_sample.py", "test_tokens.py",
+}  # fmt: skip
+"""What tests/campaign tries on both databases beneath the routes."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        parameters = getattr(item, "callspec", None)
+        if (
+            item.path.parent == HERE
+            and item.path.name in ON_POSTGRESQL_IN_SLOW_RUNS
+            and parameters is not None
+            and parameters.params.get("database") == "postgresql"
+        ):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="module")

@@ -31,6 +31,7 @@ from tests.web.requesting import DRAFT
 from sottovoce.campaign.access import make_setup, make_token, token_id
 from sottovoce.campaign.exporting import EXPORTS
 from sottovoce.errors import Reason
+from sottovoce.model.campaign import MOST_TASKS, MOST_WORKERS
 from sottovoce.web.app import build_app
 from sottovoce.web.settings import Settings
 
@@ -58,9 +59,10 @@ FOR_DRAFTS = [
     ("PUT", "/api/v1/campaigns/{campaign_id}/tasks"),
 ]
 SENDING = ("PUT", "/api/v1/campaigns/{campaign_id}/reports/{report_id}")
+FORECASTS = ("POST", "/api/v1/forecasts")
 OPEN_TO_ALL = [("GET", "/healthz"), ("GET", "/readyz")]
 SHORT = settings(
-    max_examples=14, derandomize=True, deadline=None, database=None,
+    max_examples=8, derandomize=True, deadline=None, database=None,
     suppress_health_check=list(HealthCheck),
 )  # fmt: skip
 LONG = settings(SHORT, max_examples=150, derandomize=False)
@@ -167,6 +169,15 @@ def _graft(case: Case[Any], valid: Any, data: st.DataObject) -> None:
         case.body = start + case.body * data.draw(st.integers(0, 1))
 
 
+def _smaller(asked: dict[str, Any]) -> dict[str, Any]:
+    """The same forecast of a small campaign: sizes that are right stay right, wrong ones wrong."""
+    small = dict(asked)
+    for name, most in (("tasks", MOST_TASKS), ("workers", MOST_WORKERS)):
+        if type(asked.get(name)) is int and 1 <= asked[name] <= most:
+            small[name] = 1 + asked[name] % 9
+    return small
+
+
 def _send(
     operation: tuple[str, str], arena: Arena, session: requests.Session, how: settings
 ) -> None:
@@ -192,6 +203,8 @@ def _send(
         case.headers.update(world.headers(schemes, receipt))
         if "requestBody" in words and data.draw(MOSTLY):
             _graft(case, world.body(path, campaign, receipt), data)
+        if operation == FORECASTS and isinstance(case.body, dict):
+            case.body = _smaller(case.body)
         _check(case, arena, session)
 
     assert _check(_valid(operation, worlds[0], schemes), arena, session) in SUCCESSES
@@ -236,7 +249,7 @@ def test_every_operation_refuses_strangers_as_described(
 ) -> None:
     described = SCHEMA[operation[1]][operation[0]]
 
-    @settings(SHORT, max_examples=5)
+    @settings(SHORT, max_examples=3)
     @given(data=st.data())
     def send(data: st.DataObject) -> None:
         case = data.draw(described.as_strategy(generation_mode=data.draw(MODES)))

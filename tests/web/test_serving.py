@@ -203,6 +203,7 @@ def test_a_server_that_is_told_to_stop_finishes_what_it_took(tmp_path: Path) -> 
         assert "stopped" in running.log.read_text()
 
 
+@pytest.mark.slow
 def test_whoever_asks_twice_is_not_kept_waiting(tmp_path: Path) -> None:
     with _serving(tmp_path / "data") as running:
         address = ("127.0.0.1", int(running.url.rpartition(":")[2]))

@@ -243,12 +243,17 @@ def _check_export(requester: Requester, campaign: str, place: Path, result: Resu
 
 
 def _say_where(requester: Requester, campaign: str, *, keep: bool) -> None:
-    pages = {f"/c/{campaign}": "what workers see", "/api": "the interface, for programs"}
+    pages = {
+        f"/campaigns/{campaign}": "the requester's dashboard",
+        f"/c/{campaign}": "what workers see",
+        "/api": "the interface, for programs",
+    }
     screen.say("\nLook at it:" if keep else "\nThis was at")
     for path, words in pages.items():
-        screen.say(f"  {requester.address + path:<40}  {words}")
+        screen.say(f"  {requester.address + path:<52}  {words}")
     if keep:
+        token = requester.make_token("the demo's visitor")["token"]
         [link] = requester.invite(campaign)
-        screen.say(
-            f"Take part yourself, with an answer that stays here:\n  sottovoce answer '{link}'"
-        )
+        screen.say(f"The dashboard asks for a token; this one is for you:\n  {token}")
+        screen.say(f"Take part yourself, in a browser, with an answer that stays there:\n  {link}")
+        screen.say(f"or here:\n  sottovoce answer '{link}'")

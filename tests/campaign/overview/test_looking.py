@@ -116,8 +116,9 @@ def test_weights_are_those_of_the_workers(service: Service) -> None:
     )
     assert (weights.workers, weights.why_none) == (30, None)
     assert sum(bin.count for bin in weights.histogram) == 30
-    assert weights.histogram[0].low == pytest.approx(min(column))
-    assert weights.histogram[-1].high == pytest.approx(max(column))
+    first, last = weights.histogram[0], weights.histogram[-1]
+    assert first.low <= min(column) < first.high
+    assert last.low <= max(column) <= last.high
 
 
 def test_reports_that_came_later_wait(service: Service) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from sottovoce.model import NULL, Cells, Domain, Evidence, FactorChannel, FloatA
 DIGITS = Domain.ordinal(range(10))
 
 
+@cache
 def reported(
     answered: float, epsilon: float, tasks: int = 100, dimension: int = 10
 ) -> tuple[FloatArray, Evidence]:

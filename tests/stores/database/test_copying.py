@@ -254,7 +254,13 @@ def test_a_backup_of_an_older_release_is_brought_up_to_date(
     assert file.read_bytes() == before
 
 
-@pytest.mark.parametrize("revision", revisions()[:-1])
+@pytest.mark.parametrize(
+    "revision",
+    [
+        revisions()[0],
+        *(pytest.param(each, marks=pytest.mark.slow) for each in revisions()[1:-1]),
+    ],
+)
 def test_a_backup_of_an_earlier_schema_comes_back_in_this_one(
     revision: str, target: Database, tmp_path: Path
 ) -> None:
