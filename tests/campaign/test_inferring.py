@@ -96,8 +96,7 @@ def test_an_erasure_makes_the_next_pass_read_everything(service: Service) -> Non
     assert (fresh.found.erasures, fresh.found.summary.reports) == (1, 32)
 
 
-def test_what_does_not_fit_into_memory_is_read_again(on_sqlite: Service) -> None:
-    service = on_sqlite
+def test_what_does_not_fit_into_memory_is_read_again(service: Service) -> None:
     id, link = opened(service, POLICY, TASKS)
     report(service, id, link, workers=5, seed=1)
     memory = Memory(service.database, limit=10)
@@ -196,8 +195,7 @@ def test_a_child_that_ends_says_so_and_comes_back(on_sqlite: Service) -> None:
         child.infer(id)
 
 
-def test_a_fit_without_data_is_a_problem_in_words(on_sqlite: Service) -> None:
-    service = on_sqlite
+def test_a_fit_without_data_is_a_problem_in_words(service: Service) -> None:
     id, link = opened(service, POLICY, TASKS)
     sent = report(service, id, link, workers=1, seed=1)
     infer_now(service, id)
@@ -246,8 +244,7 @@ def invite_of(service: Service, id: str) -> str:
     return link.partition("#")[2]
 
 
-def test_an_older_result_does_not_replace_a_newer_one(on_sqlite: Service) -> None:
-    service = on_sqlite
+def test_an_older_result_does_not_replace_a_newer_one(service: Service) -> None:
     id, link = opened(service, POLICY, TASKS)
     report(service, id, link, workers=2, seed=1)
     older = Memory(service.database).infer(id)
@@ -258,8 +255,7 @@ def test_an_older_result_does_not_replace_a_newer_one(on_sqlite: Service) -> Non
     assert truths_page(service, id).waiting == 0
 
 
-def test_a_deleted_campaign_is_no_error(on_sqlite: Service) -> None:
-    service = on_sqlite
+def test_a_deleted_campaign_is_no_error(service: Service) -> None:
     id, link = opened(service, POLICY, TASKS)
     report(service, id, link, workers=2, seed=1)
     fresh = Memory(service.database).infer(id)
@@ -320,8 +316,7 @@ def is_settled(service: Service, id: str) -> bool:
     return summary.settled
 
 
-def test_reports_that_are_all_null_say_no_more_than_the_prior(on_sqlite: Service) -> None:
-    service = on_sqlite
+def test_reports_that_are_all_null_say_no_more_than_the_prior(service: Service) -> None:
     id, link = opened(service, HIDING, TASKS[:8])
     receipt, names = "svr_" + "A" * 43, tuple(sorted(TASKS[:8]))
     hash = service.reception.desk(id).policy_hash
@@ -337,8 +332,7 @@ def test_reports_that_are_all_null_say_no_more_than_the_prior(on_sqlite: Service
         assert unfinished(connection) == {}
 
 
-def test_null_reports_are_used_as_all_others(on_sqlite: Service) -> None:
-    service = on_sqlite
+def test_null_reports_are_used_as_all_others(service: Service) -> None:
     id, link = opened(service, HIDING, TASKS)
     report(service, id, link, workers=20, seed=1)
     infer_now(service, id)
