@@ -53,7 +53,7 @@ def _links(page: Page, count: int) -> list[str]:
 
 def _answered(watched: Watched, language: str, link: str) -> dict[str, str]:
     """One worker from its link to its receipt; what its device had drawn, by task."""
-    at = AtPage(watched.page, language)
+    at, before = AtPage(watched.page, language), len(watched.requests)
     at.open(link)
     at.press("agree")
     watched.page.locator(".progress").wait_for()
@@ -65,8 +65,10 @@ def _answered(watched: Watched, language: str, link: str) -> dict[str, str]:
     at.button("send").wait_for()
     drawn = json.loads(at.parcel()["bytes"])
     at.send()
-    bodies = [request.post_data for request in watched.requests if request.post_data]
+    bodies = [request.post_data for request in watched.requests[before:] if request.post_data]
     assert [json.loads(body) for body in bodies] == [drawn]
+    # The next worker has the same device, and is a stranger to it.
+    watched.page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
     return dict(zip(drawn["tasks"], drawn["reports"], strict=True))
 
 
@@ -81,11 +83,10 @@ def test_twenty_workers_answer_in_pages_and_the_requester_sees_the_truth(
     quick_forecasts(requester.page)
     campaign = _drafted(requester.page)
     sent = []
+    devices = {"en": open_page(), "ja": open_page("phone", "dark", "ja-JP")}
     for place, link in enumerate(_links(requester.page, WORKERS)):
-        japanese = place % 2 == 1
-        watched = open_page("phone", "dark", "ja-JP") if japanese else open_page()
-        sent.append(_answered(watched, "ja" if japanese else "en", link))
-        watched.close()
+        language = "ja" if place % 2 else "en"
+        sent.append(_answered(devices[language], language, link))
 
     # What the server has is what the devices had drawn, worker by worker.
     table = tmp_path / "reports.csv"

@@ -78,6 +78,7 @@ def test_more_privacy_costs_accuracy() -> None:
     assert scores == sorted(scores)
 
 
+@pytest.mark.slow
 def test_the_error_of_numbers_falls_towards_that_of_clean_answers() -> None:
     found = outlook(Question(Domain.numeric(0, 10), Target(4.0, answers=8), tasks=20, workers=30))
     assert found.score == "mean error"

@@ -218,6 +218,7 @@ def test_servers_on_one_database_do_not_claim_the_same(service: Service) -> None
     assert len({each.id for each in claimed}) == 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 def test_several_servers_tell_each_event_once(service: Service) -> None:
     second = serving(Database.at(service.database.url.render_as_string(hide_password=False)))

@@ -116,6 +116,7 @@ def test_a_folder_with_something_in_it_is_left_alone(run: Run, tmp_path: Path) -
     assert "full is not an empty folder" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_port_that_is_taken_is_said(run: Run) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])

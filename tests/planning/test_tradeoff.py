@@ -30,6 +30,7 @@ def small(**changes: object) -> Tradeoff:
     return tradeoff(ANSWERS, GOLD, [1.0, 20.0], **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_rows_whatever_the_jobs() -> None:
     found = small(pairs=[VOTE, Pair("TD", "randomized-response", "td")])
     assert found == small(pairs=[row.pair for row in found.rows[:2]], jobs=2)

@@ -61,6 +61,7 @@ def test_killed_again_and_again_under_load_it_loses_and_doubles_nothing(
     assert (code, "is sound" in said) == (0, True), said
 
 
+@pytest.mark.slow
 def test_servers_on_postgresql_lose_and_double_nothing_either(
     forker: Forker, tmp_path: Path, empty_postgresql: str
 ) -> None:

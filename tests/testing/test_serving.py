@@ -97,6 +97,7 @@ def test_neither_token_nor_invite_is_in_a_repr() -> None:
         assert server.token not in repr(server)
 
 
+@pytest.mark.slow
 def test_the_fixture_works_in_somebody_elses_tests(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text('pytest_plugins = ["sottovoce.testing.pytest"]\n')
     (tmp_path / "test_mine.py").write_text(

@@ -217,6 +217,7 @@ def test_whoever_asks_twice_is_not_kept_waiting(tmp_path: Path) -> None:
             assert time.monotonic() - start < 2
 
 
+@pytest.mark.slow
 def test_several_processes_share_a_port_and_their_counts_add_up(
     tmp_path: Path, postgresql: str
 ) -> None:

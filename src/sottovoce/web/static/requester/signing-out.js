@@ -1,11 +1,9 @@
 // Forgets the token. It is in the head of every page of the requester.
 
-import { isSignedIn, place, signOut } from "./asking.js";
+import { place, signOut } from "./asking.js";
 import { at } from "./building.js";
 
-const button = at("sign-out");
-button.hidden = !isSignedIn();
-button.addEventListener("click", () => {
+at("sign-out").addEventListener("click", () => {
   signOut();
   location.assign(place(""));
 });
