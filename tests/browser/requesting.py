@@ -12,7 +12,18 @@ from sottovoce.campaign.service import Service
 from sottovoce.stores.database import Database
 from sottovoce.testing.serving import RunningServer
 
-__all__ = ["crowd", "headers", "sign_in"]
+__all__ = ["READY", "crowd", "headers", "sign_in"]
+
+READY = {
+    "overview": ".chart svg",
+    "truths": "tbody tr",
+    "workers": "tbody tr",
+    "invites": ".large dd",
+    "exports": "li",
+    "methods": "blockquote",
+    "settings": "form",
+}
+"""The sections, and what each shows once it has asked the server."""
 
 
 def sign_in(watched: Watched, server: RunningServer, token: str | None = None) -> Watched:

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 from playwright.sync_api import Browser, Page, expect
 from tests.browser.campaigns import opened
-from tests.browser.requesting import crowd, headers, sign_in
+from tests.browser.requesting import READY, crowd, headers, sign_in
 from tests.browser.watching import Scheme, Size, watch
 
 from sottovoce.mechanisms.targets import Target
@@ -28,14 +28,6 @@ LOOKS: tuple[tuple[str, str, Size, Scheme], ...] = (
     ("numbers", "invites", "desktop", "light"),
     ("numbers", "exports", "phone", "dark"),
 )
-READY = {
-    "overview": ".chart svg",
-    "truths": "tbody tr",
-    "workers": "tbody tr",
-    "invites": ".large dd",
-    "exports": "li",
-    "methods": "blockquote",
-}
 
 
 def shoot_dashboard(browser: Browser, server: RunningServer, folder: Path) -> None:

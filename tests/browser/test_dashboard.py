@@ -14,22 +14,11 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.accessibility import axe
 from tests.browser.campaigns import drafted, opened
 from tests.browser.chromium import NONE_FOUND, find_chromium
-from tests.browser.requesting import crowd, headers, sign_in
+from tests.browser.requesting import READY, crowd, headers, sign_in
 from tests.browser.watching import OpenPage, Scheme, Size, Watched
 
 from sottovoce.mechanisms.targets import Target
 from sottovoce.testing.serving import RunningServer
-
-READY = {
-    "overview": ".chart svg",
-    "truths": "tbody tr",
-    "workers": "tbody tr",
-    "invites": ".large dd",
-    "exports": "li",
-    "methods": "blockquote",
-    "settings": "form",
-}
-"""The sections, and what each shows once it has asked the server."""
 
 MANY = 120
 """Tasks: three pages of truths."""
