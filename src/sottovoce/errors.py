@@ -20,6 +20,7 @@ __all__ = [
     "PolicyChanged",
     "Reason",
     "Refused",
+    "SealedRefused",
     "SottovoceError",
     "SpendRefused",
     "Unreachable",
@@ -194,6 +195,17 @@ class Refused(SottovoceError):  # noqa: N818 - reads as the fact it states
         super().__init__(message)
         self.reason = reason
         self.field, self.row, self.column = field, row, column
+
+
+class SealedRefused(SottovoceError):  # noqa: N818 - reads as the fact it states
+    """A message of a sealed sum that breaks the protocol: who sent it, and what is wrong with it.
+
+    It quotes no share and no key.
+    """
+
+    def __init__(self, culprit: str, reason: str) -> None:
+        super().__init__(f"{culprit}: {reason}")
+        self.culprit, self.reason = culprit, reason
 
 
 class PolicyChanged(SottovoceError):  # noqa: N818 - reads as the fact it states

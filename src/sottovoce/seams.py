@@ -29,7 +29,16 @@ from sottovoce.model import (
     Words,
 )
 
-__all__ = ["Aggregator", "CellMechanism", "Engine", "Kernel", "Mechanism", "Randomness", "Step"]
+__all__ = [
+    "Aggregator",
+    "CellMechanism",
+    "Engine",
+    "Kernel",
+    "Mechanism",
+    "Randomness",
+    "Release",
+    "Step",
+]
 
 Kernel: TypeAlias = Callable[[Part, FloatArray], None]
 """The compiled twin of a step: adds its value for a part to an array (or, for a map, fills it)."""
@@ -48,28 +57,19 @@ class Randomness(Protocol):
         ...
 
 
-class Mechanism(Protocol):
-    """Turns answers into reports. A frozen dataclass of integers, checked at birth."""
+class Release(Protocol):
+    """What a policy says of how answers get out, and what that betrays: checked at birth.
+
+    A mechanism, which perturbs each answer on the device; or a sealed sum, which perturbs none and
+    opens noised totals only.
+    """
 
     name: ClassVar[str]
     takes: ClassVar[frozenset[Kind]]
 
     @property
-    def alphabet(self) -> Alphabet:
-        """What reports are written in."""
-        ...
-
-    @property
     def hides_participation(self) -> bool:
         """Whether NULL is an answer like any other, so that every cell must be given."""
-        ...
-
-    def draw(self, workers: int, randomness: Randomness) -> Private | None:
-        """What each worker draws once per campaign and keeps; None where there is nothing."""
-        ...
-
-    def perturb(self, cells: Cells, private: Private | None, randomness: Randomness) -> Cells:
-        """Reports in place of answers. Takes all cells of each worker at once."""
         ...
 
     def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
@@ -98,12 +98,29 @@ class Mechanism(Protocol):
         ...
 
     def as_json(self) -> dict[str, Any]:
-        """The mechanism in a policy: its name, integers and texts. No floats."""
+        """The release in a policy: its name, integers and texts. No floats."""
         ...
 
     @classmethod
     def of_json(cls, document: Any) -> Self:
-        """The mechanism that `as_json` wrote; anything else is refused."""
+        """The release that `as_json` wrote; anything else is refused."""
+        ...
+
+
+class Mechanism(Release, Protocol):
+    """Turns answers into reports. A frozen dataclass of integers, checked at birth."""
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """What reports are written in."""
+        ...
+
+    def draw(self, workers: int, randomness: Randomness) -> Private | None:
+        """What each worker draws once per campaign and keeps; None where there is nothing."""
+        ...
+
+    def perturb(self, cells: Cells, private: Private | None, randomness: Randomness) -> Cells:
+        """Reports in place of answers. Takes all cells of each worker at once."""
         ...
 
 

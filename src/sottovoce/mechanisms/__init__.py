@@ -8,6 +8,7 @@ from sottovoce.mechanisms.piecewise import Piecewise
 from sottovoce.mechanisms.random_variance_gaussian import RandomVarianceGaussian
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.sampling import Sampled
+from sottovoce.mechanisms.sealed_sum import Layout, SealedSum
 from sottovoce.mechanisms.subset_selection import SubsetSelection
 from sottovoce.mechanisms.threshold import Threshold
 from sottovoce.mechanisms.two_layer import TwoLayer
@@ -15,12 +16,14 @@ from sottovoce.mechanisms.two_layer import TwoLayer
 __all__ = [
     "Duchi",
     "Laplace",
+    "Layout",
     "MatrixFactorization",
     "NullRandomizedResponse",
     "Piecewise",
     "RandomVarianceGaussian",
     "RandomizedResponse",
     "Sampled",
+    "SealedSum",
     "SubsetSelection",
     "Threshold",
     "TwoLayer",

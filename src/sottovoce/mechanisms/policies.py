@@ -1,13 +1,15 @@
-"""From a policy to its mechanism, which must keep what the policy promises."""
+"""From a policy to its mechanism or sealed sum, which must keep what the policy promises."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
+from typing import cast
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.registry import mechanism_from
+from sottovoce.mechanisms.registry import mechanism_from, release_from
 from sottovoce.mechanisms.sampling import Sampled
+from sottovoce.mechanisms.sealed_sum import SealedSum, check_layout
 from sottovoce.mechanisms.tables import NULL_TEXT
 from sottovoce.model import (
     Alphabet,
@@ -20,35 +22,58 @@ from sottovoce.model import (
     Unit,
     label_text,
 )
-from sottovoce.seams import Mechanism
+from sottovoce.seams import Mechanism, Release
 
-__all__ = ["check_promise", "mechanism_of", "policy_of", "weakest_guarantee"]
+__all__ = [
+    "check_promise",
+    "mechanism_of",
+    "policy_of",
+    "release_of",
+    "sealed_of",
+    "weakest_guarantee",
+]
 
 
-def policy_of(mechanism: Mechanism, domain: Domain, promise: Promise | None) -> Policy:
-    """A policy that says what a mechanism is, with a promise that it keeps, or none."""
-    _check_fit(mechanism, domain)
+def policy_of(release: Release, domain: Domain, promise: Promise | None) -> Policy:
+    """A policy that says what a mechanism or a sealed sum is, with a promise it keeps, or none."""
+    _check_fit(release, domain)
     calibration = Calibration.SOUND if promise else Calibration.AS_PUBLISHED
-    policy = Policy(_stated(domain), mechanism.as_json(), calibration, promise)
-    check_promise(policy, mechanism)
+    policy = Policy(_stated(domain), release.as_json(), calibration, promise)
+    check_promise(policy, release)
     return policy
 
 
-def mechanism_of(policy: Policy) -> Mechanism:
-    """The mechanism of a policy, after checking that it keeps the policy's promise."""
+def release_of(policy: Policy) -> Release:
+    """What a policy says of how answers get out, after checking that it keeps the promise."""
     if not isinstance(policy, Policy):
         raise UsageError("this is no Policy: read_policy(path) reads one, make_policy makes one")
     return _checked(policy.text())
 
 
+def mechanism_of(policy: Policy) -> Mechanism:
+    """The mechanism of a policy, after checking that it keeps the policy's promise."""
+    if isinstance(policy, Policy) and policy.sealed:
+        mechanism_from(policy.mechanism)  # refuses it and says why
+    found = release_of(policy)
+    return cast("Mechanism", found)  # there is no other release
+
+
+def sealed_of(policy: Policy) -> SealedSum:
+    """The sealed sum of a policy, after checking that it keeps the policy's promise."""
+    found = release_of(policy)
+    if not isinstance(found, SealedSum):
+        raise UsageError(f"this policy is for {found.name}, not for sealed answers")
+    return found
+
+
 @lru_cache(maxsize=64)
-def _checked(text: str) -> Mechanism:
-    """The mechanism in a policy's text; kept, since a check may take seconds and is often asked."""
+def _checked(text: str) -> Release:
+    """What a policy's text says; kept, since a check may take seconds and is often asked."""
     policy = Policy.parse(text)
-    mechanism = mechanism_from(policy.mechanism)
-    _check_fit(mechanism, policy.domain)
-    check_promise(policy, mechanism)
-    return mechanism
+    release = release_from(policy.mechanism)
+    _check_fit(release, policy.domain)
+    check_promise(policy, release)
+    return release
 
 
 def _stated(domain: Domain) -> Domain:
@@ -59,15 +84,19 @@ def _stated(domain: Domain) -> Domain:
     return replace(domain, labels=labels)
 
 
-def _check_fit(mechanism: Mechanism, domain: Domain) -> None:
-    """Refuse a mechanism made for another domain: its guarantee would be about other answers."""
+def _check_fit(release: Release, domain: Domain) -> None:
+    """Refuse what is made for another domain: its guarantee would be about other answers."""
+    if isinstance(release, SealedSum):
+        check_layout(release, domain)
+        _check_null(release.hidden, domain)
+        return
+    mechanism = cast("Mechanism", release)
     if isinstance(mechanism, Sampled):
         _check_fit(mechanism.mechanism, domain)
         return
     if domain.kind not in mechanism.takes:
         raise UsageError(f"the policy's {mechanism.name} does not take {domain} answers")
-    if mechanism.alphabet is Alphabet.LABELS_OR_NULL and NULL_TEXT in map(str, domain.labels):
-        raise UsageError(f"{NULL_TEXT} means not answering here: give that label another name")
+    _check_null(mechanism.alphabet is Alphabet.LABELS_OR_NULL, domain)
     found = {
         "labels": (getattr(mechanism, "labels", None), domain.size),
         "steps": (getattr(mechanism, "steps", None), _steps(domain)),
@@ -80,6 +109,11 @@ def _check_fit(mechanism: Mechanism, domain: Domain) -> None:
             )
 
 
+def _check_null(hides: bool, domain: Domain) -> None:
+    if hides and NULL_TEXT in map(str, domain.labels):
+        raise UsageError(f"{NULL_TEXT} means not answering here: give that label another name")
+
+
 def _steps(domain: Domain) -> int:
     try:
         return Grid.over(domain).steps
@@ -87,14 +121,14 @@ def _steps(domain: Domain) -> int:
         return 0
 
 
-def check_promise(policy: Policy, mechanism: Mechanism) -> None:
-    """Refuse a policy whose mechanism betrays more than it promises."""
+def check_promise(policy: Policy, release: Release) -> None:
+    """Refuse a policy whose release betrays more than it promises."""
     if policy.promise is None:
         if policy.calibration is Calibration.SOUND:
             raise UsageError("a policy that is not as published must promise something")
         return
     promise = policy.promise
-    held = weakest_guarantee(mechanism, promise.answers, promise.unit, promise.delta)
+    held = weakest_guarantee(release, promise.answers, promise.unit, promise.delta)
     if not held.within(promise.epsilon, promise.delta):
         raise UsageError(
             f"the policy promises epsilon {promise.epsilon:g} per {promise.unit} and its "
@@ -102,11 +136,11 @@ def check_promise(policy: Policy, mechanism: Mechanism) -> None:
         )
 
 
-def weakest_guarantee(mechanism: Mechanism, most: int, unit: Unit, delta: float = 0.0) -> Guarantee:
+def weakest_guarantee(release: Release, most: int, unit: Unit, delta: float = 0.0) -> Guarantee:
     """What holds for every worker with up to so many answers."""
     counts = {most}
-    if isinstance(mechanism, Sampled):
+    if isinstance(release, Sampled):
         # A worker with no more answers than are sent sends all of them, and so betrays most.
-        counts.add(min(most, mechanism.answers))
-    held = (mechanism.guarantee(count, unit, delta) for count in sorted(counts))
+        counts.add(min(most, release.answers))
+    held = (release.guarantee(count, unit, delta) for count in sorted(counts))
     return max(held, key=lambda one: one.epsilon)

@@ -1,4 +1,4 @@
-"""Mechanisms by name."""
+"""Mechanisms, and the sealed sum beside them, by name."""
 
 from __future__ import annotations
 
@@ -14,13 +14,26 @@ from sottovoce.mechanisms.piecewise import Piecewise
 from sottovoce.mechanisms.random_variance_gaussian import RandomVarianceGaussian
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.sampling import Sampled
+from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.mechanisms.subset_selection import SubsetSelection
 from sottovoce.mechanisms.threshold import Threshold
 from sottovoce.mechanisms.two_layer import TwoLayer
 from sottovoce.model.policy import short
-from sottovoce.seams import Mechanism
+from sottovoce.seams import Mechanism, Release
 
-__all__ = ["MECHANISMS", "mechanism_class", "mechanism_from"]
+__all__ = [
+    "MECHANISMS",
+    "RELEASES",
+    "mechanism_class",
+    "mechanism_from",
+    "release_class",
+    "release_from",
+]
+
+NO_MECHANISM = (
+    "this policy is for sealed answers: workers seal them and keyholders open noised sums, so "
+    "nothing is perturbed; `sottovoce sealed simulate` shows what would be opened"
+)
 
 _KINDS: tuple[type[Mechanism], ...] = (
     RandomizedResponse,
@@ -37,12 +50,31 @@ _KINDS: tuple[type[Mechanism], ...] = (
 MECHANISMS: Mapping[str, type[Mechanism]] = {kind.name: kind for kind in _KINDS}
 """The mechanisms a requester may ask for: the papers' first, then those beyond them."""
 
+RELEASES: Mapping[str, type[Release]] = {**MECHANISMS, SealedSum.name: SealedSum}
+"""All a requester may ask for: the mechanisms, and sums that are opened with noise in them."""
+
+
+def release_class(name: str) -> type[Release]:
+    """The mechanism of that name, or the sealed sum."""
+    if name not in RELEASES:
+        raise UsageError(f"no mechanism {short(name)}; there are: {', '.join(RELEASES)}")
+    return RELEASES[name]
+
 
 def mechanism_class(name: str) -> type[Mechanism]:
     """The mechanism of that name."""
+    if name == SealedSum.name:
+        raise UsageError(NO_MECHANISM)
     if name not in MECHANISMS:
         raise UsageError(f"no mechanism {short(name)}; there are: {', '.join(MECHANISMS)}")
     return MECHANISMS[name]
+
+
+def release_from(document: Any) -> Release:
+    """What a policy's JSON form says: a mechanism, perhaps a sampled one, or a sealed sum."""
+    if isinstance(document, Mapping) and document.get("name") == SealedSum.name:
+        return SealedSum.of_json(document)
+    return mechanism_from(document)
 
 
 def mechanism_from(document: Any) -> Mechanism:

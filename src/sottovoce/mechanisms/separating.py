@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from sottovoce.mechanisms.two_layer import TwoLayer
-from sottovoce.seams import Mechanism
+from sottovoce.seams import Release
 
 __all__ = ["is_separable"]
 
 
-def is_separable(mechanism: Mechanism) -> bool:
+def is_separable(release: Release) -> bool:
     """Whether each report has noise of its own, so that answers may go out bit by bit.
 
     What a worker draws once would be drawn again, a dense submission has every task already, and a
     sample of the answers would be taken twice.
     """
     return (
-        hasattr(mechanism, "channel")
-        and not mechanism.hides_participation
-        and not isinstance(mechanism, TwoLayer)
+        hasattr(release, "channel")
+        and not release.hides_participation
+        and not isinstance(release, TwoLayer)
     )

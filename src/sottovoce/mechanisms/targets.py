@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from inspect import signature
-from typing import Any, get_args, get_type_hints
+from typing import Any, cast, get_args, get_origin, get_type_hints
 
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import policy_of
-from sottovoce.mechanisms.registry import mechanism_class
+from sottovoce.mechanisms.registry import release_class
 from sottovoce.mechanisms.sampling import Sampled
+from sottovoce.mechanisms.sealed_sum import Layout, SealedSum
 from sottovoce.model import Calibration, Domain, Policy, Promise, ShowDraw, Unit
 from sottovoce.model.policy import short
-from sottovoce.seams import Mechanism
+from sottovoce.seams import Mechanism, Release
 
 __all__ = ["ALWAYS_HIDING", "Target", "make_policy"]
 
 SAME = frozenset({"randomized-response", "null-randomized-response"})
 """Mechanisms whose calibration in the paper is sound as it is."""
 
-WHOLE = frozenset({"matrix-factorization"})
+WHOLE = frozenset({"matrix-factorization", SealedSum.name})
 """Mechanisms that need all answers of a worker at once, and so cannot be sampled."""
 
 ALWAYS_HIDING = frozenset({"null-randomized-response", "matrix-factorization"})
@@ -28,6 +29,7 @@ ALWAYS_HIDING = frozenset({"null-randomized-response", "matrix-factorization"})
 
 WORDS_OF: Mapping[type, str] = {
     bool: "true or false", int: "an integer", float: "a number", str: "a text",
+    Layout: "a Layout", tuple: "a tuple of Keyholder",
 }  # fmt: skip
 """What a parameter must be, in words."""
 
@@ -71,7 +73,7 @@ def make_policy(
     calibration: Calibration = Calibration.SOUND,
     **parameters: Any,
 ) -> Policy:
-    """The policy of a mechanism calibrated to a target; parameters go to its calibration.
+    """The policy of a mechanism or a sealed sum for a target; parameters go to its calibration.
 
     >>> policy = make_policy(Domain.categorical(["no", "yes"]), "randomized-response", Target(1.0))
     >>> policy.name, policy.promise.answers
@@ -80,7 +82,8 @@ def make_policy(
     if not (isinstance(domain, Domain) and isinstance(target, Target)):
         raise UsageError("a policy is made of a Domain, a mechanism's name and a Target")
     promise = target.promise
-    kind = mechanism_class(name)
+    _check_draw(name, target)
+    kind = release_class(name)
     if domain.kind not in kind.takes:
         takes = " or ".join(sorted(kind.takes))
         raise UsageError(f"{name} takes {takes} answers, not {domain.kind} ones")
@@ -90,24 +93,29 @@ def make_policy(
     if target.hide_participation:
         parameters = {**_hiding(name), **parameters}
     _check_parameters(name, kind.calibrated, parameters)
-    mechanism: Mechanism
+    release: Release
     if _samples(name, target):
-        mechanism = Sampled.calibrated_worker(
-            kind, domain, target.epsilon, delta=target.delta, answers=target.answers,
-            sample=target.sample, **parameters,
+        release = Sampled.calibrated_worker(
+            cast("type[Mechanism]", kind), domain, target.epsilon, delta=target.delta,
+            answers=target.answers, sample=target.sample, **parameters,
         )  # fmt: skip
     else:
-        mechanism = kind.calibrated(
+        release = kind.calibrated(
             domain, target.epsilon, unit=target.unit, delta=target.delta, answers=target.answers,
             **parameters,
         )  # fmt: skip
-    _check_hiding(name, target, mechanism)
-    return replace(policy_of(mechanism, domain, promise), show_draw=target.show_draw)
+    _check_hiding(name, target, release)
+    return replace(policy_of(release, domain, promise), show_draw=target.show_draw)
+
+
+def _check_draw(name: str, target: Target) -> None:
+    if name == SealedSum.name and target.show_draw is not ShowDraw.BEFORE_SEND:
+        raise UsageError(f"{name} draws nothing on the device: leave show_draw out")
 
 
 def _as_published(
-    kind: type[Mechanism], domain: Domain, target: Target, parameters: dict[str, Any]
-) -> Mechanism:
+    kind: type[Release], domain: Domain, target: Target, parameters: dict[str, Any]
+) -> Release:
     published: Any = getattr(kind, "as_published", None)
     if target.unit is Unit.WORKER:
         raise UsageError("the papers calibrate per answer: --as-published needs --unit answer")
@@ -118,7 +126,7 @@ def _as_published(
         parameters = {**parameters, "delta": target.delta}
     if target.hide_participation and kind.name == "two-layer":
         parameters = {"null": True, **parameters}
-    mechanism: Mechanism = published(domain, target.epsilon, **parameters)
+    mechanism: Release = published(domain, target.epsilon, **parameters)
     if target.hide_participation and not mechanism.hides_participation:
         raise UsageError(f"{kind.name} as published does not hide who answered what")
     return mechanism
@@ -149,20 +157,25 @@ def _check_parameters(name: str, calibration: Any, parameters: Mapping[str, Any]
         if field not in taken:
             those = ", ".join(taken) or "none"
             raise UsageError(f"{name} has no parameter {short(field)} to set; there are: {those}")
-        kinds = get_args(taken[field]) or (taken[field],)
+        kinds = _kinds(taken[field])
         if not (type(value) in kinds or (float in kinds and type(value) is int)):
             wanted = " or ".join(WORDS_OF[kind] for kind in kinds if kind is not type(None))
             raise UsageError(f"{name}'s {field} must be {wanted}, not {short(value)}")
 
 
-def _check_hiding(name: str, target: Target, mechanism: Mechanism) -> None:
+def _kinds(hint: Any) -> tuple[type, ...]:
+    """The types a parameter may have: all of a union, and of a tuple only that it is one."""
+    return (tuple,) if get_origin(hint) is tuple else get_args(hint) or (hint,)
+
+
+def _check_hiding(name: str, target: Target, release: Release) -> None:
     """Refuse parameters that hide participation, or reveal it, against what was asked for.
 
     How many cells a worker reports on, and so what a worker betrays, depends on it.
     """
-    if target.hide_participation and not mechanism.hides_participation:
+    if target.hide_participation and not release.hides_participation:
         raise UsageError(f"these parameters of {name} do not hide who answered what")
-    if mechanism.hides_participation and not (target.hide_participation or name in ALWAYS_HIDING):
+    if release.hides_participation and not (target.hide_participation or name in ALWAYS_HIDING):
         raise UsageError(
             f"these parameters of {name} hide who answered what: say --hide-participation "
             "(hide_participation=True)"
@@ -176,6 +189,7 @@ def _hiding(name: str) -> dict[str, Any]:
         "subset-selection": {"null": True},
         "threshold": {"null": True},
         "laplace": {"null": "centre"},
+        SealedSum.name: {"hidden": True},
         **{hiding: {} for hiding in ALWAYS_HIDING},
     }
     if name not in ways:

@@ -19,6 +19,9 @@ __all__ = ["FORMAT", "Calibration", "Policy", "Promise", "ShowDraw"]
 
 FORMAT = "sottovoce-policy/1"
 
+SEALED = "sealed-sum"
+"""The name of the mechanism whose policies are for sealed answers."""
+
 MOST_ANSWERS = 1 << 24
 """The most answers of a worker: for more, a policy would take minutes to check."""
 
@@ -88,6 +91,11 @@ class Policy:
     def name(self) -> str:
         """The mechanism's name."""
         return str(self.mechanism["name"])
+
+    @property
+    def sealed(self) -> bool:
+        """Whether answers are sealed and only noised sums opened: nothing is perturbed then."""
+        return self.name == SEALED
 
     @property
     def hash(self) -> str:

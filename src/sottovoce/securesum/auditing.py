@@ -1,0 +1,80 @@
+"""A sealed sum as the audit sees it: one worker's answers in, what colluders learn out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from sottovoce.errors import UsageError
+from sottovoce.mechanisms.sealed_sum import SealedSum
+from sottovoce.model import NULL, Unit
+from sottovoce.privacy.audit import Audit, audit
+from sottovoce.privacy.audit.bounding import check_chances
+from sottovoce.seams import Randomness
+from sottovoce.securesum.ballot import Ballot
+from sottovoce.securesum.plain import PlainSum
+
+__all__ = ["audit_opened"]
+
+Integers: TypeAlias = npt.NDArray[np.int64]
+
+
+def audit_opened(
+    sealed: SealedSum,
+    randomness: Randomness,
+    *,
+    answers: int = 1,
+    unit: Unit = Unit.ANSWER,
+    samples: int = 1_000_000,
+    delta: float = 0.0,
+    confidence: float = 0.95,
+) -> Audit:
+    """The best lower bound on ε from opened totals, less all that colluders know.
+
+    They know the other workers' answers and the noise of t keyholders: what is left is one worker's
+    slots and the noise of N - t deals. Neighbours are the ends of the codes and, where not
+    answering is hidden, each of them and NULL.
+
+    >>> from sottovoce.datasets.seeded import SeededRandomness
+    >>> from sottovoce.model import Domain
+    >>> sealed = SealedSum.calibrated(Domain.categorical("ab"), 1.0)
+    >>> 0.9 < audit_opened(sealed, SeededRandomness(7), samples=50_000).epsilon < 1
+    True
+    """
+    check_chances(delta, confidence)
+    if answers < 1:
+        raise UsageError(f"answers must be at least 1, not {answers}")
+    # Every task has noise of its own, so tasks in which neighbours agree tell nothing.
+    pairs = _neighbors(Ballot.of(sealed), answers if unit is Unit.WORKER else 1)
+    each = 1 - (1 - confidence) / len(pairs)
+    found = [
+        audit(_opened(sealed, randomness), *pair, samples=samples, delta=delta, confidence=each)
+        for pair in pairs
+    ]
+    return replace(max(found, key=lambda one: one.epsilon), confidence=confidence)
+
+
+def _neighbors(ballot: Ballot, changed: int) -> list[tuple[Integers, Integers]]:
+    last = ballot.codes - 1
+    codes = [(0, last), *([(0, NULL), (last, NULL)] if ballot.hidden else [])]
+    return [(np.full(changed, one), np.full(changed, other)) for one, other in codes]
+
+
+def _opened(sealed: SealedSum, randomness: Randomness) -> Callable[[Integers, int], Integers]:
+    """The sampler: a row has the slots of all tasks, as t keyholders in league see them."""
+    honest = sealed.seats - sealed.degree
+
+    def sampler(codes: Integers, count: int) -> Integers:
+        slots = PlainSum(Ballot.of(sealed), len(codes)).total(np.arange(len(codes)), codes)
+        noise = [
+            law.sample(count * len(codes) * honest, randomness).reshape(count, len(codes), honest)
+            for law in sealed.deals
+        ]
+        rows: Integers = slots + np.stack([one.sum(axis=2) for one in noise], axis=2)
+        return rows.reshape(count, -1)
+
+    return sampler

@@ -1,0 +1,1 @@
+"""The suite `committee`: workers share their ballots among keyholders, upload once and leave."""

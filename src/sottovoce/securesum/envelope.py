@@ -1,0 +1,155 @@
+"""Signed messages: a canonical text, and an Ed25519 signature (RFC 8032) over it.
+
+A message is JSON, `{"signature":…,"text":…}`, whose text is the canonical JSON of its body. One
+body has one text, one text one digest, and whatever is written in another way is refused: no two
+parties can read different things in the same bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn, TypeAlias
+
+from sottovoce.errors import NotInstalled, SealedRefused
+
+try:
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import (
+        Ed25519PrivateKey,
+        Ed25519PublicKey,
+    )
+except ImportError:
+    raise NotInstalled("cryptography", purpose="signing messages", extra="secure") from None
+
+__all__ = [
+    "CONTEXT",
+    "Ed25519PrivateKey",
+    "Envelope",
+    "b64",
+    "canonical",
+    "public_text",
+    "read_envelope",
+    "sha256_hex",
+    "signed",
+    "unb64",
+]
+
+CONTEXT = b"sottovoce-sealed/1\0"
+"""What is signed and sealed begins with it, so that no signature serves another protocol."""
+
+_SIGNATURE_BYTES = 64
+
+Whose: TypeAlias = str | Callable[[Mapping[str, Any]], str]
+"""A public key, or how to find it by what the body says of its sender."""
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """A message whose signature holds: its body, its text, and what came with it unsigned."""
+
+    body: Mapping[str, Any]
+    text: str
+    extra: Mapping[str, Any]
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the text, in hexadecimal: the message's name."""
+        return sha256_hex(self.text)
+
+
+def canonical(document: Any) -> str:
+    """Canonical JSON: sorted, compact, ASCII.
+
+    >>> canonical({"b": 1, "a": [None, True]})
+    '{"a":[null,true],"b":1}'
+    """
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def sha256_hex(text: str) -> str:
+    """SHA-256 of an ASCII text, in hexadecimal."""
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def b64(content: bytes) -> str:
+    """URL-safe base64 without padding."""
+    return base64.urlsafe_b64encode(content).rstrip(b"=").decode("ascii")
+
+
+def unb64(text: object) -> bytes | None:
+    """The bytes that `b64` wrote; None for anything else, also for other texts of these bytes."""
+    if not isinstance(text, str):
+        return None
+    try:
+        content = base64.urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
+    except (ValueError, binascii.Error):
+        return None
+    return content if b64(content) == text else None
+
+
+def public_text(key: Ed25519PrivateKey) -> str:
+    """The public half of a signing key, as policies and messages write it."""
+    return b64(key.public_key().public_bytes_raw())
+
+
+def signed(body: Mapping[str, Any], key: Ed25519PrivateKey, **extra: Any) -> bytes:
+    """The message with this body. What else it carries is not signed: the body must pin it."""
+    text = canonical(body)
+    signature = b64(key.sign(CONTEXT + text.encode("ascii")))
+    return canonical({**extra, "signature": signature, "text": text}).encode("ascii")
+
+
+def read_envelope(
+    content: bytes, key: Whose, *, culprit: str, extra: Collection[str] = ()
+) -> Envelope:
+    """The message in these bytes, if whoever has the key signed it.
+
+    Nothing but `extra` may stand beside the signature and the text. A refusal names the culprit.
+    """
+    wire = _object(content, culprit)
+    if wire.keys() != {"signature", "text", *extra}:
+        raise SealedRefused(culprit, "the message has other fields than it must have")
+    text, signature = wire["text"], unb64(wire["signature"])
+    if not isinstance(text, str) or not text.isascii():
+        raise SealedRefused(culprit, "the message's text is not canonical JSON")
+    body = _object(text.encode("ascii"), culprit)
+    whose = key if isinstance(key, str) else key(body)
+    if signature is None or not _holds(whose, signature, text):
+        raise SealedRefused(culprit, "the message's signature does not hold")
+    return Envelope(body, text, {name: wire[name] for name in extra})
+
+
+def _holds(key: str, signature: bytes, text: str) -> bool:
+    public = unb64(key)
+    if public is None or len(signature) != _SIGNATURE_BYTES:
+        return False
+    try:
+        Ed25519PublicKey.from_public_bytes(public).verify(signature, CONTEXT + text.encode("ascii"))
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def _object(content: bytes, culprit: str) -> dict[str, Any]:
+    """A JSON object that is written canonically: no float, no repeated field, no space."""
+    try:
+        document = _DECODER.decode(content.decode("ascii"))
+        same = isinstance(document, dict) and canonical(document).encode("ascii") == content
+    except (ValueError, RecursionError):
+        same = False
+    if not same:
+        raise SealedRefused(culprit, "the message is not canonical JSON")
+    fields: dict[str, Any] = document
+    return fields
+
+
+def _refuse(_: str) -> NoReturn:
+    raise ValueError("messages hold no fractions")
+
+
+_DECODER = json.JSONDecoder(parse_float=_refuse, parse_constant=_refuse)

@@ -1,0 +1,40 @@
+"""Sealing to one keyholder: HPKE in base mode (RFC 9180).
+
+The suite is DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-256-GCM: what browsers can do too. What
+is sealed is the encapsulated key (32 bytes), then the ciphertext with its tag (16 bytes more than
+the plaintext). `info` binds it to its purpose, and the associated data are empty.
+"""
+
+from __future__ import annotations
+
+from sottovoce.errors import NotInstalled, UsageError
+
+try:
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+    from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
+except ImportError:
+    raise NotInstalled("cryptography", purpose="sealing answers", extra="secure") from None
+
+__all__ = ["OVERHEAD", "X25519PrivateKey", "seal", "unseal"]
+
+OVERHEAD = 48
+"""So many bytes longer than its plaintext is what is sealed."""
+
+_SUITE = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.AES_256_GCM)
+
+
+def seal(public_key: bytes, plaintext: bytes, info: bytes) -> bytes:
+    """What only the holder of the private key can read, and only for this purpose."""
+    try:
+        return _SUITE.encrypt(plaintext, X25519PublicKey.from_public_bytes(public_key), info=info)
+    except ValueError:  # a point of small order: anybody could read what is sealed to it
+        raise UsageError("a keyholder's sealing key is no usable X25519 key") from None
+
+
+def unseal(private_key: X25519PrivateKey, sealed: bytes, info: bytes) -> bytes | None:
+    """The plaintext; None where it was not sealed to this key for this purpose."""
+    try:
+        return _SUITE.decrypt(sealed, private_key, info=info)
+    except (InvalidTag, ValueError):
+        return None
