@@ -15,8 +15,8 @@ import pytest
 
 from sottovoce.errors import LedgerBusy, LedgerDamaged, LedgerError, LedgerUnwritable
 from sottovoce.model import Unit
+from sottovoce.stores.durable import locked
 from sottovoce.worker import Budget, Ledger
-from sottovoce.worker.durable import locked
 
 from .conftest import Open, Spend
 

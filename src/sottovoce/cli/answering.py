@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sottovoce.worker.client import Client
     from sottovoce.worker.delivering import Receipt
     from sottovoce.worker.offers import Offer
+    from sottovoce.worker.previewing import Preview
 
 __all__ = ["answer"]
 
@@ -82,7 +83,7 @@ def answer(
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Answer the questions behind LINK in private: what leaves this machine is randomised here.
+    """Answer the questions behind LINK in private: what leaves is randomised, or sealed, here.
 
     You see who asks, what is sent and what that betrays before you agree. Reports are drawn once,
     booked in your ledger, and sent until the server has them; your answers are never stored.
@@ -120,9 +121,9 @@ def _client(
     contact: bool,
 ) -> Client:
     """The client; a budget that was said is that of a new ledger, or raises the one there is."""
+    from sottovoce.stores.private_files import home_folder
     from sottovoce.worker.budget import Budget
     from sottovoce.worker.client import LEDGER, Client
-    from sottovoce.worker.files import home_folder
 
     is_new = not ((folder or home_folder()) / LEDGER).exists()
     first = Budget(*limits) if limits is not None and is_new else None
@@ -177,10 +178,7 @@ def _answer(
             say(line)
         if preview.refused is not None:
             raise preview.refused
-        if not yes and not agreed(
-            f"Send {preview.reports:,} randomised reports? They are drawn now and cannot be drawn "
-            "again."
-        ):
+        if not yes and not agreed(_last_question(preview)):
             say(NOTHING)
             return
     receipt = _sent(client, given)
@@ -189,6 +187,13 @@ def _answer(
         return
     # Answers from a file are shown to a person, and to no file or pipe: what is there stays there.
     _tell_sent(offer, given, receipt, side_by_side=file is None or sys.stdout.isatty())
+
+
+def _last_question(preview: Preview) -> str:
+    if preview.sealed:
+        return f"Seal and send {preview.reports:,} answers? You can send once."
+    drawn = "They are drawn now and cannot be drawn again."
+    return f"Send {preview.reports:,} randomised reports? {drawn}"
 
 
 def _check_open(client: Client, offer: Offer, remaining: tuple[str, ...]) -> None:
@@ -245,7 +250,10 @@ def _tell_sent(
     offer: Offer, given: Mapping[str, Label], receipt: Receipt, *, side_by_side: bool
 ) -> None:
     tasks = [task for task in offer.names if task in given or task in receipt.reports]
-    if side_by_side:
+    if offer.sealed is not None:
+        screen.say(f"Your answers to {len(receipt):,} questions are sealed and sent.")
+        screen.say("Once truths are published: sottovoce weigh LINK --answers FILE")
+    elif side_by_side:
         screen.print_table(
             ["task", "your answer, stays here", "was sent"],
             [

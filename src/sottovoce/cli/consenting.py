@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from sottovoce.cli import screen
+from sottovoce.cli.sealed_consent import what_is_sealed, who_holds_keys
 
 if TYPE_CHECKING:
     from sottovoce.worker.budget import Amount
@@ -18,9 +19,14 @@ __all__ = ["amount_words", "consent_lines", "quoted", "summary_lines"]
 def consent_lines(offer: Offer, preview: Preview) -> Iterator[str]:
     """The whole screen, line by line. Numbers are this program's; quoted words the requester's."""
     yield from _who_asks(offer)
-    yield from _what_leaves(offer)
-    yield from _what_it_betrays(offer, preview)
-    yield from _whom_to_trust(offer)
+    if offer.sealed is None:
+        yield from _what_leaves(offer)
+        yield from _what_it_betrays(offer, preview)
+        yield from _whom_to_trust(offer)
+    else:
+        yield from what_is_sealed(offer, offer.sealed)
+        yield from _what_it_betrays(offer, preview)
+        yield from who_holds_keys(offer, offer.sealed)
 
 
 def summary_lines(preview: Preview) -> Iterator[str]:
@@ -29,6 +35,13 @@ def summary_lines(preview: Preview) -> Iterator[str]:
 
     per_answer, per_worker = (preview.guarantee[unit] for unit in (Unit.ANSWER, Unit.WORKER))
     yield f"WHAT STAYS HERE: your {preview.answers:,} answers. They are written nowhere."
+    if preview.sealed:
+        yield (
+            f"WHAT LEAVES: {preview.reports:,} sealed answers in {preview.most_bytes:,} bytes. "
+            f"What is opened of all workers' together betrays at most {per_answer} and "
+            f"{per_worker}."
+        )
+        return
     yield (
         f"WHAT LEAVES: {preview.reports:,} randomised reports in at most {preview.most_bytes:,} "
         f"bytes. All your reports to this campaign then betray at most {per_answer} and "

@@ -10,8 +10,8 @@ from typing import Any, Self
 
 from sottovoce.errors import AlreadyReported, BudgetExceeded, LedgerDamaged, UsageError
 from sottovoce.model import Guarantee, Unit
+from sottovoce.stores.chain import ORIGIN, canonical, opened
 from sottovoce.worker.budget import Amount, Budget
-from sottovoce.worker.chain import ORIGIN, canonical, opened
 
 __all__ = ["FORMAT", "Book", "Entry", "Spending"]
 

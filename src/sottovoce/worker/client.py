@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from sottovoce.connection import Connection
 from sottovoce.errors import (
@@ -21,20 +21,24 @@ from sottovoce.errors import (
     Unreachable,
     UsageError,
 )
-from sottovoce.model import Label, Policy, State, Unit
+from sottovoce.model import Cells, Label, Policy, State, Unit
+from sottovoce.stores.private_files import home_folder, private_folder
+from sottovoce.stores.system_randomness import SystemRandomness
 from sottovoce.worker.answer import Answer
 from sottovoce.worker.book import Spending
 from sottovoce.worker.budget import Amount, Budget
 from sottovoce.worker.delivering import Receipt, booked, delivered
 from sottovoce.worker.enrolment import Enrolment, held
-from sottovoce.worker.files import home_folder, private_folder
 from sottovoce.worker.ledger import Ledger
 from sottovoce.worker.links import Link
 from sottovoce.worker.offers import Offer
 from sottovoce.worker.outbox import Outbox, Parcel, Stage
 from sottovoce.worker.previewing import Preview, previewed
-from sottovoce.worker.randomness import SystemRandomness
 from sottovoce.worker.responding import checked_cells, draw, spending_for
+from sottovoce.worker.sealing import sealed_parcel
+
+if TYPE_CHECKING:
+    from sottovoce.api.sealed import OwnWeight
 
 __all__ = ["DEFAULT_BUDGET", "Client", "Given", "OwnReports"]
 
@@ -51,7 +55,7 @@ Given = Mapping[str, Label | None] | Sequence[Answer]
 
 @dataclass(frozen=True, slots=True)
 class OwnReports:
-    """One submission as the server has it."""
+    """One submission as the server has it; what is sealed is shown as that."""
 
     report_id: str
     received_on: date
@@ -182,7 +186,9 @@ class Client:
         return previewed(self._spending(tasks, offer.policy), offer.policy, self.ledger)
 
     def send(self, answers: Given) -> Receipt:
-        """Randomise the answers, here, and send the reports; returns once the server has them.
+        """Randomise or seal the answers, here, and send them; returns once the server has them.
+
+        Under a sealed policy they are shared among the keyholders instead, in one contribution.
 
         The order is the argument: what is wrong is found before anything is drawn, what is drawn is
         kept before it is booked, and booked before it leaves. `Unreachable` leaves the reports
@@ -196,14 +202,7 @@ class Client:
             self._pin(offer.policy)
             self._book_all()
             self.ledger.check(self._spending(tuple(cells.tasks.tolist()), offer.policy))
-            drawn = draw(cells, offer.policy, SystemRandomness(), requester=self._link.requester)
-            parcel = Parcel(
-                secrets.token_hex(16),
-                Stage.DRAWN,
-                len(drawn.submission),
-                drawn.submission.text().encode("ascii"),
-                drawn.spending.tasks,
-            )
+            parcel = self._drawn(cells, offer.policy)
             self._outbox.put(parcel)
             parcel = booked(parcel, self._enrolment, self._outbox, self.ledger)
             return self._deliver(parcel)
@@ -246,6 +245,21 @@ class Client:
             ]
         except (KeyError, TypeError, ValueError):
             raise Unreachable(self._link.server, reason="what it says makes no sense") from None
+
+    def weigh(self, answers: Given) -> OwnWeight:
+        """How well these answers agree with the truths that were published: computed here.
+
+        Of a sealed campaign nobody else can tell. Fetches the truths, and sends nothing.
+        """
+        from sottovoce.api.sealed import own_weight  # loads all of inference
+
+        reply = self._connection.get(self._path("/truths"), credential=self._link.invite)
+        try:
+            truths = {str(each["task"]): each["truth"] for each in reply["truths"]}
+        except (KeyError, TypeError):
+            raise Unreachable(self._link.server, reason="what it says makes no sense") from None
+        given = {answer.task: answer.value for answer in _listed(answers)}
+        return own_weight(given, truths, self.offer.policy.domain)
 
     def erase(self, report_id: str) -> None:
         """Take a submission back. What it has spent stays spent: somebody may have seen it."""
@@ -319,6 +333,16 @@ class Client:
         for parcel in self.pending:
             with suppress(SpendRefused, UsageError):
                 booked(parcel, self._enrolment, self._outbox, self.ledger)
+
+    def _drawn(self, cells: Cells, policy: Policy) -> Parcel:
+        """What is to leave: reports, or under a sealed policy one contribution."""
+        if policy.sealed:
+            return sealed_parcel(cells, policy, self.campaign)
+        drawn = draw(cells, policy, SystemRandomness(), requester=self._link.requester)
+        content = drawn.submission.text().encode("ascii")
+        return Parcel(
+            secrets.token_hex(16), Stage.DRAWN, len(drawn.submission), content, drawn.spending.tasks
+        )
 
     def _deliver(self, parcel: Parcel) -> Receipt:
         return delivered(parcel, self._enrolment, self._outbox, self._connection, self._link.invite)

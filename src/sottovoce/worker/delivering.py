@@ -21,7 +21,10 @@ from sottovoce.worker.ledger import Ledger
 from sottovoce.worker.outbox import Outbox, Parcel, Stage
 from sottovoce.worker.responding import spending_for
 
-__all__ = ["Receipt", "booked", "delivered"]
+__all__ = ["SEALED", "Receipt", "booked", "delivered"]
+
+SEALED = "sealed"
+"""What is shown for a report that nobody can read."""
 
 LATER = frozenset({Reason.BUSY, Reason.UNAVAILABLE})
 """Refusals that are about the server, not about what was sent."""
@@ -31,7 +34,8 @@ LATER = frozenset({Reason.BUSY, Reason.UNAVAILABLE})
 class Receipt:
     """The server has these reports. With the receipt its worker can see them and take them back.
 
-    `reports` are what was sent, by task. `replayed` says that the server had them already.
+    `reports` are what was sent, by task; `SEALED` where only keyholders together could read it.
+    `replayed` says that the server had them already.
     """
 
     campaign: str
@@ -88,11 +92,17 @@ def delivered(
     if not isinstance(reply, dict) or reply.get("report_id") != parcel.report_id:
         raise Unreachable(connection.address, reason="its acknowledgement is for something else")
     outbox.put(parcel.at(Stage.SENT))
-    submission = Submission.parse(parcel.content)
     return Receipt(
         enrolment.campaign,
         parcel.report_id,
         enrolment.receipt,
-        dict(zip(submission.tasks, submission.reports, strict=True)),
+        _sent(parcel, enrolment),
         reply.get("replayed") is True,
     )
+
+
+def _sent(parcel: Parcel, enrolment: Enrolment) -> dict[str, Label]:
+    if enrolment.policy is not None and enrolment.policy.sealed:
+        return dict.fromkeys(parcel.tasks, SEALED)
+    submission = Submission.parse(parcel.content)
+    return dict(zip(submission.tasks, submission.reports, strict=True))

@@ -14,9 +14,9 @@ from typing import Any, Self
 
 from sottovoce.errors import DataError, PolicyChanged, UsageError
 from sottovoce.model import Credential, Policy, check_credential, pseudonym
-from sottovoce.worker.files import private_folder, saying, write_durably
+from sottovoce.stores.locking import exclusive
+from sottovoce.stores.private_files import private_folder, saying, write_durably
 from sottovoce.worker.links import Link
-from sottovoce.worker.locking import exclusive
 
 __all__ = ["Enrolment", "held"]
 

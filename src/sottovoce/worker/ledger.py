@@ -11,10 +11,10 @@ from typing import Any
 
 from sottovoce.errors import UsageError
 from sottovoce.model import Unit
+from sottovoce.stores.chain import ORIGIN, sealed
+from sottovoce.stores.durable import Lines, locked
 from sottovoce.worker.book import FORMAT, Book, Entry, Spending
 from sottovoce.worker.budget import Amount, Budget
-from sottovoce.worker.chain import ORIGIN, sealed
-from sottovoce.worker.durable import Lines, locked
 
 __all__ = ["Ledger"]
 

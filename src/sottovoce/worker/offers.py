@@ -8,13 +8,15 @@ from typing import Any, Self
 
 from sottovoce.errors import Unreachable, UsageError
 from sottovoce.mechanisms.odds import Odds, frankly, odds_of
-from sottovoce.mechanisms.policies import mechanism_of, weakest_guarantee
+from sottovoce.mechanisms.policies import mechanism_of, release_of, weakest_guarantee
 from sottovoce.mechanisms.sampling import Sampled
+from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.mechanisms.separating import is_separable
 from sottovoce.model import Calibration, Guarantee, Policy, State, Task, Unit
 from sottovoce.model.campaign import check_tasks
-from sottovoce.seams import Mechanism
+from sottovoce.seams import Release
 from sottovoce.worker.links import Link
+from sottovoce.worker.sealing import check_sealing, sealed_sum_of
 
 __all__ = ["Offer"]
 
@@ -81,9 +83,14 @@ class Offer:
         return replace(self, tasks=given)
 
     @property
-    def mechanism(self) -> Mechanism:
-        """The mechanism of the policy."""
-        return mechanism_of(self.policy)
+    def release(self) -> Release:
+        """How answers get out under the policy: a mechanism, or a sealed sum."""
+        return release_of(self.policy)
+
+    @property
+    def sealed(self) -> SealedSum | None:
+        """Who holds keys and what they open; None where answers are randomised instead."""
+        return sealed_sum_of(self.policy)
 
     @property
     def answers(self) -> int:
@@ -98,18 +105,18 @@ class Offer:
     @property
     def sends(self) -> int:
         """The most reports of a worker: all of its tasks, or a sample of them."""
-        mechanism, given = self.mechanism, len(self.tasks) or self.answers
-        return min(given, mechanism.answers) if isinstance(mechanism, Sampled) else given
+        release, given = self.release, len(self.tasks) or self.answers
+        return min(given, release.answers) if isinstance(release, Sampled) else given
 
     @property
     def hides_participation(self) -> bool:
         """Whether skipping is hidden: then every task is reported on, answered or not."""
-        return self.mechanism.hides_participation
+        return self.release.hides_participation
 
     @property
     def takes_more(self) -> bool:
         """Whether a worker may answer some tasks now and others later."""
-        return is_separable(self.mechanism)
+        return is_separable(self.release)
 
     @property
     def per_answer(self) -> Guarantee:
@@ -124,7 +131,7 @@ class Offer:
     @property
     def odds(self) -> Odds | None:
         """The fate of 100 answers; None where no report stands for one answer."""
-        return odds_of(self.mechanism)
+        return None if self.policy.sealed else odds_of(mechanism_of(self.policy))
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -135,7 +142,7 @@ class Offer:
     def _guarantee(self, unit: Unit) -> Guarantee:
         promise = self.policy.promise
         count = len(self.tasks) or self.answers
-        return weakest_guarantee(self.mechanism, count, unit, promise.delta if promise else 0.0)
+        return weakest_guarantee(self.release, count, unit, promise.delta if promise else 0.0)
 
     def _check_promise(self) -> None:
         """Refuse a policy that promises nothing, or whose mechanism does not keep its promise."""
@@ -144,7 +151,8 @@ class Offer:
                 "the campaign's policy is calibrated as published and promises nothing: nothing is "
                 "sent under it"
             )
-        _ = self.mechanism
+        if sealed := self.sealed:
+            check_sealing(sealed)
 
 
 def _text(value: Any) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from sottovoce.errors import DataError
-from sottovoce.worker.files import private_folder, saying, sync_folder, tidy, write_durably
+from sottovoce.stores.private_files import private_folder, saying, sync_folder, tidy, write_durably
 
 __all__ = ["Outbox", "Parcel", "Stage"]
 

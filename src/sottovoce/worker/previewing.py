@@ -13,6 +13,7 @@ from sottovoce.model import Alphabet, Domain, Guarantee, Policy, Submission, Uni
 from sottovoce.worker.book import Spending
 from sottovoce.worker.budget import Amount
 from sottovoce.worker.ledger import Ledger
+from sottovoce.worker.sealing import contribution_bytes, sealed_sum_of
 
 __all__ = ["Preview", "previewed"]
 
@@ -26,7 +27,7 @@ class Preview:
 
     `guarantee` is that of everything reported to this campaign, earlier reports included; `left` is
     what the worker's budget has left now, before sending. `reports` may leave, on some or all of
-    `tasks`, in at most `most_bytes` bytes.
+    `tasks`, in at most `most_bytes` bytes; under a sealed policy they are sealed answers.
     """
 
     answers: int
@@ -36,6 +37,7 @@ class Preview:
     left: dict[Unit, Amount]
     most_bytes: int
     refused: BudgetExceeded | None
+    sealed: bool = False
 
     @property
     def fits(self) -> bool:
@@ -45,8 +47,9 @@ class Preview:
     def __str__(self) -> str:
         held = " and ".join(str(self.guarantee[unit]) for unit in Unit)
         fits = "" if self.fits else "; that is beyond the budget"
+        leaves = "sealed answer" if self.sealed else "report"
         return (
-            f"{_many(self.answers, 'answer')}: {_many(self.reports, 'report')}, at most "
+            f"{_many(self.answers, 'answer')}: {_many(self.reports, leaves)}, at most "
             f"{self.most_bytes:,} bytes, {held} for all reports to this campaign; epsilon "
             f"{self.left[Unit.WORKER].epsilon:g} per worker is left of the budget{fits}"
         )
@@ -60,18 +63,29 @@ def previewed(spending: Spending, policy: Policy, ledger: Ledger) -> Preview:
     except BudgetExceeded as error:
         earlier = ledger.earlier(spending)
         refused, answers = error, (earlier.answers if earlier else 0) + len(spending.tasks)
-    mechanism = mechanism_of(policy)
-    count = len(spending.tasks)
-    reports = min(count, mechanism.answers) if isinstance(mechanism, Sampled) else count
+    count, reports, most_bytes = len(spending.tasks), *_leaving(spending, policy)
     return Preview(
         count,
         reports,
         spending.tasks,
         {unit: spending.guarantee(answers, unit) for unit in Unit},
         {unit: ledger.left(unit) for unit in Unit},
-        _most_bytes(spending, policy, mechanism.alphabet, reports),
+        most_bytes,
         refused,
+        policy.sealed,
     )
+
+
+def _leaving(spending: Spending, policy: Policy) -> tuple[int, int]:
+    """How many reports leave, and in how many bytes at most."""
+    count = len(spending.tasks)
+    if sealed := sealed_sum_of(policy):
+        campaign = spending.requester.rpartition("/")[2]
+        names = (campaign, policy.hash, spending.worker)
+        return count, contribution_bytes(sealed, spending.tasks, *names)
+    mechanism = mechanism_of(policy)
+    reports = min(count, mechanism.answers) if isinstance(mechanism, Sampled) else count
+    return reports, _most_bytes(spending, policy, mechanism.alphabet, reports)
 
 
 def _many(count: int, thing: str) -> str:

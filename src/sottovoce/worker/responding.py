@@ -9,16 +9,28 @@ from typing import Any
 import numpy as np
 
 from sottovoce.errors import DataError, UsageError
-from sottovoce.mechanisms.policies import mechanism_of
+from sottovoce.mechanisms.policies import mechanism_of, release_of
+from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.mechanisms.separating import is_separable
 from sottovoce.mechanisms.tables import answer_codes, names_of, written_reports
-from sottovoce.model import NULL, Calibration, Cells, Guarantee, Policy, Submission, Unit
+from sottovoce.model import (
+    NULL,
+    Calibration,
+    Cells,
+    Codes,
+    Guarantee,
+    Label,
+    Policy,
+    Submission,
+    Unit,
+)
 from sottovoce.model.policy import check_target
-from sottovoce.seams import Mechanism
+from sottovoce.seams import Mechanism, Release
+from sottovoce.stores.system_randomness import SystemRandomness
 from sottovoce.worker.answer import Answer
 from sottovoce.worker.book import Spending
 from sottovoce.worker.ledger import Ledger
-from sottovoce.worker.randomness import SystemRandomness
+from sottovoce.worker.sealing import sealed_codes
 
 __all__ = ["Drawn", "book", "checked_cells", "draw", "preview", "respond", "spending_for"]
 
@@ -86,13 +98,13 @@ def checked_cells(
 ) -> Cells:
     """The answers as a mechanism takes them; whatever is wrong with them is found here."""
     check_name("worker", worker)
-    mechanism = mechanism_of(policy)
+    release = release_of(policy)
     if policy.calibration is Calibration.AS_PUBLISHED and not allow_unsound:
         raise UsageError(
             "the policy is calibrated as published and promises nothing: preview(policy, "
             f"{len(answers):,}) says what it keeps; allow_unsound=True takes it as it is"
         )
-    return _cells(answers, tasks, policy, mechanism, worker)
+    return _cells(answers, tasks, policy, release, worker)
 
 
 def draw(cells: Cells, policy: Policy, randomness: SystemRandomness, *, requester: str) -> Drawn:
@@ -115,15 +127,15 @@ def book(drawn: Drawn, ledger: Ledger) -> Submission:
 
 def spending_for(tasks: tuple[str, ...], policy: Policy, requester: str, worker: str) -> Spending:
     """What reports on these tasks betray; answers are not needed to say it."""
-    mechanism = mechanism_of(policy)
+    release = release_of(policy)
     return Spending(
         worker=worker,
         requester=requester,
         policy=policy.hash,
-        mechanism=mechanism.name,
+        mechanism=release.name,
         tasks=tasks,
-        guarantee=lambda answers, unit: mechanism.guarantee(answers, unit, _delta(policy)),
-        whole=not is_separable(mechanism),
+        guarantee=lambda answers, unit: release.guarantee(answers, unit, _delta(policy)),
+        whole=not is_separable(release),
         most=policy.promise.answers if policy.promise else None,
     )
 
@@ -131,8 +143,8 @@ def spending_for(tasks: tuple[str, ...], policy: Policy, requester: str, worker:
 def preview(policy: Policy, answers: int) -> dict[Unit, Guarantee]:
     """What so many answers under a policy would betray, in both units; nothing is spent."""
     check_target(1.0, 0.0, answers)
-    mechanism = mechanism_of(policy)
-    return {unit: mechanism.guarantee(answers, unit, _delta(policy)) for unit in Unit}
+    release = release_of(policy)
+    return {unit: release.guarantee(answers, unit, _delta(policy)) for unit in Unit}
 
 
 def check_name(field: str, name: Any) -> None:
@@ -145,7 +157,7 @@ def _cells(
     answers: Sequence[Answer],
     tasks: Sequence[str] | None,
     policy: Policy,
-    mechanism: Mechanism,
+    release: Release,
     worker: str,
 ) -> Cells:
     """The answers in the order of the tasks' names: the order of answering is nobody's business."""
@@ -154,12 +166,12 @@ def _cells(
     given = [answer.task for answer in answers]
     _check_distinct(given, "is answered twice: choose which answer counts")
     try:
-        codes = answer_codes([answer.value for answer in answers], policy.domain)
+        codes = _codes([answer.value for answer in answers], policy, release)
     except (ValueError, OverflowError):
         raise DataError("an answer is too large a number to be in the policy's domain") from None
     if tasks is not None:
         _check_tasks(tasks, given)
-    if mechanism.hides_participation:
+    if release.hides_participation:
         if tasks is None:
             raise UsageError(
                 "the policy hides who answered what: give all tasks of the worker as tasks"
@@ -182,6 +194,12 @@ def _cells(
         names_of([worker]),
         names_of([given[i] for i in order]),
     )
+
+
+def _codes(values: Sequence[Label | None], policy: Policy, release: Release) -> Codes:
+    if isinstance(release, SealedSum):
+        return sealed_codes(values, policy, release)
+    return answer_codes(values, policy.domain)
 
 
 def _check_tasks(tasks: Sequence[str], given: list[str]) -> None:

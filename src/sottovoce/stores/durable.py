@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sottovoce.errors import LedgerDamaged, LedgerUnwritable
-from sottovoce.worker.files import saying, sync_folder
-from sottovoce.worker.locking import exclusive
+from sottovoce.stores.locking import exclusive
+from sottovoce.stores.private_files import saying, sync_folder
 
 __all__ = ["Lines", "locked"]
 

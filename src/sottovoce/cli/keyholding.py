@@ -1,0 +1,256 @@
+"""`sottovoce keyholder`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sottovoce.cli import screen
+from sottovoce.cli.keyholder_consent import seat_lines
+from sottovoce.cli.options import JsonOption
+from sottovoce.cli.passphrases import given_passphrase
+from sottovoce.cli.questioning import Ended, agreed
+from sottovoce.errors import UsageError
+
+if TYPE_CHECKING:
+    from sottovoce.keyholder.agreement import Agreement
+    from sottovoce.keyholder.coordinator import Coordinator
+    from sottovoce.keyholder.log import Logged
+    from sottovoce.keyholder.seat import Seat
+    from sottovoce.keyholder.status import Standing
+    from sottovoce.model.keyholder import Keyholder
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Be a keyholder: hold a share of what opens a sealed campaign's totals.",
+)
+
+FAILED, INTERRUPTED = 1, 130
+
+FolderOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="Where the keys and the logs are; the folder keyholder in SOTTOVOCE_HOME, or in your "
+        "data folder, if not given.",
+        show_default=False,
+    ),
+]
+PassphraseOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--passphrase-file",
+        help="A file whose first line is the passphrase. SOTTOVOCE_PASSPHRASE does as well; "
+        "without both it is asked for.",
+        show_default=False,
+    ),
+]
+
+
+@app.command()
+def init(
+    name: Annotated[
+        str, typer.Option(help="How campaigns call you: an organisation that people know.")
+    ],
+    folder: FolderOption = None,
+    passphrase_file: PassphraseOption = None,
+) -> None:
+    """Make keys, once, and a card to hand out.
+
+    The keys are drawn on this machine and kept under your passphrase. Keys that exist are never
+    replaced.
+    """
+    from sottovoce.keyholder.key_file import CARD_FILE, KEY_FILE, check_free, make_keys
+
+    home = _home(folder)
+    check_free(home)
+    card = make_keys(home, name, given_passphrase(passphrase_file, twice=True))
+    screen.say(f"Your keys are made, and kept in {home / KEY_FILE} under your passphrase.")
+    screen.say("")
+    screen.say(f"  fingerprint  {card.fingerprint}")
+    screen.say(f"  card         {home / CARD_FILE}")
+    screen.say("")
+    screen.say("Publish the fingerprint where people who know you look, and give the card to the")
+    screen.say("requester. Keep a copy of the keys and the passphrase apart from this machine.")
+    screen.say("The requester then sends you a link: sottovoce keyholder serve 'LINK'")
+
+
+@app.command()
+def serve(
+    links: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="LINK...",
+            help="The links you were given, in quotes: https://host/k/ID#svh_…",
+            show_default=False,
+        ),
+    ],
+    folder: FolderOption = None,
+    passphrase_file: PassphraseOption = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Take part without being asked whether to.")
+    ] = False,
+    once: Annotated[
+        bool, typer.Option("--once", help="End when there is nothing to do now.")
+    ] = False,
+    allow_http: Annotated[
+        bool, typer.Option("--allow-http", help="Talk over plain http to another machine.")
+    ] = False,
+) -> None:
+    """Take your part in sealed campaigns until they are opened.
+
+    Shows what is asked and who else holds keys before you take part. Then it deals noise, checks
+    contributions without seeing them, confirms which are in the total, and opens it once. It can
+    be stopped and started at any time, and goes on where it was; what breaks the protocol is
+    refused, written down and ends it.
+    """
+    from sottovoce.keyholder.coordinator import Coordinator
+    from sottovoce.keyholder.key_file import open_keys, read_card
+    from sottovoce.keyholder.links import KeyholderLink
+    from sottovoce.keyholder.seat import Seat
+
+    home = _home(folder)
+    parsed = list(dict.fromkeys(KeyholderLink.parse(each, allow_http=allow_http) for each in links))
+    card = read_card(home)
+    with ExitStack() as stack:
+        seats: list[tuple[Seat, Callable[[str], None]]] = []
+        agreements = []
+        for link in parsed:
+            coordinator = stack.enter_context(Coordinator(link, allow_http=allow_http))
+            agreements.append((_agreement(coordinator, home, card, yes=yes), coordinator))
+        keys, _ = open_keys(home, given_passphrase(passphrase_file))
+        for agreement, coordinator in agreements:
+            stack.enter_context(agreement.held())
+            tell = partial(_tell, agreement.session.campaign)
+            seats.append((Seat(agreement, keys, coordinator, tell), tell))
+        _serve_all(seats, once=once)
+
+
+@app.command()
+def status(folder: FolderOption = None, json: JsonOption = False) -> None:
+    """List the campaigns you take part in, and what you have done in each; verifies every log."""
+    from sottovoce.keyholder.key_file import read_card
+    from sottovoce.keyholder.status import standings
+
+    home = _home(folder)
+    card, found = read_card(home), standings(home)
+    if json:
+        screen.print_json(
+            {
+                "name": card.name,
+                "fingerprint": card.fingerprint,
+                "campaigns": [each.as_json() for each in found],
+            }
+        )
+    else:
+        screen.say(f"{card.name}, fingerprint {card.fingerprint}")
+        for each in found:
+            _show(each)
+        if not found:
+            screen.say("You take part in no campaign yet.")
+    if any(each.problem for each in found):
+        raise typer.Exit(FAILED)
+
+
+def _home(folder: Path | None) -> Path:
+    from sottovoce.stores.private_files import home_folder
+
+    return (folder or home_folder() / "keyholder").absolute()
+
+
+def _agreement(coordinator: Coordinator, home: Path, card: Keyholder, *, yes: bool) -> Agreement:
+    """What was agreed for a link, or is agreed now."""
+    from sottovoce.keyholder.agreement import Agreement, check_seat
+
+    session, seat = coordinator.session()
+    check_seat(session, seat, card)
+    server = coordinator.link.server
+    if found := Agreement.find(home, server, session, seat):
+        return found
+    for line in seat_lines(session, server, seat):
+        screen.say(line)
+    if not yes and not _asked():
+        raise UsageError(f"you do not take part in campaign {session.campaign}; nothing was sent")
+    return Agreement.join(home, server, session, seat)
+
+
+def _asked() -> bool:
+    if not sys.stdin.isatty():
+        raise UsageError("nobody can be asked here: say --yes to take part")
+    try:
+        return agreed("Take part?")
+    except Ended:
+        return False
+
+
+def _serve_all(seats: list[tuple[Seat, Callable[[str], None]]], *, once: bool) -> None:
+    """Serve each campaign in a thread of its own: one that waits holds up no other.
+
+    Threads end with the process, wherever they are: what has left was written down before.
+    """
+    from sottovoce.keyholder.serving import serve
+
+    failures: list[Exception] = []
+
+    def run(seat: Seat, tell: Callable[[str], None]) -> None:
+        try:
+            serve(seat, tell, once=once)
+        except Exception as error:  # raised again where people see it
+            tell(f"STOPPED: {error}")
+            failures.append(error)
+
+    threads = [Thread(target=run, args=each, daemon=True) for each in seats]
+    for thread in threads:
+        thread.start()
+    try:
+        for thread in threads:
+            thread.join()
+    except KeyboardInterrupt:
+        screen.note("Stopped. Started again, it goes on where it was.")
+        raise typer.Exit(INTERRUPTED) from None
+    if failures:
+        raise failures[0]
+
+
+_SAYING = Lock()
+
+
+def _tell(campaign: str, text: str) -> None:
+    with _SAYING:
+        screen.say(f"{campaign}: {text}")
+        sys.stdout.flush()
+
+
+def _show(standing: Standing) -> None:
+    from sottovoce.connection import plain
+
+    agreement = standing.agreement
+    if agreement is None:
+        screen.say(f"{standing.folder}: {standing.problem}")
+        return
+    session = agreement.session
+    screen.say(f"{session.campaign} at {agreement.server}, seat {agreement.seat}")
+    screen.say(f"  policy     {session.policy.hash}")
+    confirmed = standing.confirmed
+    count = f", {confirmed.fact['count']:,} contributions" if confirmed else ""
+    batch = f"batch {confirmed.fact['number']:,}{count}, " if confirmed else ""
+    screen.say(f"  dealt      {_when(standing.dealt)}")
+    screen.say(f"  confirmed  {batch}{_when(confirmed)}")
+    screen.say(f"  opened     {_when(standing.opened)}")
+    for refusal in standing.refusals:
+        screen.say(
+            f"  REFUSED    {plain(refusal.fact['culprit'])}: {plain(refusal.fact['reason'])}, "
+            f"{_when(refusal)}"
+        )
+
+
+def _when(logged: Logged | None) -> str:
+    return "not yet" if logged is None else logged.at

@@ -1,0 +1,54 @@
+"""`sottovoce weigh`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sottovoce.cli import screen
+from sottovoce.cli.answer_tables import read_answers
+from sottovoce.cli.options import JsonOption
+
+__all__ = ["weigh"]
+
+
+def weigh(
+    link: Annotated[
+        str,
+        typer.Argument(
+            metavar="LINK", help="The link you answered with, in quotes.", show_default=False
+        ),
+    ],
+    answers: Annotated[
+        Path, typer.Option(help="Your answers: a table with the columns task and answer.")
+    ],
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where your receipts are; SOTTOVOCE_HOME, or your data folder, if not given."
+        ),
+    ] = None,
+    allow_http: Annotated[
+        bool, typer.Option("--allow-http", help="Fetch over plain http from another machine.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """How well your answers agree with the published truths: computed here, and nothing is sent.
+
+    Of a sealed campaign nobody else can say it: only totals are opened.
+    """
+    from sottovoce.worker.client import Client
+
+    with Client(link, folder=folder, allow_http=allow_http, contact=False) as client:
+        own = client.weigh(read_answers(answers, client.offer.policy.domain))
+    if json:
+        screen.print_json(
+            {"agreement": own.agreement, "weight": own.weight, "answers": own.answers}
+        )
+        return
+    screen.say(f"answers    {own.answers:,} have a published truth")
+    screen.say(f"agreement  {own.agreement:.1%}")
+    screen.say(f"weight     {own.weight:.4g}")
+    screen.say("Computed on this machine; nothing was sent.")

@@ -1,0 +1,1 @@
+"""What a keyholder runs: keys that never leave it, and its part in opening one total."""

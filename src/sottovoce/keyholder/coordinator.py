@@ -1,0 +1,147 @@
+"""The server, as a keyholder talks to it: work to fetch, messages to send, nothing to believe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Self, TypeVar
+
+from sottovoce.connection import Connection
+from sottovoce.errors import Reason, Refused, SealedRefused, Unreachable, UsageError
+from sottovoce.keyholder.links import KeyholderLink
+from sottovoce.model import Policy
+from sottovoce.securesum.session import Session
+from sottovoce.stores.chain import canonical
+
+__all__ = ["Batch", "Closing", "Coordinator", "Kind", "Work"]
+
+T = TypeVar("T")
+
+
+class Kind(StrEnum):
+    """What a keyholder is asked to do next."""
+
+    DEAL = "deal"
+    CHECK = "check"
+    CONFIRM = "confirm"
+    OPEN = "open"
+    WAIT = "wait"
+    DONE = "done"
+    DEAD = "dead"
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is to do, and for which batch."""
+
+    kind: Kind
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What the server has of one batch; `document` is the whole reply, kept as evidence."""
+
+    propose: bytes
+    items: tuple[bytes, ...]
+    checks: tuple[bytes, ...]
+    document: Any = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """The state that the server asks to open, and who confirmed it."""
+
+    close: bytes
+    confirms: tuple[bytes, ...]
+    document: Any = field(repr=False)
+
+
+class Coordinator:
+    """The routes of one campaign for one keyholder. A message that arrives twice is one message."""
+
+    def __init__(
+        self, link: KeyholderLink, *, allow_http: bool = False, timeout: float = 60.0,
+        retries: int = 4,
+    ) -> None:  # fmt: skip
+        self.link = link
+        self._path = f"/campaigns/{link.campaign}/sealed"
+        self._connection = Connection(
+            link.server, link.secret, timeout=timeout, retries=retries, allow_http=allow_http
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def session(self) -> tuple[Session, int]:
+        """What the campaign is about, and the seat that the server gives this keyholder."""
+        return self._parsed("", self._session)
+
+    def work(self, wait: int) -> Work:
+        """What is to do; the server answers at once if there is something, else within `wait`."""
+        return self._parsed(f"/next?wait={wait}", _work)
+
+    def batch(self, number: int) -> Batch:
+        """The batch with this number."""
+        return self._parsed(f"/batches/{number}", _batch)
+
+    def closing(self) -> Closing:
+        """What is to be opened."""
+        return self._parsed("/close", _closing)
+
+    def send(self, message: bytes) -> None:
+        """Send a message; the server has it when this returns."""
+        try:
+            self._connection.post(f"{self._path}/messages", content=message)
+        except Refused as refused:
+            if refused.reason is Reason.CONFLICT:
+                raise SealedRefused(
+                    "the server",
+                    "it has another message of this keyholder for the same step: the keys are in "
+                    "use elsewhere, or this folder is an old copy",
+                ) from None
+            raise
+
+    def _session(self, document: Any) -> tuple[Session, int]:
+        policy = Policy.of_json(document["policy"])
+        names = tuple(document["tasks"])
+        if document["campaign"] != self.link.campaign or not set(map(type, names)) <= {str}:
+            raise ValueError
+        if document["policy_hash"] != policy.hash:
+            raise SealedRefused("the server", "the policy is not the one that its hash names")
+        return Session(self.link.campaign, policy, names), int(document["seat"])
+
+    def _parsed(self, path: str, parse: Callable[[Any], T]) -> T:
+        document = self._connection.get(f"{self._path}{path}")
+        try:
+            return parse(document)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise Unreachable(self.link.server, reason="what it says makes no sense") from None
+        except UsageError as error:
+            raise SealedRefused("the server", str(error)) from None
+
+
+def _work(document: Any) -> Work:
+    number = document["number"]
+    if number is not None and (type(number) is not int or number < 0):
+        raise ValueError
+    return Work(Kind(document["work"]), number or 0)
+
+
+def _batch(document: Any) -> Batch:
+    return Batch(
+        canonical(document["propose"]),
+        tuple(map(canonical, document["items"])),
+        tuple(map(canonical, document["checks"])),
+        document,
+    )
+
+
+def _closing(document: Any) -> Closing:
+    return Closing(
+        canonical(document["close"]), tuple(map(canonical, document["confirms"])), document
+    )

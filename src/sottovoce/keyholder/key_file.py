@@ -1,0 +1,176 @@
+"""A keyholder's keys at rest: made once, never replaced, and useless without a passphrase."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import stat
+import sys
+from pathlib import Path
+from typing import Any
+
+from sottovoce.errors import DataError, NotInstalled, UsageError
+from sottovoce.keyholder.passphrases import checked_passphrase
+from sottovoce.model.keyholder import Keyholder
+from sottovoce.securesum.committee.keyholding import KeyholderKeys
+from sottovoce.stores.chain import canonical
+from sottovoce.stores.private_files import private_folder, saying, sync_folder, write_durably
+
+try:
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+    from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+except ImportError:
+    raise NotInstalled("cryptography", purpose="a keyholder's keys", extra="secure") from None
+
+__all__ = ["CARD_FILE", "KEY_FILE", "check_free", "make_keys", "open_keys", "read_card"]
+
+FORMAT = "sottovoce-keyholder-keys/1"
+KEY_FILE, CARD_FILE = "keys.json", "card.json"
+COST = {"n": 1 << 17, "r": 8, "p": 1}
+STRETCHING = {"name": "scrypt", **COST}
+"""128 MiB and part of a second for each guess (RFC 7914). The format says which: a file cannot ask
+for less, nor for so much that opening it never ends."""
+
+SALT, NONCE, KEY = 32, 12, 32
+
+
+def make_keys(folder: Path, name: str, passphrase: str) -> Keyholder:
+    """New keys in a folder for their owner only, and the public card beside them.
+
+    They are drawn by the operating system's generator, and sealed by AES-256-GCM under a key that
+    scrypt makes of the passphrase. The card and all parameters are authenticated with them.
+    """
+    secret = checked_passphrase(passphrase)
+    keys = KeyholderKeys(X25519PrivateKey.generate(), Ed25519PrivateKey.generate())
+    card = Keyholder(name, *keys.public)
+    check_free(folder)
+    _write_new(private_folder(folder) / KEY_FILE, _sealed(keys, card, secret))
+    write_durably(folder / CARD_FILE, f"{card.card()}\n".encode("ascii"))
+    return card
+
+
+def open_keys(folder: Path, passphrase: str) -> tuple[KeyholderKeys, Keyholder]:
+    """The keys in a folder, and the card that belongs to them."""
+    document = _read(folder)
+    card = _card(folder, document)
+    clear = {name: value for name, value in document.items() if name != "sealed"}
+    try:
+        salt, nonce = _bytes(document["salt"], SALT), _bytes(document["nonce"], NONCE)
+        sealed = _bytes(document["sealed"], 2 * KEY + 16)
+        key = _stretched(checked_passphrase(passphrase), salt)
+        content = AESGCM(key).decrypt(nonce, sealed, canonical(clear))
+    except (KeyError, TypeError, ValueError):
+        raise _damaged(folder) from None
+    except InvalidTag:
+        raise UsageError(
+            f"{folder / KEY_FILE} does not open: the passphrase is another, or the file is not "
+            "what was written"
+        ) from None
+    keys = KeyholderKeys(
+        X25519PrivateKey.from_private_bytes(content[:KEY]),
+        Ed25519PrivateKey.from_private_bytes(content[KEY:]),
+    )
+    if keys.public != (card.sealing, card.signing):
+        raise _damaged(folder)
+    return keys, card
+
+
+def read_card(folder: Path) -> Keyholder:
+    """The public card of the keys in a folder; no passphrase is needed to read it."""
+    return _card(folder, _read(folder))
+
+
+def _sealed(keys: KeyholderKeys, card: Keyholder, secret: bytes) -> bytes:
+    salt, nonce = os.urandom(SALT), os.urandom(NONCE)
+    clear: dict[str, Any] = {
+        "format": FORMAT,
+        "card": card.as_json(),
+        "cipher": "aes-256-gcm",
+        "stretching": STRETCHING,
+        "salt": _text(salt),
+        "nonce": _text(nonce),
+    }
+    content = keys.sealing.private_bytes_raw() + keys.signing.private_bytes_raw()
+    sealed = AESGCM(_stretched(secret, salt)).encrypt(nonce, content, canonical(clear))
+    return json.dumps({**clear, "sealed": _text(sealed)}, indent=1).encode("ascii") + b"\n"
+
+
+def _stretched(secret: bytes, salt: bytes) -> bytes:
+    return Scrypt(salt=salt, length=KEY, **COST).derive(secret)
+
+
+def check_free(folder: Path) -> None:
+    """Refuse a folder that has keys: whoever lost them could not open what is sealed to them."""
+    if (folder / KEY_FILE).exists():
+        raise UsageError(
+            f"{folder} has a keyholder's keys already, and they are never replaced: name another "
+            "folder with --folder"
+        )
+
+
+def _write_new(path: Path, content: bytes) -> None:
+    """A whole file where there was none, on the disk when this returns.
+
+    It is written under another name and linked, since linking fails where something is: of two
+    processes that make keys at once, one is refused.
+    """
+    draft = path.with_name(f"{path.name}.{os.urandom(4).hex()}")
+    write_durably(draft, content)
+    with saying(path):
+        try:
+            os.link(draft, path)
+        except FileExistsError:
+            check_free(path.parent)
+        finally:
+            draft.unlink()
+        sync_folder(path.parent)
+
+
+def _read(folder: Path) -> dict[str, Any]:
+    path = folder / KEY_FILE
+    try:
+        content, mode = path.read_bytes(), path.stat().st_mode
+    except FileNotFoundError:
+        raise UsageError(
+            f"{folder} has no keyholder's keys: make them with `sottovoce keyholder init`, or name "
+            "the folder that has them with --folder"
+        ) from None
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror})") from None
+    if sys.platform != "win32" and stat.S_IMODE(mode) & 0o077:
+        raise UsageError(f"{path} can be read by others: `chmod 600 {path}` first")
+    try:
+        document = json.loads(content)
+        if document["format"] != FORMAT or document["stretching"] != STRETCHING:
+            raise ValueError
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise _damaged(folder) from None
+    return dict(document)
+
+
+def _card(folder: Path, document: dict[str, Any]) -> Keyholder:
+    try:
+        return Keyholder.of_json(document["card"])
+    except (KeyError, UsageError):
+        raise _damaged(folder) from None
+
+
+def _damaged(folder: Path) -> DataError:
+    return DataError(
+        "this is not what was written: restore it from your copy", file=str(folder / KEY_FILE)
+    )
+
+
+def _bytes(text: Any, length: int) -> bytes:
+    content = base64.b64decode(text, validate=True)
+    if len(content) != length or _text(content) != text:
+        raise ValueError
+    return content
+
+
+def _text(content: bytes) -> str:
+    return base64.b64encode(content).decode("ascii")

@@ -1,0 +1,114 @@
+"""What a keyholder has done in one campaign: a line for each fact, and none is ever removed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sottovoce.errors import DataError, LedgerDamaged, LedgerUnwritable
+from sottovoce.stores.chain import ORIGIN, opened, sealed
+from sottovoce.stores.durable import Lines, locked
+
+__all__ = ["FactLog", "LogDamaged", "Logged"]
+
+FORMAT = "sottovoce-keyholder-log/1"
+PATIENCE = 30.0
+"""Seconds to wait for another process that reads."""
+
+
+class LogDamaged(DataError):  # noqa: N818 - reads as the fact it states
+    """A log that is not what was written: what this keyholder has promised is no longer known."""
+
+    def __init__(self, path: str, *, line: int, fault: str) -> None:
+        super().__init__(
+            f"line {line:,}: {fault}; what this keyholder confirmed and opened is no longer known, "
+            "and it must not go on in this campaign: tell the others",
+            file=path,
+        )
+        self.line, self.fault = line, fault
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """A fact, and when it was written down (UTC)."""
+
+    at: str
+    fact: Mapping[str, Any]
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+class FactLog:
+    """A file of lines that hold on to each other, durable before what they allow is done.
+
+    A keyholder that forgets what it confirmed could open two totals, and their difference is one
+    worker's answers. So each use reads and verifies the whole file; a line that a crash cut short
+    was never acted upon, and is taken off. A file that lost lines is refused (`stores/durable`).
+    """
+
+    def __init__(self, path: Path, *, now: Callable[[], str] = _now) -> None:
+        self._path, self._now = path, now
+
+    def facts(self) -> list[Logged]:
+        """Everything that is written, oldest first."""
+        with self._held() as lines:
+            return self._read(lines)[0]
+
+    def add(self, fact: Mapping[str, Any]) -> None:
+        """Write a fact down; it is on the disk when this returns."""
+        with self._held() as lines:
+            _, digests = self._read(lines)
+            if not digests:
+                digests = [self._append(lines, {"format": FORMAT}, [])]
+            self._append(lines, {"fact": dict(fact)}, digests)
+
+    @contextmanager
+    def _held(self) -> Iterator[Lines]:
+        path = str(self._path)
+        try:
+            with locked(path, PATIENCE) as lines:
+                yield lines
+        except LedgerDamaged as error:
+            raise LogDamaged(path, line=error.line, fault=error.fault) from None
+        except LedgerUnwritable as error:
+            raise DataError(
+                f"the log cannot be kept here ({error.reason}); nothing is sent", file=error.path
+            ) from None
+
+    def _read(self, lines: Lines) -> tuple[list[Logged], list[str]]:
+        whole, rest = lines.read()
+        found, digests = [], [ORIGIN]
+        for number, line in enumerate(whole):
+            body, digest = opened(line, digests[-1]) or (None, "")
+            if body is None or not _is_sound(body, number):
+                raise LogDamaged(
+                    str(self._path), line=number + 1, fault="this is not what was written"
+                )
+            digests.append(digest)
+            if number:
+                found.append(Logged(str(body["at"]), body["fact"]))
+        # First the head: a line that was acknowledged and is torn now is damage, not a crash.
+        lines.check_head(tuple(digests[1:]))
+        if rest:
+            lines.cut(rest)
+        return found, digests[1:]
+
+    def _append(self, lines: Lines, body: dict[str, Any], digests: list[str]) -> str:
+        number = len(digests)
+        line, digest = sealed(
+            {**body, "sequence": number, "at": self._now()}, digests[-1] if digests else ORIGIN
+        )
+        lines.append(line, number, digest)
+        return digest
+
+
+def _is_sound(body: Mapping[str, Any], number: int) -> bool:
+    if body.get("sequence") != number or not isinstance(body.get("at"), str):
+        return False
+    return isinstance(body.get("fact"), dict) if number else body.get("format") == FORMAT

@@ -1,0 +1,154 @@
+"""A keyholder at work in one campaign: each fact is on the disk before its message leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sottovoce.errors import DataError, SealedRefused
+from sottovoce.keyholder.agreement import Agreement
+from sottovoce.keyholder.coordinator import Coordinator, Kind, Work
+from sottovoce.securesum.committee.coordinating import read_message
+from sottovoce.securesum.committee.facts import Fact
+from sottovoce.securesum.committee.keyholding import KeyholderKeys, KeyholderSession, Step
+from sottovoce.stores.private_files import write_durably
+from sottovoce.stores.system_randomness import SystemRandomness
+
+__all__ = ["CONFIRMED", "DEALT", "OPENED", "Seat"]
+
+DEAL = "deal.json"
+DEALT, CONFIRMED, OPENED = "dealt", "confirmed", "opened"
+PROTOCOL = (DEALT, CONFIRMED, OPENED)
+"""Facts that bind what this keyholder may do; the others are for people."""
+
+
+class Seat:
+    """Deals, checks, confirms and opens as the server asks, as far as the protocol allows it.
+
+    The order is the argument. A deal is on the disk before it is written down that it was dealt,
+    and that before it is sent; what is confirmed or opened is written down before the signature
+    leaves. After a crash the same steps are taken again, from the server's copies of all batches:
+    they must lead to the states that were written down, and to the same bytes.
+
+    Whatever breaks the protocol raises `SealedRefused`, after it was written down with what the
+    server sent: the signatures in it show others who did it.
+    """
+
+    def __init__(
+        self,
+        agreement: Agreement,
+        keys: KeyholderKeys,
+        coordinator: Coordinator,
+        tell: Callable[[str], None],
+    ) -> None:
+        self._agreement, self._coordinator, self._tell = agreement, coordinator, tell
+        self._log = agreement.log
+        facts = [dict(logged.fact) for logged in self._log.facts()]
+        self._facts = [fact for fact in facts if fact["fact"] in PROTOCOL]
+        self._session = KeyholderSession(agreement.session, keys, self._facts)
+
+    def work(self, wait: int) -> Work:
+        """Do what is to do next, if anything; says what it was."""
+        work = self._coordinator.work(wait)
+        match work.kind:
+            case Kind.DEAL:
+                self._deal()
+            case Kind.CHECK:
+                self._check(work.number)
+            case Kind.CONFIRM:
+                self._confirm(work.number)
+            case Kind.OPEN:
+                self._open()
+            case Kind.WAIT | Kind.DONE | Kind.DEAD:
+                pass
+        return work
+
+    def _deal(self) -> None:
+        """The noise, drawn once: the same bytes however often the server asks for them."""
+        path = self._agreement.folder / DEAL
+        if dealt := next((fact for fact in self._facts if fact["fact"] == DEALT), None):
+            message = _kept(path, self._agreement, dealt)
+        else:
+            step = self._session.deal(SystemRandomness())
+            write_durably(path, step.message)
+            self._write_down(step)
+            message = step.message
+        self._deliver(message)
+        self._tell("noise dealt")
+
+    def _check(self, number: int) -> None:
+        self._catch_up(number - 1)
+        batch = self._coordinator.batch(number)
+        with self._refusing(batch.document):
+            step = self._session.check(batch.propose, batch.items)
+        self._send(step)
+        count = len(batch.items)
+        what = "deals of noise" if number == 0 else f"contribution{'s'[: count != 1]}"
+        self._tell(f"batch {number}: {count:,} {what} checked")
+
+    def _confirm(self, number: int) -> None:
+        self._catch_up(number - 1)
+        self._send(self._confirmed(number))
+        count = next(each["count"] for each in self._confirms() if each["number"] == number)
+        self._tell(f"batch {number}: confirmed, {count:,} contributions are in the total")
+
+    def _open(self) -> None:
+        self._catch_up(len(self._confirms()) - 1)
+        closing = self._coordinator.closing()
+        with self._refusing(closing.document):
+            step = self._session.open(closing.close, closing.confirms)
+        self._send(step)
+        self._tell("opened: this keyholder's share of the one total is sent")
+
+    def _catch_up(self, number: int) -> None:
+        """Take all batches up to this one again; after a restart none is in memory."""
+        for each in range(self._session.number + 1, number + 1):
+            step = self._confirmed(each)
+            if step.facts:  # it was not confirmed before: then nobody has it yet
+                self._send(step)
+
+    def _confirmed(self, number: int) -> Step:
+        batch = self._coordinator.batch(number)
+        with self._refusing(batch.document):
+            if self._session.number < number:
+                self._session.check(batch.propose, batch.items)
+            return self._session.confirm(number, batch.checks)
+
+    def _confirms(self) -> list[Fact]:
+        return [fact for fact in self._facts if fact["fact"] == CONFIRMED]
+
+    def _send(self, step: Step) -> None:
+        self._write_down(step)
+        self._deliver(step.message)
+
+    def _deliver(self, message: bytes) -> None:
+        with self._refusing({"unsent": message.decode("ascii")}):
+            self._coordinator.send(message)
+
+    def _write_down(self, step: Step) -> None:
+        for fact in step.facts:
+            self._log.add(fact)
+            self._facts.append(dict(fact))
+
+    @contextmanager
+    def _refusing(self, document: Any) -> Iterator[None]:
+        try:
+            yield
+        except SealedRefused as refused:
+            self._agreement.write_down(refused, document)
+            raise
+
+
+def _kept(path: Path, agreement: Agreement, dealt: Fact) -> bytes:
+    """The deal as it was drawn: nothing is ever dealt a second time."""
+    try:
+        content = path.read_bytes()
+        if read_message(agreement.session, content).digest != dealt["digest"]:
+            raise DataError("this is not the deal that was sent", file=str(path))
+    except OSError as error:
+        raise DataError(f"the deal cannot be read ({error.strerror})", file=str(path)) from None
+    except SealedRefused:
+        raise DataError("this is not the deal that was written", file=str(path)) from None
+    return content

@@ -1,0 +1,83 @@
+"""Answers under a sealed policy: not randomised, but shared, sealed to keyholders and signed."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Sequence
+
+import numpy as np
+
+from sottovoce.errors import NotInstalled, UsageError
+from sottovoce.mechanisms.policies import release_of
+from sottovoce.mechanisms.sealed_sum import SealedSum
+from sottovoce.model import Cells, Codes, Label, Policy
+from sottovoce.securesum.ballot import Ballot
+from sottovoce.securesum.coding import ballot_codes
+from sottovoce.worker.outbox import Parcel, Stage
+
+__all__ = ["check_sealing", "contribution_bytes", "sealed_codes", "sealed_parcel", "sealed_sum_of"]
+
+KEY_TEXT, SIGNATURE_TEXT, DIGEST = 43, 86, 64
+"""Characters of a public key, a signature and a hash."""
+
+ELEMENT, OVERHEAD, BESIDE = 8, 48, 4
+"""Bytes of a share, what sealing adds to all of them, and the shares that only serve the checks."""
+
+
+def sealed_sum_of(policy: Policy) -> SealedSum | None:
+    """The sealed sum of a policy; None where answers are randomised instead."""
+    release = release_of(policy)
+    return release if isinstance(release, SealedSum) else None
+
+
+def check_sealing(sealed: SealedSum) -> None:
+    """Refuse what cannot be sealed here, before anybody is asked for an answer."""
+    if len(sealed.keyholders) != sealed.seats or not sealed.coordinator:
+        raise UsageError("the campaign's policy names no keyholders: nothing is sealed under it")
+    try:
+        import cryptography  # noqa: F401 - only sealed campaigns need it
+    except ImportError:
+        raise NotInstalled("cryptography", purpose="sealing answers", extra="secure") from None
+
+
+def sealed_codes(values: Sequence[Label | None], policy: Policy, sealed: SealedSum) -> Codes:
+    """Answers as the codes of ballots; errors quote none of them."""
+    return ballot_codes(values, policy.domain, Ballot.of(sealed)).astype(np.int32)
+
+
+def sealed_parcel(cells: Cells, policy: Policy, campaign: str) -> Parcel:
+    """The contribution of checked answers, ready for the outbox; it may not leave yet.
+
+    The key that signs it and everything that hides the answers is drawn here, once, and forgotten:
+    what is kept are bytes that up to `degree` keyholders together cannot read.
+    """
+    from sottovoce.securesum.committee.contributing import (
+        contribute,
+    )
+
+    tasks = tuple(cells.tasks.tolist())
+    content = contribute(
+        campaign, policy, str(cells.workers[0]), tasks, cells.code.astype(np.int64)
+    )
+    return Parcel(secrets.token_hex(16), Stage.DRAWN, len(tasks), content, tasks)
+
+
+def contribution_bytes(sealed: SealedSum, tasks: Sequence[str], *names: str) -> int:
+    """How long a contribution on these tasks is; `names` are the campaign, policy and worker.
+
+    The same for all answers: lengths tell nothing. It is counted on a text of the same shape.
+    """
+    values = len(tasks) * Ballot.of(sealed).bits + BESIDE
+    share = -(-(ELEMENT * values + OVERHEAD) * 4 // 3)
+    body = {
+        "campaign": "", "format": "sottovoce-contribution/1", "key": "A" * KEY_TEXT,
+        "phase": "contribute", "policy": "", "round": 1, "shares": ["0" * DIGEST] * sealed.seats,
+        "suite": "committee", "tasks": list(tasks), "worker": "".join(names),
+    }  # fmt: skip
+    empty = {"shares": [""] * sealed.seats, "signature": "A" * SIGNATURE_TEXT, "text": _text(body)}
+    return len(_text(empty)) + sealed.seats * share
+
+
+def _text(document: object) -> str:
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
