@@ -34,6 +34,8 @@ if TYPE_CHECKING:
         perturb,
         read_under,
     )
+    from sottovoce.api.sealed import OwnWeight, infer_opened, own_weight, sum_answers
+    from sottovoce.api.sealing import SealedRun, simulate_sealed
     from sottovoce.api.sources import (
         gold,
         read,
@@ -79,20 +81,23 @@ if TYPE_CHECKING:
     from sottovoce.inference.inspecting import (
         Inspection,
     )
+    from sottovoce.inference.sealed.methods import SEALED_METHODS
     from sottovoce.mechanisms import (
         Duchi,
         Laplace,
+        Layout,
         MatrixFactorization,
         NullRandomizedResponse,
         Piecewise,
         RandomizedResponse,
         RandomVarianceGaussian,
         Sampled,
+        SealedSum,
         SubsetSelection,
         Threshold,
         TwoLayer,
     )
-    from sottovoce.mechanisms.policies import mechanism_of
+    from sottovoce.mechanisms.policies import mechanism_of, release_of
     from sottovoce.mechanisms.registry import (
         MECHANISMS,
     )
@@ -102,6 +107,7 @@ if TYPE_CHECKING:
         Domain,
         Gold,
         Guarantee,
+        Keyholder,
         Kind,
         Policy,
         Promise,
@@ -113,6 +119,7 @@ if TYPE_CHECKING:
         Submission,
         Unit,
     )
+    from sottovoce.model.opened import NoiseLaw, Opened
     from sottovoce.planning.plans import Plan, plan
     from sottovoce.planning.recommending import Recommendation, recommend
     from sottovoce.planning.scenario import Scenario
@@ -155,6 +162,8 @@ _HOMES = {
         "perturb",
         "read_under",
     ),
+    "sottovoce.api.sealed": ("OwnWeight", "infer_opened", "own_weight", "sum_answers"),
+    "sottovoce.api.sealing": ("SealedRun", "simulate_sealed"),
     "sottovoce.api.sources": (
         "gold",
         "read",
@@ -193,21 +202,24 @@ _HOMES = {
         "important",
     ),
     "sottovoce.inference.aware.choosing": ("AWARE_METHODS",),
+    "sottovoce.inference.sealed.methods": ("SEALED_METHODS",),
     "sottovoce.inference.inspecting": ("Inspection",),
     "sottovoce.mechanisms": (
         "Duchi",
         "Laplace",
+        "Layout",
         "MatrixFactorization",
         "NullRandomizedResponse",
         "Piecewise",
         "RandomVarianceGaussian",
         "RandomizedResponse",
         "Sampled",
+        "SealedSum",
         "SubsetSelection",
         "Threshold",
         "TwoLayer",
     ),
-    "sottovoce.mechanisms.policies": ("mechanism_of",),
+    "sottovoce.mechanisms.policies": ("mechanism_of", "release_of"),
     "sottovoce.mechanisms.registry": ("MECHANISMS",),
     "sottovoce.mechanisms.targets": ("Target", "make_policy"),
     "sottovoce.model": (
@@ -215,6 +227,7 @@ _HOMES = {
         "Domain",
         "Gold",
         "Guarantee",
+        "Keyholder",
         "Kind",
         "Policy",
         "Promise",
@@ -226,6 +239,7 @@ _HOMES = {
         "Submission",
         "Unit",
     ),
+    "sottovoce.model.opened": ("NoiseLaw", "Opened"),
     "sottovoce.planning.plans": ("Plan", "plan"),
     "sottovoce.planning.recommending": ("Recommendation", "recommend"),
     "sottovoce.planning.scenario": ("Scenario",),
@@ -261,6 +275,7 @@ __all__ = [
     "GTM",
     "MECHANISMS",
     "METHODS",
+    "SEALED_METHODS",
     "TD",
     "AlreadyReported",
     "Answer",
@@ -279,9 +294,11 @@ __all__ = [
     "Guarantee",
     "Inspection",
     "InverseDeviation",
+    "Keyholder",
     "Kind",
     "Laplace",
     "LatentLabel",
+    "Layout",
     "Ledger",
     "LedgerDamaged",
     "LocalEngine",
@@ -289,10 +306,13 @@ __all__ = [
     "MatrixFactorization",
     "Mean",
     "Median",
+    "NoiseLaw",
     "NotInstalled",
     "NullRandomizedResponse",
     "OneCoin",
+    "Opened",
     "OutputExists",
+    "OwnWeight",
     "Piecewise",
     "Plan",
     "Policy",
@@ -309,6 +329,8 @@ __all__ = [
     "Sampled",
     "Scenario",
     "Score",
+    "SealedRun",
+    "SealedSum",
     "SeededRandomness",
     "ShowDraw",
     "SottovoceError",
@@ -331,9 +353,11 @@ __all__ = [
     "importance",
     "important",
     "infer",
+    "infer_opened",
     "inspect",
     "make_policy",
     "mechanism_of",
+    "own_weight",
     "pack",
     "perturb",
     "plan",
@@ -342,8 +366,11 @@ __all__ = [
     "read_policy",
     "read_under",
     "recommend",
+    "release_of",
     "respond",
     "score",
+    "simulate_sealed",
+    "sum_answers",
     "tradeoff",
     "verify_signature",
     "write",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sottovoce.errors import UsageError
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, Unit
 from sottovoce.planning.candidates import candidates, keeps, target_of
@@ -14,7 +15,8 @@ NUMBERS = Domain.numeric(0, 10)
 
 
 def names(domain: Domain, target: Target) -> list[str]:
-    return [pair.name for pair in candidates(domain, target)]
+    """Those that need no keyholders."""
+    return [pair.name for pair in candidates(domain, target, "local")]
 
 
 def test_two_labels_need_no_subsets() -> None:
@@ -80,3 +82,17 @@ def test_where_participation_is_hidden_a_worker_reports_on_every_task() -> None:
     assert target_of(scenario, Target(1.0)).answers == 40
     open_scenario = Scenario(NUMBERS, 40, 9, 5)
     assert target_of(open_scenario, Target(1.0)).answers == 5
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_sealed_sums_are_tried_last_and_numbers_have_a_histogram_too(hidden: bool) -> None:
+    target = Target(1.0, answers=9, hide_participation=hidden)
+    assert candidates(Domain.categorical("ab"), target)[-1].name == "sealed-sum"
+    sealed = candidates(NUMBERS, target, "sealed")
+    assert [pair.name for pair in sealed] == ["sealed-sum", "sealed-sum (histogram)"]
+    assert candidates(NUMBERS, target)[-2:] == sealed
+
+
+def test_other_ways_than_there_are_are_refused() -> None:
+    with pytest.raises(UsageError, match="ways is one of any, local, sealed"):
+        candidates(NUMBERS, Target(1.0), "remote")  # type: ignore[arg-type]

@@ -14,9 +14,17 @@ from sottovoce.mechanisms.plain import plain
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.mechanisms.tables import answer_cells, recoded, report_domain, report_table
 from sottovoce.model import Domain, Evidence, Policy, Reports
-from sottovoce.seams import Mechanism, Randomness
+from sottovoce.seams import Randomness, Release
 
-__all__ = ["perturb", "read_evidence", "read_plain", "read_under"]
+__all__ = [
+    "check_once",
+    "check_promised",
+    "perturb",
+    "read_evidence",
+    "read_plain",
+    "read_under",
+    "reading_under",
+]
 
 
 def perturb(source: Any, policy: Policy, randomness: Randomness, **reading: Any) -> Reports:
@@ -39,12 +47,12 @@ def perturb(source: Any, policy: Policy, randomness: Randomness, **reading: Any)
             "say where noise comes from: SystemRandomness() for reports that leave a device, "
             "SeededRandomness(seed) for simulations"
         )
-    answers = read(source, **_under(policy.domain, source, reading))
-    _check_once(answers)
+    answers = read(source, **reading_under(policy.domain, source, reading))
+    check_once(answers)
     cells = answer_cells(answers, policy.domain)
     if mechanism.hides_participation:
         cells = cells.dense()
-    _check_promised(int(cells.answered.max()), policy, mechanism)
+    check_promised(int(cells.answered.max()), policy, mechanism)
     private = mechanism.draw(len(cells.workers), randomness)
     reports = mechanism.perturb(cells, private, randomness)
     # Noise does not make simulated answers real.
@@ -76,7 +84,7 @@ def read_evidence(
     return evidence(reports, mechanism_of(policy), policy.domain, as_numbers=as_numbers)
 
 
-def _under(domain: Domain, source: Any, reading: Mapping[str, Any]) -> dict[str, Any]:
+def reading_under(domain: Domain, source: Any, reading: Mapping[str, Any]) -> dict[str, Any]:
     """Reading options by which answers outside the policy's domain are refused with their row."""
     if reading.get("domain") is not None:
         raise UsageError("the policy says what answers are: drop --domain")
@@ -85,11 +93,12 @@ def _under(domain: Domain, source: Any, reading: Mapping[str, Any]) -> dict[str,
     return {**reading, "domain": domain, "private": True}
 
 
-def _check_promised(most: int, policy: Policy, mechanism: Mechanism) -> None:
+def check_promised(most: int, policy: Policy, release: Release) -> None:
+    """Refuse more answers of a worker than the policy's promise holds for."""
     promise = policy.promise
     if promise is None or most <= promise.answers:
         return
-    held = mechanism.guarantee(most, promise.unit, promise.delta)
+    held = release.guarantee(most, promise.unit, promise.delta)
     if not held.within(promise.epsilon, promise.delta):
         raise UsageError(
             f"a worker has {most:,} answers and the policy keeps its promise for up to "
@@ -97,7 +106,7 @@ def _check_promised(most: int, policy: Policy, mechanism: Mechanism) -> None:
         )
 
 
-def _check_once(answers: Reports) -> None:
+def check_once(answers: Reports) -> None:
     """Refuse a task that a worker answers twice: two reports on it betray twice as much."""
     reading = answers.reading
     if reading is not None and (reading.repeats != "keep" or not reading.repeated):

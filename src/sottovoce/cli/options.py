@@ -37,6 +37,8 @@ __all__ = [
     "ShowDraw",
     "Unit",
     "UnitOption",
+    "Ways",
+    "WaysOption",
     "pairs",
     "parameters",
     "reading",
@@ -58,6 +60,14 @@ class BadRows(StrEnum):
 
     error = "error"
     drop = "drop"
+
+
+class Ways(StrEnum):
+    """How answers leave a device."""
+
+    any = "any"
+    local = "local"
+    sealed = "sealed"
 
 
 class Unit(StrEnum):
@@ -112,8 +122,8 @@ MechanismOption = Annotated[
     str | None,
     typer.Option(
         help="randomized-response, two-layer, random-variance-gaussian, laplace, "
-        "null-randomized-response, matrix-factorization, piecewise, duchi, subset-selection or "
-        "threshold."
+        "null-randomized-response, matrix-factorization, piecewise, duchi, subset-selection, "
+        "threshold, or sealed-sum, which perturbs nothing."
     ),
 ]
 EpsilonOption = Annotated[
@@ -130,6 +140,13 @@ AsPublishedOption = Annotated[
 ]
 HideOption = Annotated[
     bool, typer.Option("--hide-participation", help="Hide also who answered which task.")
+]
+WaysOption = Annotated[
+    Ways,
+    typer.Option(
+        help="How answers leave a device: randomised there (local), sealed for keyholders who open "
+        "noised sums (sealed), or whichever does best (any)."
+    ),
 ]
 SampleOption = Annotated[
     str | None,

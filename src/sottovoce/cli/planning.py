@@ -23,6 +23,8 @@ from sottovoce.cli.options import (
     JsonOption,
     Unit,
     UnitOption,
+    Ways,
+    WaysOption,
 )
 from sottovoce.errors import UsageError
 
@@ -64,6 +66,7 @@ def plan(
     unit: UnitOption = Unit.answer,
     delta: DeltaOption = 0.0,
     hide_participation: HideOption = False,
+    ways: WaysOption = Ways.any,
     ability: Annotated[
         Ability | None, typer.Option(help="How able workers are assumed to be; mixed if not given.")
     ] = None,
@@ -129,7 +132,7 @@ def plan(
     with screen.counted("trials") as progress:
         made = sottovoce.plan(
             scenario, wanted, unit=sottovoce.Unit(unit.value), delta=delta, goal=goal,
-            trials=trials, seed=seed, jobs=jobs or default_jobs(), cache=not fresh,
+            ways=ways.value, trials=trials, seed=seed, jobs=jobs or default_jobs(), cache=not fresh,
             progress=progress,
         )  # fmt: skip
     notes = [*([seen.note] if seen else []), *made.notes()]

@@ -29,6 +29,8 @@ from sottovoce.cli.options import (
     RepeatsOption,
     Unit,
     UnitOption,
+    Ways,
+    WaysOption,
     pairs,
     reading,
 )
@@ -53,6 +55,7 @@ def tradeoff(
     unit: UnitOption = Unit.answer,
     delta: DeltaOption = 0.0,
     hide_participation: HideOption = False,
+    ways: WaysOption = Ways.any,
     trials: Annotated[int, typer.Option(help="How often noise is drawn for each row.")] = 20,
     seed: Annotated[int, typer.Option(help="Seed of the noise.")] = 1,
     jobs: JobsOption = 0,
@@ -99,7 +102,7 @@ def tradeoff(
     with screen.counted("trials") as progress:
         found = traded(
             table, truths, wanted, unit=sottovoce.Unit(unit.value), delta=delta,
-            hide_participation=hide_participation, trials=trials, seed=seed,
+            hide_participation=hide_participation, ways=ways.value, trials=trials, seed=seed,
             jobs=jobs or default_jobs(), progress=progress,
         )  # fmt: skip
     if output is not None:

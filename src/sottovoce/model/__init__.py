@@ -17,6 +17,7 @@ from sottovoce.model.evidence import (
 from sottovoce.model.gold import Gold, Score
 from sottovoce.model.grid import Grid
 from sottovoce.model.guarantee import Claim, Guarantee, Unit
+from sottovoce.model.keyholder import Keyholder
 from sottovoce.model.part import LabelPart, NumberPart, Part, labels_of, numbers_of
 from sottovoce.model.policy import Calibration, Policy, Promise, ShowDraw
 from sottovoce.model.reports import Reading, Repeats, Reports
@@ -44,6 +45,7 @@ __all__ = [
     "Gold",
     "Grid",
     "Guarantee",
+    "Keyholder",
     "Kind",
     "Label",
     "LabelPart",

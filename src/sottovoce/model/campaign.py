@@ -106,6 +106,7 @@ class Campaign:
     """A campaign as the server keeps it. `tasks` is how many there are.
 
     A `simulated` one takes simulated reports and no others: nobody is asked, nobody is protected.
+    The truths of a `published` one are shown to its workers.
     """
 
     id: str
@@ -116,6 +117,7 @@ class Campaign:
     opened_on: date | None = None
     closed_on: date | None = None
     simulated: bool = False
+    published: bool = False
 
     @property
     def block(self) -> int:

@@ -10,7 +10,7 @@ from sottovoce.errors import UsageError
 
 __all__ = ["Credential", "check_credential", "digest", "pseudonym"]
 
-SECRET = re.compile(r"sv[akirw]_[A-Za-z0-9_-]{43}", re.ASCII)
+SECRET = re.compile(r"sv[ahkirw]_[A-Za-z0-9_-]{43}", re.ASCII)
 """A prefix that scanners for leaked secrets can know, and 256 bits in URL-safe base64."""
 
 _PSEUDONYM = b"sottovoce-worker/1"
@@ -23,6 +23,8 @@ class Credential(StrEnum):
     """Makes one requester's token, once."""
     TOKEN = "svk_"  # noqa: S105 - a prefix
     """A requester's."""
+    KEYHOLDER = "svh_"
+    """Lets a keyholder take its part in one sealed campaign."""
     INVITE = "svi_"
     """Lets a worker send reports to one campaign."""
     RECEIPT = "svr_"

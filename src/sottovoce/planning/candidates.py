@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
+from typing import Literal, TypeAlias, get_args
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.policies import mechanism_of, weakest_guarantee
+from sottovoce.mechanisms.policies import release_of, weakest_guarantee
+from sottovoce.mechanisms.sealed_sum import Layout
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, Grid, Kind, Policy
 from sottovoce.planning.pairs import Pair
 from sottovoce.planning.scenario import Scenario
 
-__all__ = ["candidates", "keeps", "target_of"]
+__all__ = ["Ways", "candidates", "check_ways", "keeps", "target_of"]
+
+Ways: TypeAlias = Literal["any", "local", "sealed"]
+"""How answers may leave a device: randomised there, or sealed for keyholders."""
 
 LEAST_DELTA = 0.01
 """Below this delta the Gaussian with random variance is far noisier than pure mechanisms."""
@@ -27,19 +32,43 @@ SMALL_EPSILON = 1.0
 """Up to here a coin may say less than a third symbol costs."""
 
 
-def candidates(domain: Domain, target: Target) -> list[Pair]:
+def candidates(domain: Domain, target: Target, ways: Ways = "any") -> list[Pair]:
     """Pairs that can keep the target, from the simplest mechanism to the least simple.
 
+    Sealed ones come last: they need keyholders.
+
     >>> [pair.name for pair in candidates(Domain.categorical("abc"), Target(1.0))]
-    ['randomized-response', 'subset-selection']
+    ['randomized-response', 'subset-selection', 'sealed-sum']
     """
-    hidden = target.hide_participation
+    check_ways(ways)
     found: list[Iterator[Pair]] = []
-    if not domain.is_numeric:
-        found.append(_hiding_labels(domain) if hidden else _labels(domain))
-    if domain.is_numeric or (domain.kind is Kind.ORDINAL and _evenly_spaced(domain)):
-        found.append(_hiding_numbers(domain, target) if hidden else _numbers(domain, target))
+    if ways != "sealed":
+        found += _local(domain, target)
+    if ways != "local":
+        found.append(_sealed(domain))
     return [pair for pair in chain(*found) if _possible(pair, domain, target)]
+
+
+def check_ways(ways: object) -> None:
+    """Refuse what is no way for answers to leave a device."""
+    if ways not in get_args(Ways):
+        raise UsageError(f"ways is one of {', '.join(get_args(Ways))}, not {ways!r}")
+
+
+def _local(domain: Domain, target: Target) -> Iterator[Iterator[Pair]]:
+    """Pairs under which every worker randomises its own answers."""
+    hidden = target.hide_participation
+    if not domain.is_numeric:
+        yield _hiding_labels(domain) if hidden else _labels(domain)
+    if domain.is_numeric or (domain.kind is Kind.ORDINAL and _evenly_spaced(domain)):
+        yield _hiding_numbers(domain, target) if hidden else _numbers(domain, target)
+
+
+def _sealed(domain: Domain) -> Iterator[Pair]:
+    """Pairs under which keyholders open noised sums."""
+    yield Pair("sealed-sum", "sealed-sum")
+    if domain.is_numeric:
+        yield Pair("sealed-sum (histogram)", "sealed-sum", parameters={"layout": Layout.HISTOGRAM})
 
 
 def target_of(scenario: Scenario, target: Target) -> Target:
@@ -51,7 +80,7 @@ def target_of(scenario: Scenario, target: Target) -> Target:
 
 def keeps(policy: Policy, target: Target) -> bool:
     """Whether the mechanism of a policy betrays no more than the target allows."""
-    held = weakest_guarantee(mechanism_of(policy), target.answers, target.unit, target.delta)
+    held = weakest_guarantee(release_of(policy), target.answers, target.unit, target.delta)
     return held.within(target.epsilon, target.delta)
 
 

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.registry import mechanism_class
+from sottovoce.mechanisms.registry import release_class
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, FloatArray, Kind, Policy, Reports, Unit
-from sottovoce.planning.candidates import candidates
+from sottovoce.planning.candidates import Ways, candidates
 from sottovoce.planning.pairs import AWARE, Pair
 from sottovoce.planning.parallel import Processes, Progress
 from sottovoce.planning.pipelines import papers
@@ -27,7 +27,7 @@ _PILOT, _REPORTED = 0, 1  # the first place of a trial's seed
 
 
 def contenders(
-    domain: Domain, pairs: Sequence[Pair] | None, targets: Sequence[Target]
+    domain: Domain, pairs: Sequence[Pair] | None, targets: Sequence[Target], ways: Ways = "any"
 ) -> tuple[list[Pair], list[Pair]]:
     """Pairs to choose ours from, which aware inference reads, and pairs to compare it with.
 
@@ -36,7 +36,7 @@ def contenders(
     first = targets[0]
     if pairs is None:
         theirs = papers(domain, hide_participation=first.hide_participation)
-        pairs = [*_candidates(domain, targets), *theirs]
+        pairs = [*_candidates(domain, targets, ways), *theirs]
     # The papers calibrate per answer only.
     pairs = [pair for pair in pairs if not (pair.published and first.unit is Unit.WORKER)]
     if not pairs:
@@ -119,10 +119,10 @@ def _error(answers: Reports, truths: npt.NDArray[Any], job: _Job) -> float:
     return run_trial(answers, truths, job.policy, job.method, job.seed, job.settings).error
 
 
-def _candidates(domain: Domain, targets: Sequence[Target]) -> list[Pair]:
+def _candidates(domain: Domain, targets: Sequence[Target], ways: Ways) -> list[Pair]:
     """What can keep every target, and says labels where labels are asked for."""
-    found = [candidates(domain, target) for target in targets]
+    found = [candidates(domain, target, ways) for target in targets]
     kept = [pair for pair in found[0] if all(pair in others for others in found)]
     if domain.is_numeric or targets[0].hide_participation:
         return kept
-    return [pair for pair in kept if Kind.CATEGORICAL in mechanism_class(pair.mechanism).takes]
+    return [pair for pair in kept if Kind.CATEGORICAL in release_class(pair.mechanism).takes]

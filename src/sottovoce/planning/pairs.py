@@ -1,4 +1,4 @@
-"""A randomiser with an aggregator: what a campaign could use, and what is compared."""
+"""A randomiser or a sealed sum, and what reads it: what a campaign could use."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
+from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Calibration, Domain, Policy
 
@@ -33,6 +34,11 @@ class Pair:
     delta: float | None = None
     published: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def sealed(self) -> bool:
+        """Whether keyholders add the noise, and not each worker to its own answers."""
+        return self.mechanism == SealedSum.name
 
     def policy(self, domain: Domain, target: Target) -> Policy:
         """The policy of this mechanism at this target."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sottovoce.mechanisms.policies import mechanism_of, weakest_guarantee
+from sottovoce.mechanisms.policies import release_of, weakest_guarantee
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, Guarantee, Kind, Policy
 from sottovoce.planning.pairs import Pair
@@ -65,4 +65,4 @@ def true_guarantee(policy: Policy, target: Target) -> Guarantee:
     A policy's own delta counts where it has one: a mechanism may keep no promise at the target's.
     """
     delta = target.delta if policy.promise is None else policy.promise.delta
-    return weakest_guarantee(mechanism_of(policy), target.answers, target.unit, delta)
+    return weakest_guarantee(release_of(policy), target.answers, target.unit, delta)

@@ -9,7 +9,7 @@ from typing import Any
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, Kind, Unit
-from sottovoce.planning.candidates import target_of
+from sottovoce.planning.candidates import Ways, target_of
 from sottovoce.planning.inverting import Needed, epsilon_needed, workers_needed
 from sottovoce.planning.parallel import Progress
 from sottovoce.planning.recommending import TRIALS, Recommendation, recommended
@@ -71,6 +71,7 @@ def plan(
     unit: Unit = Unit.ANSWER,
     delta: float = 0.0,
     goal: float | None = None,
+    ways: Ways = "any",
     trials: int = TRIALS,
     seed: int = 0,
     jobs: int = 1,
@@ -80,13 +81,14 @@ def plan(
     """What to expect of a campaign at each epsilon, by simulation.
 
     `goal` is a score to reach: an accuracy for labels, a mean error for numbers. It is reached
-    when the mean is beyond it by two standard errors. `jobs` above 1 starts processes; a script
+    when the mean is beyond it by two standard errors. `ways` is how answers may leave a device, as
+    `recommend` has it. `jobs` above 1 starts processes; a script
     then needs the usual `if __name__ == "__main__"`.
     """
     targets = _targets(scenario, epsilons, unit, delta)
     error = None if goal is None else _error(scenario.domain, goal)
     with Runner(seed, jobs=jobs, cache=cache, progress=progress) as runner:
-        found = tuple(recommended(runner, scenario, target, trials) for target in targets)
+        found = tuple(recommended(runner, scenario, target, trials, ways) for target in targets)
         runner.expect(trials)
         [clean] = forecasts(runner, [Case(scenario.smaller())], trials)
         needed = () if error is None else _all_needed(runner, scenario, found, error, trials)
@@ -187,15 +189,18 @@ def _row(domain: Domain, one: Recommendation) -> dict[str, Any]:
         "epsilon": _target(one).epsilon,
         "mechanism": one.pair.mechanism,
         "parameters": dict(one.pair.parameters),
+        "sealed": one.pair.sealed,
         "method": one.pair.method,
         **_forecast(domain, one.forecast),
         "policy_hash": one.policy.hash,
         "reason": one.reason,
-        "tried": [
-            {"name": each.pair.name if each.pair else None, **_forecast(domain, each)}
-            for each in one.table
-        ],
+        "local": None if one.local is None else _tried(domain, one.local),
+        "tried": [_tried(domain, each) for each in one.table],
     }
+
+
+def _tried(domain: Domain, forecast: Forecast) -> dict[str, Any]:
+    return {"name": forecast.pair.name if forecast.pair else None, **_forecast(domain, forecast)}
 
 
 def _forecast(domain: Domain, forecast: Forecast) -> dict[str, Any]:

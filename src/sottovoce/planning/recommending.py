@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sottovoce.errors import UsageError
+from sottovoce.mechanisms.policies import sealed_of
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, Policy, Unit
 from sottovoce.planning.ability import Ability, Assumption
-from sottovoce.planning.candidates import candidates, keeps, target_of
+from sottovoce.planning.candidates import Ways, candidates, keeps, target_of
 from sottovoce.planning.pairs import Pair
 from sottovoce.planning.parallel import Progress
 from sottovoce.planning.running import Case, Runner
 from sottovoce.planning.scenario import Scenario
 from sottovoce.planning.simulating import Forecast, check_trials, forecasts
-from sottovoce.planning.wording import reason_of
+from sottovoce.planning.wording import reason_of, sealed_words
 
 __all__ = ["TRIALS", "Recommendation", "recommend", "recommended"]
 
@@ -24,6 +25,9 @@ TRIALS = 20
 
 NUMBERS_ONLY = frozenset({"matrix-factorization"})
 """Mechanisms whose reports lead to numbers, also where answers are ordinal labels."""
+
+FEWEST_SEALED = 10
+"""Of fewer contributions keyholders open nothing, unless the policy says otherwise."""
 
 CLEARLY = {4: 7.0, 8: 4.0}
 """After so many trials, by how many standard errors a pair is higher that is clearly worse.
@@ -37,7 +41,9 @@ which allows for standard errors of few trials.
 class Recommendation:
     """The pair to use, its policy, what to expect of it, and how the others did.
 
-    `table` has every pair that was tried, best first; those dropped early have fewer trials.
+    `table` has every pair that was tried, best first; those dropped early have fewer trials. Where
+    the pair is sealed, `local` is the best one that needs no keyholders, if one was tried, and the
+    policy is a plan: a campaign's also names the keyholders and the server's key.
     """
 
     pair: Pair
@@ -45,6 +51,7 @@ class Recommendation:
     forecast: Forecast
     table: tuple[Forecast, ...]
     reason: str
+    local: Forecast | None = None
 
 
 def recommend(
@@ -58,6 +65,7 @@ def recommend(
     *,
     ability: Assumption | Ability = "mixed",
     hide_participation: bool = False,
+    ways: Ways = "any",
     trials: int = TRIALS,
     seed: int = 0,
     jobs: int = 1,
@@ -67,39 +75,72 @@ def recommend(
     """The pair with the smallest simulated error within a guarantee of (epsilon, delta) per unit.
 
     Every pair that can keep the target is tried on the same simulated campaigns. Calibrations as
-    published are never among them. `jobs` above 1 starts processes; a script then needs the usual
-    `if __name__ == "__main__"`.
+    published are never among them. With `ways` only those are tried whose answers are randomised on
+    the device ("local"), or those that need keyholders ("sealed"). `jobs` above 1 starts processes;
+    a script then needs the usual `if __name__ == "__main__"`.
     """
     scenario = Scenario(domain, tasks, workers, answers_per_worker, ability, hide_participation)
     with Runner(seed, jobs=jobs, cache=cache, progress=progress) as runner:
-        return recommended(runner, scenario, Target(epsilon, unit, delta), trials)
+        return recommended(runner, scenario, Target(epsilon, unit, delta), trials, ways)
 
 
 def recommended(
-    runner: Runner, scenario: Scenario, target: Target, trials: int = TRIALS
+    runner: Runner,
+    scenario: Scenario,
+    target: Target,
+    trials: int = TRIALS,
+    ways: Ways = "any",
 ) -> Recommendation:
     """The same for a scenario, with a runner that may have run some of it before."""
     check_trials(trials)
     target = target_of(scenario, target)
-    pairs = [
-        pair
-        for pair in candidates(scenario.domain, target)
-        if scenario.domain.is_numeric or pair.mechanism not in NUMBERS_ONLY
-    ]
-    if not pairs:
-        raise UsageError(
-            f"no mechanism keeps epsilon {target.epsilon:g} per {target.unit} for "
-            f"{scenario.domain} answers: ask for a larger epsilon or another domain"
-        )
+    pairs = _pairs(scenario, target, ways)
     simulated = scenario.smaller()
     table = _tried(runner, [Case(simulated, pair, target) for pair in pairs], trials)
     forecast = _chosen([one for one in table if one.trials == trials], pairs)
     pair = _pair(forecast)
     policy = pair.policy(scenario.domain, target)
     _check(pair, policy, target)
-    return Recommendation(
-        pair, policy, forecast, table, reason_of(forecast, table, scenario, simulated)
+    local = _best_local(runner, simulated, table, trials) if pair.sealed else None
+    reason = reason_of(forecast, table, scenario, simulated)
+    if pair.sealed:
+        reason = f"{reason} {sealed_words(scenario.domain, sealed_of(policy), local)}"
+    return Recommendation(pair, policy, forecast, table, reason, local)
+
+
+def _pairs(scenario: Scenario, target: Target, ways: Ways) -> list[Pair]:
+    """What can be tried for a scenario."""
+    pairs = [
+        pair
+        for pair in candidates(scenario.domain, target, ways)
+        if scenario.domain.is_numeric or pair.mechanism not in NUMBERS_ONLY
+        if not pair.sealed or scenario.workers >= FEWEST_SEALED
+    ]
+    if pairs:
+        return pairs
+    if ways == "sealed" and scenario.workers < FEWEST_SEALED:
+        raise UsageError(
+            f"sealed answers are opened from {FEWEST_SEALED} workers on, not of "
+            f"{scenario.workers}: plan more workers or other ways"
+        )
+    raise UsageError(
+        f"no mechanism keeps epsilon {target.epsilon:g} per {target.unit} for "
+        f"{scenario.domain} answers: ask for a larger epsilon or another domain"
     )
+
+
+def _best_local(
+    runner: Runner, scenario: Scenario, table: Sequence[Forecast], trials: int
+) -> Forecast | None:
+    """The best pair that needs no keyholders, with all trials; None if none was tried."""
+    local = [one for one in table if not _pair(one).sealed]
+    if not local:
+        return None
+    least = min(one.trials for one in local)
+    best = min(local, key=lambda one: sum(one.errors[:least]))
+    runner.expect(trials - best.trials)
+    [found] = forecasts(runner, [Case(scenario, best.pair, best.target)], trials)
+    return found
 
 
 def _tried(runner: Runner, cases: Sequence[Case], trials: int) -> tuple[Forecast, ...]:

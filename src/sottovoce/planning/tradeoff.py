@@ -12,6 +12,7 @@ import numpy.typing as npt
 from sottovoce.errors import DataError, UsageError
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, Gold, Grid, Kind, Reports, Unit
+from sottovoce.planning.candidates import Ways
 from sottovoce.planning.contending import Rounds, contenders
 from sottovoce.planning.pairs import AWARE, Pair
 from sottovoce.planning.parallel import Progress
@@ -57,7 +58,7 @@ class TradeoffRow:
     @property
     def name(self) -> str:
         """The pair's name; where it only says the mechanism, with what reads it."""
-        bare = self.pair.method == AWARE and "+" not in self.pair.name
+        bare = self.pair.method == AWARE and "+" not in self.pair.name and not self.pair.sealed
         return f"{self.pair.name} + aware" if bare else self.pair.name
 
 
@@ -106,6 +107,7 @@ def tradeoff(
     unit: Unit = Unit.ANSWER,
     delta: float = 0.0,
     hide_participation: bool = False,
+    ways: Ways = "any",
     pairs: Sequence[Pair] | None = None,
     trials: int = 20,
     seed: int = 1,
@@ -117,15 +119,16 @@ def tradeoff(
     The recommended pair of an epsilon is the one of those read by aware inference with the lowest
     mean error in a pilot round of four trials, whose noise is not that of the trials reported:
     the choice does not flatter itself. It does use the truths, as a pilot of a campaign would.
-    `pairs` replaces both our candidates and the papers' pipelines. Noise comes from the seed: what
-    is reported does not depend on `jobs`.
+    With `ways` it is one whose answers are randomised on the device ("local"), or one for which
+    keyholders are needed ("sealed"). `pairs` replaces both our candidates and the papers'
+    pipelines. Noise comes from the seed: what is reported does not depend on `jobs`.
     """
     _check(answers, epsilons, trials)
     as_numbers = hide_participation and answers.domain.kind is Kind.ORDINAL
     truths = truths_by_task(answers, gold, as_numbers=as_numbers)
     most = _most_answers(answers, hide_participation)
     targets = [Target(e, unit, delta, most, hide_participation) for e in sorted(epsilons)]
-    ours, theirs = contenders(answers.domain, pairs, targets)
+    ours, theirs = contenders(answers.domain, pairs, targets, ways)
     with Rounds(answers, truths, seed, jobs=jobs, progress=progress) as rounds:
         pilots = PILOTS if len(ours) > 1 else 0
         rounds.expect(len(targets) * (pilots * len(ours) + trials * (bool(ours) + len(theirs))))
@@ -219,7 +222,7 @@ def _record(row: TradeoffRow) -> dict[str, Any]:
         "pair": row.name,
         "role": "recommended" if row.recommended else "papers",
         "mechanism": row.pair.mechanism,
-        "method": "aware" if row.pair.method == AWARE else row.pair.method,
+        "method": _method(row.pair),
         "true_epsilon": row.true_epsilon,
         "delta": row.delta,
         "trials": spread.trials,
@@ -228,3 +231,9 @@ def _record(row: TradeoffRow) -> dict[str, Any]:
         "low": spread.low,
         "high": spread.high,
     }
+
+
+def _method(pair: Pair) -> str:
+    if pair.method != AWARE:
+        return pair.method
+    return "sealed" if pair.sealed else "aware"

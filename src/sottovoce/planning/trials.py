@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from sottovoce.api.inferring import infer
 from sottovoce.api.perturbing import perturb
+from sottovoce.api.sealed import infer_opened, sum_answers
 from sottovoce.datasets import SeededRandomness
 from sottovoce.model import FloatArray, Kind, Policy, Reports, Result
 
@@ -48,6 +49,8 @@ def run_trial(
     numeric = truths.dtype.kind == "f" and answers.domain.kind is Kind.ORDINAL
     if policy is None:
         result = infer(answers, method, **options)
+    elif policy.sealed:
+        result = infer_opened(sum_answers(answers, policy, SeededRandomness(seed)), method)
     else:
         reports = perturb(answers, policy, SeededRandomness(seed))
         # A factorization is read as numbers by its own method.

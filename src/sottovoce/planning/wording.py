@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.model import Domain
 from sottovoce.planning.scenario import Scenario
 from sottovoce.planning.simulating import Forecast
 from sottovoce.planning.spreads import BAND
 
-__all__ = ["band_words", "reason_of", "scaled_words", "score_name", "score_of", "score_words"]
+__all__ = [
+    "band_words",
+    "reason_of",
+    "scaled_words",
+    "score_name",
+    "score_of",
+    "score_words",
+    "sealed_words",
+]
 
 
 def score_of(domain: Domain, error: float) -> float:
@@ -57,6 +66,18 @@ def scaled_words(scenario: Scenario, simulated: Scenario) -> str:
         f"task: {simulated.workers:,} workers with {simulated.answers_per_worker:,} answers each "
         f"on {simulated.tasks:,} tasks; the band of the large one is narrower."
     )
+
+
+def sealed_words(domain: Domain, sealed: SealedSum, local: Forecast | None) -> str:
+    """What a sealed campaign needs besides, and what is best without it."""
+    colluding = "one colludes" if sealed.degree == 1 else f"{sealed.degree} collude"
+    needs = (
+        f"It needs {sealed.seats} keyholders of whom at most {colluding} with anybody: the policy "
+        "is a plan until it names them and the server, as drafting the campaign does."
+    )
+    if local is None:
+        return needs
+    return f"{needs} Without keyholders the best is {_described(local, domain)}."
 
 
 def _choice(chosen: Forecast, table: Sequence[Forecast], domain: Domain) -> str:

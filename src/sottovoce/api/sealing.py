@@ -1,0 +1,267 @@
+"""A sealed campaign on one machine: every party, every message, and what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from time import thread_time
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from sottovoce.api.sealed import infer_opened, opened_under
+from sottovoce.api.sources import read
+from sottovoce.errors import UsageError
+from sottovoce.mechanisms.policies import policy_of
+from sottovoce.mechanisms.sealed_sum import Layout, SealedSum
+from sottovoce.mechanisms.targets import Target
+from sottovoce.model import (
+    NULL,
+    Guarantee,
+    Keyholder,
+    Policy,
+    Reports,
+    Result,
+    Unit,
+    Words,
+)
+from sottovoce.model.opened import Opened
+from sottovoce.seams import Randomness
+from sottovoce.securesum.ballot import Ballot
+from sottovoce.securesum.coding import number_codes
+from sottovoce.securesum.committee.contributing import contribute
+from sottovoce.securesum.committee.keyholding import KeyholderKeys
+from sottovoce.securesum.committee.memory import Run, run_in_memory
+from sottovoce.securesum.envelope import Ed25519PrivateKey, public_text
+from sottovoce.securesum.hpke import X25519PrivateKey
+from sottovoce.securesum.plain import PlainSum
+from sottovoce.securesum.session import Session
+from sottovoce.stores.system_randomness import SystemRandomness
+
+__all__ = ["SUITES", "SealedRun", "sealed_policy", "sealed_run", "simulate_sealed"]
+
+SUITES = ("committee", "plain")
+"""How sums are made: by keyholders, or in the open, which is what keyholders must come to."""
+
+CAMPAIGN = "rehearsal"
+
+Integers: TypeAlias = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SealedRun:
+    """Truths, and what it took: CPU seconds by party, for workers all of them together.
+
+    `identical_to_plain` says that the sums are, to the integer, those of the plain suite with the
+    same noise. `dropped` are contributions that failed a check: none, where all are honest.
+    """
+
+    result: Result
+    opened: Opened
+    policy: Policy
+    guarantee: Guarantee
+    guarantee_worker: Guarantee
+    suite: str
+    identical_to_plain: bool
+    workers: int
+    dropped: int
+    cpu_seconds: Mapping[str, float]
+    rounds: int = 1
+
+
+def simulate_sealed(
+    source: Any,
+    *,
+    epsilon: float = 1.0,
+    suite: Literal["committee", "plain"] = "committee",
+    hide_participation: bool = False,
+    layout: Layout | str | None = None,
+    size: int | None = None,
+    keyholders: int = 3,
+    colluding: int = 1,
+    method: str = "auto",
+    **reading: Any,
+) -> SealedRun:
+    """The whole of a sealed campaign in this process, through the bytes that would be sent.
+
+    `source` is a table of answers, read as `read` does. Every worker seals what it answered,
+    `keyholders` of whom `colluding` may be in league deal noise for `epsilon` per answer, check,
+    certify and open, and truths are inferred from the sums. All keys and all noise come from the
+    operating system's generator, so that no two runs are the same.
+    """
+    if suite not in SUITES:
+        raise UsageError(f"a suite is one of {', '.join(SUITES)}, not {suite!r}")
+    answers = read(source, **reading)
+    if len(answers.workers) < 2:
+        raise UsageError("a sum over one worker hides nothing of it: give answers of two or more")
+    keys = [_new_keys() for _ in range(keyholders)]
+    coordinator = Ed25519PrivateKey.generate()
+    cards = tuple(Keyholder(f"keyholder {seat}", *each.public) for seat, each in enumerate(keys, 1))
+    policy = sealed_policy(
+        answers, epsilon, hide_participation=hide_participation, layout=layout, size=size,
+        keyholders=cards, colluding=colluding, coordinator=public_text(coordinator),
+    )  # fmt: skip
+    session = Session(CAMPAIGN, policy, tuple(map(str, answers.tasks)))
+    codes, tape = _codes(answers, session.ballot), _Tape(SystemRandomness())
+    if suite == "plain":
+        noise, seconds, dropped = _noise(session, tape), dict[str, float](), 0
+        totals = _plain(session, answers, codes, noise)
+    else:
+        run = _committee(session, answers, codes, keys, coordinator, tape)
+        totals, noise, seconds = run.totals, _noise(session, tape.again()), dict(run.seconds)
+        dropped = len(answers.workers) - len(run.workers)
+    return sealed_run(
+        answers, policy, totals, noise, suite=suite, dropped=dropped, seconds=seconds,
+        method=method,
+    )  # fmt: skip
+
+
+def sealed_run(
+    answers: Reports,
+    policy: Policy,
+    totals: Integers,
+    noise: Integers,
+    *,
+    suite: str,
+    dropped: int,
+    seconds: Mapping[str, float],
+    method: str = "auto",
+    result: Result | None = None,
+) -> SealedRun:
+    """What came of a campaign whose answers and noise are known, which is so in rehearsals only."""
+    session = Session(CAMPAIGN, policy, tuple(map(str, answers.tasks)))
+    sealed, codes = session.sealed, _codes(answers, session.ballot)
+    most = len(answers.tasks) if sealed.hidden else int(np.bincount(answers.worker).max())
+    answered = np.bincount(answers.task, minlength=len(answers.tasks)).astype(np.int64)
+    opened = opened_under(policy, answers.tasks, totals, answered, len(answers.workers))
+    return SealedRun(
+        infer_opened(opened, method) if result is None else result,
+        opened,
+        policy,
+        sealed.guarantee(most, Unit.ANSWER),
+        sealed.guarantee(most, Unit.WORKER),
+        suite,
+        bool(np.array_equal(totals, _plain(session, answers, codes, noise))),
+        len(answers.workers) - dropped,
+        dropped,
+        seconds,
+    )
+
+
+def sealed_policy(
+    answers: Reports,
+    epsilon: float,
+    *,
+    hide_participation: bool = False,
+    layout: Layout | str | None = None,
+    size: int | None = None,
+    keyholders: tuple[Keyholder, ...] = (),
+    colluding: int = 1,
+    coordinator: str = "",
+) -> Policy:
+    """A sealed policy under which everybody who is in a table may answer what it answered there."""
+    domain, tasks = answers.domain, len(answers.tasks)
+    sealed = SealedSum.calibrated(
+        domain, epsilon, answers=tasks, hidden=hide_participation, layout=layout, size=size,
+        seats=len(keyholders) or 3, degree=colluding, minimum=2, keyholders=keyholders,
+        coordinator=coordinator,
+    )  # fmt: skip
+    return policy_of(sealed, domain, Target(epsilon, answers=tasks).promise)
+
+
+def _committee(
+    session: Session,
+    answers: Reports,
+    codes: npt.NDArray[np.int64],
+    keys: list[KeyholderKeys],
+    coordinator: Ed25519PrivateKey,
+    randomness: Randomness,
+) -> Run:
+    start = thread_time()
+    contributions = [
+        contribute(CAMPAIGN, session.policy, worker, tasks, given)
+        for worker, tasks, given in _by_worker(session, answers, codes)
+    ]
+    spent = thread_time() - start
+    run = run_in_memory(session, contributions, keys, coordinator, randomness)
+    seconds = {"workers": spent, **run.seconds}
+    return Run(run.totals, run.verdicts, run.workers, run.refused, seconds)
+
+
+def _by_worker(
+    session: Session, answers: Reports, codes: npt.NDArray[np.int64]
+) -> Iterator[tuple[str, list[str], npt.NDArray[np.int64]]]:
+    """Each worker's tasks, in the order of their names, with its codes; hidden: all tasks."""
+    names = session.names
+    ordered = sorted(range(len(names)), key=names.__getitem__)
+    rank = np.empty(len(names), np.intp)
+    rank[ordered] = np.arange(len(names))
+    rows = np.lexsort((rank[answers.task], answers.worker))
+    starts = np.searchsorted(answers.worker[rows], np.arange(len(answers.workers) + 1))
+    for place, worker in enumerate(map(str, answers.workers)):
+        own = rows[starts[place] : starts[place + 1]]
+        if session.ballot.hidden:
+            given = np.full(len(names), NULL, np.int64)
+            given[rank[answers.task[own]]] = codes[own]
+            yield worker, [names[i] for i in ordered], given
+        elif len(own):
+            yield worker, [names[i] for i in answers.task[own]], codes[own]
+
+
+def _plain(
+    session: Session, answers: Reports, codes: npt.NDArray[np.int64], noise: Integers
+) -> Integers:
+    """The specification: all answers and all noise, added up."""
+    return PlainSum(session.ballot, len(session.names)).total(answers.task, codes, noise)
+
+
+def _noise(session: Session, randomness: Randomness) -> Integers:
+    """What all keyholders deal, one after the other, added up."""
+    dealt = [
+        np.stack([law.sample(len(session.names), randomness) for law in session.sealed.deals], 1)
+        for _ in range(session.sealed.seats)
+    ]
+    return np.asarray(np.sum(dealt, axis=0), np.int64)
+
+
+def _codes(answers: Reports, ballot: Ballot) -> npt.NDArray[np.int64]:
+    if ballot.layout is Layout.VOTES:
+        return answers.value.astype(np.int64)
+    return number_codes(answers.value.astype(np.float64), answers.domain, ballot)
+
+
+def _new_keys() -> KeyholderKeys:
+    return KeyholderKeys(X25519PrivateKey.generate(), Ed25519PrivateKey.generate())
+
+
+@dataclass(slots=True)
+class _Tape:
+    """Randomness that can be listened to again: the same words in the same order."""
+
+    source: Randomness
+    played: list[Words] = field(default_factory=list)
+
+    @property
+    def simulated(self) -> bool:
+        return self.source.simulated
+
+    def words(self, count: int) -> Words:
+        self.played.append(self.source.words(count))
+        return self.played[-1]
+
+    def again(self) -> Randomness:
+        """What was played, from the start."""
+        return _Replay(self.simulated, iter(self.played))
+
+
+@dataclass(slots=True)
+class _Replay:
+    simulated: bool
+    _played: Iterator[Words]
+
+    def words(self, count: int) -> Words:
+        words = next(self._played)
+        if len(words) != count:
+            raise UsageError("this tape has another length: the same draws must be made again")
+        return words

@@ -1,0 +1,1 @@
+"""Truths from totals that keyholders opened: counts and sums with noise of a known law."""

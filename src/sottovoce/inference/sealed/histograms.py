@@ -1,0 +1,168 @@
+"""Numbers from noisy histograms, in which some workers may have answered anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import logsumexp, ndtr
+
+from sottovoce.inference.sealed.means import numbers_found
+from sottovoce.inference.sealed.normal import log_density
+from sottovoce.inference.sealed.participation import count_moments
+from sottovoce.model import FloatArray, Result
+from sottovoce.model.opened import Opened
+
+__all__ = ["SealedHistogram"]
+
+PER_BIN = 4
+"""Places of the truth that are tried within a bin."""
+
+SPREADS = (0.015, 0.03, 0.06, 0.1, 0.16, 0.25)
+"""Standard deviations of answers that are tried, as shares of the range."""
+
+STRAYS = (0.01, 0.05, 0.12, 0.22, 0.35)
+"""Shares of answers that have nothing to do with the truth, as they are tried."""
+
+ROUNDS = 3
+"""How often it is learnt where stray answers fall."""
+
+EVEN = 0.2
+"""The share of stray answers that may fall anywhere, whatever was seen."""
+
+ENOUGH = 1_000
+"""From so many tasks the crowd's spread and strays are known as well as they need be."""
+
+
+@dataclass(frozen=True, slots=True)
+class SealedHistogram:
+    """The median of what each task's truth may be, under a model in which some answers are stray.
+
+    Of the answers to a task with truth μ a share 1 - γ is Gaussian around μ with deviation σ, cut
+    to the range; the others fall where stray answers fall on all tasks, such as at an end:
+
+        a_b(μ) = (1 - γ) [Φ((top_b - μ)/σ) - Φ((bottom_b - μ)/σ)] + γ g_b
+
+    Totals are Gaussian around n·a with the exact covariance of counts and noise (`normal`). σ and γ
+    count with their likelihood over all tasks, and g is learnt in a few rounds from what is left
+    over. Every μ in the range is as likely beforehand.
+
+    The standard error is the deviation of μ given the totals: it covers the noise, the crowd's
+    spread and the width of the bins, if the model holds.
+    """
+
+    name: ClassVar[str] = "sealed-histogram"
+    layout: ClassVar[str] = "histogram"
+
+    def fit(self, opened: Opened) -> Result:
+        """Medians with their standard errors."""
+        places = (np.arange(PER_BIN * opened.size) + 0.5) / (PER_BIN * opened.size)
+        totals, moments = opened.totals.astype(np.float64), count_moments(opened)
+        seen = slice(None, None, max(1, len(totals) // ENOUGH))
+        some = _Totals(totals[seen], moments[0][seen], moments[1][seen], opened.variances)
+        cores = np.array([_core(places, spread, opened.size) for spread in SPREADS])
+        strays = np.full(opened.size, 1 / opened.size)
+        for _ in range(ROUNDS):
+            strays = _strays(some, cores, strays)
+        weights = _crowd(some, cores, strays)
+        chances = _posterior(_Totals(totals, *moments, opened.variances), cores, strays, weights)
+        return self._result(opened, places, chances, moments[0] > 0)
+
+    def _result(
+        self, opened: Opened, places: FloatArray, chances: FloatArray, known: npt.NDArray[np.bool_]
+    ) -> Result:
+        low, width = opened.domain.low, opened.domain.high - opened.domain.low
+        mean = chances @ places
+        variance = chances @ np.square(places) - np.square(mean) + (places[1] - places[0]) ** 2 / 12
+        median = low + width * _medians(places, chances)
+        return numbers_found(
+            self.name, opened, median, width * np.sqrt(np.maximum(variance, 0)), known
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Totals:
+    """Totals of some tasks, the mean and variance of their counts, and the noise's variances."""
+
+    totals: FloatArray
+    mean: FloatArray
+    variance: FloatArray
+    noise: FloatArray
+
+    def logs(self, shares: FloatArray) -> FloatArray:
+        """ln P(totals | shares): tasks by rows of shares."""
+        return log_density(self.totals, shares, self.mean, self.variance, self.noise)
+
+
+def _core(places: FloatArray, spread: float, bins: int) -> FloatArray:
+    """The share of each bin for every place of the truth; what leaves the range stays at its end.
+
+    >>> _core(np.array([0.5]), 0.1, 2).tolist()
+    [[0.5, 0.5]]
+    """
+    edges = np.arange(1, bins) / bins
+    below = ndtr((edges - places[:, np.newaxis]) / spread)
+    return np.diff(below, prepend=0.0, append=1.0, axis=1)
+
+
+def _mixed(cores: FloatArray, strays: FloatArray, share: float) -> FloatArray:
+    return np.asarray((1 - share) * cores + share * strays)
+
+
+def _crowd(some: _Totals, cores: FloatArray, strays: FloatArray) -> FloatArray:
+    """The chance of every spread (a row) and every share of strays, given all totals."""
+    shares = np.array([[_mixed(core, strays, share) for share in STRAYS] for core in cores])
+    logs = some.logs(shares.reshape(-1, shares.shape[-1])).reshape(-1, *shares.shape[:-1])
+    evidence = logsumexp(logs, axis=3).sum(axis=0)
+    weights = np.exp(evidence - evidence.max())
+    return np.asarray(weights / weights.sum())
+
+
+def _strays(some: _Totals, cores: FloatArray, strays: FloatArray) -> FloatArray:
+    """Where stray answers fall: what the likeliest crowd's truths leave over, and a part anywhere.
+
+    Bins of the truth's own core say nothing about it, and count as little as the core leaves.
+    """
+    weights = _crowd(some, cores, strays)
+    spread, place = np.unravel_index(weights.argmax(), weights.shape)
+    share = STRAYS[place]
+    chances = _normalised(some.logs(_mixed(cores[spread], strays, share)))
+    core = chances @ cores[spread]
+    left = some.totals - some.mean[:, np.newaxis] * (1 - share) * core
+    outside = core < 1 / (4 * len(strays))
+    mean = np.where(outside, left, 0).sum(axis=0)
+    room = np.where(outside, some.mean[:, np.newaxis], 0).sum(axis=0)
+    found = np.maximum(np.divide(mean, room, out=np.zeros_like(mean), where=room > 0), 0)
+    found = np.where(room > 0, found, found.mean())
+    if found.sum() <= 0:
+        return np.full(len(strays), 1 / len(strays))
+    return np.asarray((1 - EVEN) * found / found.sum() + EVEN / len(strays))
+
+
+def _posterior(
+    totals: _Totals, cores: FloatArray, strays: FloatArray, weights: FloatArray
+) -> FloatArray:
+    """The chance of every place of each task's truth, over the crowds that may be."""
+    found = np.zeros((len(totals.totals), cores.shape[1]))
+    for spread, place in np.argwhere(weights > 1e-3 * weights.max()):
+        logs = totals.logs(_mixed(cores[spread], strays, STRAYS[place]))
+        found += weights[spread, place] * _normalised(logs)
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+
+def _normalised(logs: FloatArray) -> FloatArray:
+    chances = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return np.asarray(chances / chances.sum(axis=1, keepdims=True))
+
+
+def _medians(places: FloatArray, chances: FloatArray) -> FloatArray:
+    """Where half the chance lies below, interpolated within a place's cell."""
+    width = places[1] - places[0]
+    upto = np.cumsum(chances, axis=1)
+    row = np.arange(len(chances))
+    cell = (upto < 0.5).sum(axis=1).clip(max=len(places) - 1)
+    below = upto[row, cell] - chances[row, cell]
+    inside = (0.5 - below) / np.maximum(chances[row, cell], 1e-300)
+    return np.asarray(places[cell] + width * (np.clip(inside, 0, 1) - 0.5))

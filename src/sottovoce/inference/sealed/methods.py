@@ -1,0 +1,54 @@
+"""The methods for opened totals, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import ClassVar, Protocol
+
+from sottovoce.errors import UsageError
+from sottovoce.inference.methods import unknown_method
+from sottovoce.inference.sealed.histograms import SealedHistogram
+from sottovoce.inference.sealed.means import SealedMean
+from sottovoce.inference.sealed.votes import SealedMajorityVote, SealedVotes
+from sottovoce.model import Result
+from sottovoce.model.opened import Opened
+
+__all__ = ["SEALED_METHODS", "SealedMethod", "sealed_method"]
+
+
+class SealedMethod(Protocol):
+    """Finds truths in totals of one layout."""
+
+    name: ClassVar[str]
+    layout: ClassVar[str]
+
+    def fit(self, opened: Opened) -> Result:
+        """The truths, with how sure they are."""
+        ...
+
+
+SEALED_METHODS: Mapping[str, SealedMethod] = MappingProxyType(
+    {
+        method.name: method
+        for method in (SealedVotes(), SealedMajorityVote(), SealedMean(), SealedHistogram())
+    }
+)
+"""Every method for opened totals under its name; the first of a layout is the usual one."""
+
+
+def sealed_method(name: str, layout: str) -> SealedMethod:
+    """The method of that name, or with "auto" the usual one; one for another layout is refused.
+
+    >>> sealed_method("auto", "sum").name
+    'sealed-mean'
+    """
+    fitting = [method for method in SEALED_METHODS.values() if method.layout == layout]
+    if name == "auto":
+        return fitting[0]
+    if name not in SEALED_METHODS:
+        raise unknown_method(name, SEALED_METHODS)
+    if SEALED_METHODS[name] not in fitting:
+        those = ", ".join(method.name for method in fitting)
+        raise UsageError(f"{name} does not read totals of layout {layout}; these do: {those}")
+    return SEALED_METHODS[name]
