@@ -36,6 +36,7 @@ def report(
     about it with chance `right`, else answers anything. Noise is seeded: nobody is protected here.
     """
     desk = service.reception.desk(id)
+    assert isinstance(desk, Desk)
     rng, randomness = np.random.default_rng(seed), SeededRandomness(seed)
     sent, submissions = [], []
     for _ in range(workers):

@@ -212,7 +212,7 @@ def test_the_longest_subset_is_not_too_long(quick: Service) -> None:
     domain = Domain.categorical([f"label {i}" for i in range(64)])
     policy = make_policy(domain, "subset-selection", Target(0.01, answers=3))
     sender = Sender(quick, policy)
-    size = sender.desk.mechanism.size  # type: ignore[attr-defined]
+    size = sender.desk.mechanism.size  # type: ignore[union-attr]
     subset = " ".join(str(i) for i in range(64 - size, 64))
     assert not sender.put(sender.submission(("t1", "t2", "t3"), (subset,) * 3).text())
 

@@ -133,7 +133,7 @@ def test_reports_are_shown_as_they_were_sent(
     service = opened(database, make_policy(domain, mechanism, Target(1.0, answers=9)))
     try:
         if reports is None:
-            size = service.reception.desk("leaf0").mechanism.size  # type: ignore[attr-defined]
+            size = service.reception.desk("leaf0").mechanism.size  # type: ignore[union-attr]
             subset = " ".join(map(str, range(size)))
             reports = (subset, subset)
         send(service, ("t1", "t2"), reports)

@@ -19,6 +19,8 @@ IMPORTED = (
     "sottovoce.api",
     "sottovoce.cli.demo_crowd",
     "sottovoce.datasets",
+    "sottovoce.keyholder.status",
+    "sottovoce.keyholder.serving",
     "sottovoce.mechanisms.auditing",
     "sottovoce.requester.client",
     "sottovoce.web.running",

@@ -19,6 +19,7 @@ import pytest
 import uvicorn
 from fastapi import FastAPI
 from sqlalchemy import select
+from tests.campaign.sealed.committees import cards
 from tests.web.requesting import DRAFT
 
 from sottovoce.campaign import rehearsing
@@ -99,6 +100,21 @@ class Arena:
         reply = self.ask("POST", "/campaigns", json={**DRAFT, **others})
         assert reply.status_code == 201, reply.text
         return str(reply.json()["id"])
+
+    def sealed(self) -> str:
+        """An open campaign whose answers are sealed."""
+        sealed = {"keyholders": [card.as_json() for card in cards()], "minimum": 3}
+        privacy = {"epsilon": 40.0, "answers": 5, "mechanism": "sealed-sum", "sealed": sealed}
+        id = self.draft(privacy=privacy)
+        assert self.ask("POST", f"/campaigns/{id}/open").status_code == 200
+        return id
+
+    def keyholder(self, campaign: str) -> str:
+        """A keyholder's credential; for a campaign that is not sealed, one of another campaign."""
+        reply = self.ask("POST", f"/campaigns/{campaign}/keyholders")
+        if reply.status_code == 404:
+            return self.keyholder(self.sealed())
+        return str(reply.json()["links"][0]["link"]).partition("#")[2]
 
     def invite(self, campaign: str, **asked: Any) -> str:
         reply = self.ask("POST", f"/campaigns/{campaign}/invites", json={"kind": "open", **asked})

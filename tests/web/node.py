@@ -11,10 +11,11 @@ import playwright
 
 from sottovoce.web.assets import STATIC
 
-__all__ = ["RANDOMIZER", "node", "randomizer"]
+__all__ = ["RANDOMIZER", "SEALER", "node", "randomizer", "sealer"]
 
 RANDOMIZER = STATIC / "randomize.js"
-_DRIVER = Path(__file__).with_name("randomizer.mjs")
+SEALER = STATIC / "seal.js"
+_HERE = Path(__file__).parent
 
 
 def node(script: Path, *arguments: str, feed: str = "") -> str:
@@ -29,6 +30,15 @@ def node(script: Path, *arguments: str, feed: str = "") -> str:
 
 def randomizer(*jobs: dict[str, Any]) -> list[Any]:
     """What the randomiser makes of each job, in one process. Jobs: see `randomizer.mjs`."""
-    replies = json.loads(node(_DRIVER, str(RANDOMIZER), feed=json.dumps(jobs)))
+    return _replies(_HERE / "randomizer.mjs", RANDOMIZER, jobs)
+
+
+def sealer(*jobs: dict[str, Any]) -> list[Any]:
+    """What the sealing module makes of each job, in one process. Jobs: see `sealer.mjs`."""
+    return _replies(_HERE / "sealer.mjs", SEALER, jobs)
+
+
+def _replies(driver: Path, module: Path, jobs: tuple[dict[str, Any], ...]) -> list[Any]:
+    replies = json.loads(node(driver, str(module), feed=json.dumps(jobs)))
     assert isinstance(replies, list)
     return replies

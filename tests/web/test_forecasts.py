@@ -48,6 +48,18 @@ def test_a_forecast_can_be_drafted_as_it_is(server: Served) -> None:
     assert made.json()["guarantee"] == found["guarantee"]
 
 
+def test_sealed_answers_are_forecast_without_keyholders(server: Served) -> None:
+    sealed = {"mechanism": "sealed-sum", "sealed": {"minimum": 5}, "hide_participation": True}
+    asked = {**ASKED, "privacy": {**ASKED["privacy"], **sealed}}
+    reply = server.client.post("/forecasts", json=asked, timeout=120)
+    assert reply.status_code == 200, reply.text
+    found = reply.json()
+    assert (found["mechanism"], found["in_browser"]) == ("sealed-sum", True)
+    mechanism = found["policy"]["mechanism"]
+    assert (mechanism["minimum"], mechanism["seats"], mechanism["keyholders"]) == (5, 3, [])
+    assert found["expected"] > 0.5
+
+
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"domain": {"kind": "categorical", "labels": ["no"]}}, "domain"),
     ({"domain": {"kind": "categorical", "labels": ["no", "no"]}}, "domain"),

@@ -25,11 +25,24 @@ from schemathesis.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
+from tests.campaign.sealed.committees import (
+    go_on,
+    opened,
+    sealed_policy,
+    seats_of,
+    until,
+    upload,
+)
 from tests.web.arena import Arena, bearer, new
 from tests.web.requesting import DRAFT
 
 from sottovoce.campaign.access import make_setup, make_token, token_id
 from sottovoce.campaign.exporting import EXPORTS
+from sottovoce.campaign.inferring import infer_now
+from sottovoce.campaign.lifecycle import close_campaign
+from sottovoce.campaign.publishing import publish
+from sottovoce.campaign.sealed.rounds import rounds
+from sottovoce.campaign.sealed.seats import keyholder_links
 from sottovoce.errors import Reason
 from sottovoce.model.campaign import MOST_TASKS, MOST_WORKERS
 from sottovoce.web.app import build_app
@@ -61,6 +74,9 @@ FOR_DRAFTS = [
 SENDING = ("PUT", "/api/v1/campaigns/{campaign_id}/reports/{report_id}")
 FORECASTS = ("POST", "/api/v1/forecasts")
 OPEN_TO_ALL = [("GET", "/healthz"), ("GET", "/readyz")]
+SEALED = frozenset({"sealed", "rounds", "keyholders", "publish", "truths"})
+"""What follows a campaign's address where it must be sealed, or its truths published."""
+
 SHORT = settings(
     max_examples=8, derandomize=True, deadline=None, database=None,
     suppress_health_check=list(HealthCheck),
@@ -76,6 +92,7 @@ class World:
         self.ids = [arena.draft(), arena.opened()[0]]
         self.invite = arena.invite(self.ids[1])
         self.receipt, self.report = new("svr_"), secrets.token_hex(16)
+        self.keyholder = new("svh_")
         body = arena.submission(self.ids[1], self.receipt)
         headers = bearer(self.invite, self.receipt)
         sent = arena.put(body, campaign=self.ids[1], id=self.report, headers=headers)
@@ -100,6 +117,8 @@ class World:
                     shown |= bearer(self.invite)
                 case "receipt":
                     shown |= bearer(self.receipt)
+                case "keyholder":
+                    shown |= bearer(self.keyholder)
                 case _:
                     shown["Sottovoce-Receipt"] = receipt
         return shown
@@ -113,6 +132,8 @@ class World:
             hook = {"address": "https://hooks.example/x"}
             made = arena.ask("POST", f"/campaigns/{campaign}/webhooks", json=hook)
             found["webhook_id"] = made.json().get("id", "0" * 16)
+        if "number" in names:
+            found["number"] = "0"
         if "name" in names:
             found["name"] = secrets.choice(EXPORTS)
         return {name: found[name] for name in names}
@@ -135,6 +156,50 @@ class World:
                 return [{"task": "a"}, {"task": "b", "text": "And b?"}]
             case _:
                 return {"name": "generated"}
+
+
+class SealedWorld(World):
+    """A sealed campaign that was opened and published; its last keyholder has not opened."""
+
+    def __init__(self, arena: Arena) -> None:
+        self._arena, service = arena, arena.service
+        id, self.invite = opened(service, sealed_policy(service))
+        self.ids = [arena.draft(), id]
+        sent = upload(service, id, self.invite, (1, 1, 1), workers=3)[0]
+        self.receipt, self.report = sent.receipt, sent.report_id
+        close_campaign(service, id)
+        holders = seats_of(service, id)
+        until(holders, lambda: rounds(service, id).phase == "opening")
+        go_on(holders[:2])
+        infer_now(service, id)
+        publish(service, id)
+        self.message = holders[2].message("open", None)
+
+    def headers(self, schemes: list[str], receipt: str) -> dict[str, str]:
+        """The same, with the last keyholder's credential: links may have been replaced."""
+        links = keyholder_links(self._arena.service, self.ids[1], public_url="http://x")
+        self.keyholder = links[2].link.partition("#")[2]
+        return super().headers(schemes, receipt)
+
+    def is_whole(self) -> bool:
+        """Nothing that is asked of it changes it."""
+        return True
+
+    def body(self, path: str, campaign: str, receipt: str) -> Any:
+        """The last keyholder's opening, to the byte as it was signed."""
+        return self.message
+
+
+WORLDS: dict[str, SealedWorld] = {}
+"""By the arena's address: a sealed campaign takes a while, and one serves all."""
+
+
+def _world(operation: tuple[str, str], arena: Arena) -> World:
+    if operation[1].removeprefix("/api/v1/campaigns/{campaign_id}/").partition("/")[0] in SEALED:
+        if arena.url not in WORLDS:
+            WORLDS[arena.url] = SealedWorld(arena)
+        return WORLDS[arena.url]
+    return World(arena)
 
 
 @pytest.fixture(scope="module")
@@ -184,8 +249,8 @@ def _send(
     """Requests of somebody who may: first one that succeeds, then whatever is generated."""
     method, path = operation
     described, words = SCHEMA[path][method], DOCUMENT["paths"][path][method.lower()]
-    schemes = [name for each in words["security"] for name in each]
-    worlds = [World(arena)]
+    schemes = list(words["security"][0]) if words["security"] else []
+    worlds = [_world(operation, arena)]
 
     @how
     @given(data=st.data())

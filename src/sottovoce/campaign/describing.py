@@ -10,14 +10,28 @@ from sottovoce.campaign.guaranteeing import Kept, kept_by
 from sottovoce.campaign.results import found_result
 from sottovoce.campaign.service import Service
 from sottovoce.campaign.sources import SOURCES, Source
-from sottovoce.mechanisms.policies import mechanism_of
+from sottovoce.mechanisms.policies import mechanism_of, release_of, sealed_of
 from sottovoce.mechanisms.sampling import Sampled
-from sottovoce.model import Campaign, Domain, Grid, Guarantee, Kind, Policy, State, label_text
+from sottovoce.model import (
+    Campaign,
+    Domain,
+    Grid,
+    Guarantee,
+    Kind,
+    Policy,
+    State,
+    Terms,
+    label_text,
+)
 from sottovoce.model.guarantee import rounded_up
+from sottovoce.seams import Release
 from sottovoce.stores.database.results import Summary
 from sottovoce.version import __version__
 
 __all__ = ["Description", "Fact", "describe"]
+
+LONG = frozenset({"name", "keyholders", "coordinator"})
+"""Fields of a policy that are no parameters: names and keys."""
 
 MOST_NAMED = 12
 """Labels that are named; the others are counted."""
@@ -58,8 +72,8 @@ def _paragraph(campaign: Campaign, kept: Kept, summary: Summary | None) -> str:
     sentences = [
         _stamp(campaign),
         _collected(campaign),
-        _randomised(campaign.terms.policy),
-        _promised(kept, campaign.terms.answers),
+        _protected(campaign.terms.policy),
+        _promised(kept, campaign.terms),
         _inferred(campaign, summary),
         f"The policy has the SHA-256 hash {campaign.terms.policy.hash}.",
         f"Reference: {_source(campaign.terms.policy).reference}",
@@ -80,7 +94,8 @@ def _collected(campaign: Campaign) -> str:
     given = f"each worker {{}} given up to {_count(campaign.block, 'task')}, assigned by a hash"
     if campaign.state is State.DRAFT:
         return f"A campaign is drafted on {asked}; {given.format('is')}."
-    received = f"{_count(counts.reports, 'report')} from {_count(counts.workers, 'worker')}"
+    what = "sealed answer" if campaign.terms.policy.sealed else "report"
+    received = f"{_count(counts.reports, what)} from {_count(counts.workers, 'worker')}"
     opened = f"opened on {campaign.opened_on}"
     if campaign.state is State.OPEN:
         return (
@@ -90,6 +105,26 @@ def _collected(campaign: Campaign) -> str:
     return (
         f"A campaign on {asked}, {opened} and closed on {campaign.closed_on} (UTC), received "
         f"{received}; {given.format('was')}."
+    )
+
+
+def _protected(policy: Policy) -> str:
+    return _sealed(policy) if policy.sealed else _randomised(policy)
+
+
+def _sealed(policy: Policy) -> str:
+    sealed, source = sealed_of(policy), _source(policy)
+    names = ", ".join(keyholder.name for keyholder in sealed.keyholders) or "not named yet"
+    hidden = (
+        " A contribution has every given task, answered or not, so that participation is private."
+        if sealed.hidden
+        else ""
+    )
+    return (
+        f"Answers are sealed on the worker's own device by {source.words} ({source.cited}; "
+        f"parameters: {_parameters(policy)}). Of {sealed.seats} keyholders ({names}), any "
+        f"{sealed.degree + 1} open the totals of {sealed.minimum:,} contributions or more, once; "
+        f"nothing else is ever opened.{hidden}"
     )
 
 
@@ -112,14 +147,19 @@ def _randomised(policy: Policy) -> str:
     )
 
 
-def _promised(kept: Kept, answers: int) -> str:
+def _promised(kept: Kept, terms: Terms) -> str:
     """The guarantees as they hold, rounded up, and what they assume."""
+    what = (
+        "The opened totals keep differential privacy"
+        if terms.policy.sealed
+        else "All reports of a worker together keep local differential privacy"
+    )
     assumed = kept.per_worker.assumptions
     under = f" This assumes that {' and that '.join(assumed)}." if assumed else ""
     return (
-        f"All reports of a worker together keep local differential privacy with "
-        f"{_held(kept.per_answer)} for the change of one answer and {_held(kept.per_worker)} for "
-        f"the change of all answers of a worker with up to {_count(answers, 'answer')}.{under}"
+        f"{what} with {_held(kept.per_answer)} for the change of one answer and "
+        f"{_held(kept.per_worker)} for the change of all answers of a worker with up to "
+        f"{_count(terms.answers, 'answer')}.{under}"
     )
 
 
@@ -128,9 +168,14 @@ def _inferred(campaign: Campaign, summary: Summary | None) -> str:
         return "No truths are inferred yet."
     tense = "were" if campaign.state is State.CLOSED else "are"
     rest = "" if summary.converged else ", without coming to rest"
+    used = (
+        f"the opened totals of {_count(summary.workers, 'worker')}"
+        if campaign.terms.policy.sealed
+        else _count(summary.reports, "report")
+    )
     return (
         f"Truths {tense} inferred by the method {summary.method} of Sottovoce {summary.version} "
-        f"from {_count(summary.reports, 'report')} in {_count(summary.rounds, 'round')}{rest}."
+        f"from {used} in {_count(summary.rounds, 'round')}{rest}."
     )
 
 
@@ -152,16 +197,18 @@ def _held(held: Guarantee) -> str:
 
 
 def _parameters(policy: Policy) -> str:
-    mechanism = mechanism_of(policy)
-    inner = mechanism.mechanism if isinstance(mechanism, Sampled) else mechanism
-    fields = {name: value for name, value in inner.as_json().items() if name != "name"}
+    fields = {name: value for name, value in _inner(policy).as_json().items() if name not in LONG}
     return ", ".join(f"{name} {value}" for name, value in fields.items() if value not in ("", {}))
 
 
 def _source(policy: Policy) -> Source:
-    mechanism = mechanism_of(policy)
-    inner = mechanism.mechanism if isinstance(mechanism, Sampled) else mechanism
-    return SOURCES[inner.name]
+    return SOURCES[_inner(policy).name]
+
+
+def _inner(policy: Policy) -> Release:
+    """What the policy names; of a sampled mechanism, the one that is sampled."""
+    release = release_of(policy)
+    return release.mechanism if isinstance(release, Sampled) else release
 
 
 def _count(number: int, word: str) -> str:
@@ -194,7 +241,7 @@ def _facts(campaign: Campaign, kept: Kept, summary: Summary | None) -> tuple[Fac
         ("reports", f"{counts.reports:,}"),
         ("opened", campaign.opened_on),
         ("closed", campaign.closed_on),
-        ("mechanism", mechanism_of(policy).name),
+        ("mechanism", release_of(policy).name),
         ("parameters", _parameters(policy)),
         ("guarantee per answer", _held(kept.per_answer)),
         ("guarantee per worker", _held(kept.per_worker)),

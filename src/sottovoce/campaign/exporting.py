@@ -21,6 +21,7 @@ from sottovoce.campaign.tabulating import (
     crowdkit_table,
     reports_table,
     tasks_table,
+    totals_table,
     truths_table,
     workers_table,
 )
@@ -31,7 +32,7 @@ from sottovoce.stores.database.campaigns import Stored, the_campaign
 from sottovoce.stores.database.failing import unavailable
 from sottovoce.stores.streaming import Pieces, csv_pieces, jsonl_pieces, parquet_pieces
 
-__all__ = ["EXPORTS", "Export", "export"]
+__all__ = ["EXPORTS", "SEALED_EXPORTS", "Export", "export"]
 
 MEDIA_TYPES = {
     "csv": "text/csv; charset=utf-8",
@@ -48,6 +49,9 @@ EXPORTS = (
     "policy.json",
 )  # fmt: skip
 """What there is to take away."""
+
+SEALED_EXPORTS = tuple(f"totals.{format}" for format in ("csv", "jsonl", "parquet"))
+"""And what there is of a sealed campaign besides, once it is opened."""
 
 
 LEFT_AFTER = 86_400.0
@@ -76,8 +80,8 @@ class Export:
 
 def export(service: Service, id: str, name: str, *, raw: bool = False) -> Export:
     """A campaign's file of that name; CSV is safe for spreadsheets unless `raw`."""
-    if name not in EXPORTS:
-        raise Refused(Reason.NOT_FOUND, f"there is no export of that name: {', '.join(EXPORTS)}")
+    if name not in (names := (*EXPORTS, *SEALED_EXPORTS)):
+        raise Refused(Reason.NOT_FOUND, f"there is no export of that name: {', '.join(names)}")
     with ExitStack() as opening:
         opening.enter_context(service.exports.taken())
         # A connection of its own: the service's are for requests, which end soon.
@@ -105,6 +109,8 @@ def _table(service: Service, connection: Connection, stored: Stored, name: str) 
             return crowdkit_table(connection, stored)
         case "truths":
             return truths_table(service, connection, stored)
+        case "totals":
+            return totals_table(connection, stored)
         case "workers":
             return workers_table(service, connection, stored)
         case _:

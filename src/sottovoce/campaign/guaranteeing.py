@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from sottovoce.mechanisms.odds import frankly, odds_of
-from sottovoce.mechanisms.policies import mechanism_of, weakest_guarantee
+from sottovoce.mechanisms.policies import mechanism_of, release_of, weakest_guarantee
 from sottovoce.model import Guarantee, Policy, Terms, Unit
 
 __all__ = ["Kept", "kept_by", "kept_under"]
@@ -35,16 +35,17 @@ def kept_under(policy: Policy) -> Kept:
 @lru_cache(maxsize=256)
 def _kept(text: str) -> Kept:
     policy = Policy.parse(text)
-    mechanism, promise = mechanism_of(policy), policy.promise
+    release, promise = release_of(policy), policy.promise
     assert promise is not None  # noqa: S101 - campaigns have no others
     per_answer, per_worker = (
-        weakest_guarantee(mechanism, promise.answers, unit, promise.delta)
+        weakest_guarantee(release, promise.answers, unit, promise.delta)
         for unit in (Unit.ANSWER, Unit.WORKER)
     )
-    odds = odds_of(mechanism)
-    return Kept(
-        per_answer,
-        per_worker,
-        odds.sentence if odds else None,
-        frankly(per_answer.epsilon, per_answer.delta),
-    )
+    warning = frankly(per_answer.epsilon, per_answer.delta)
+    return Kept(per_answer, per_worker, _odds(policy), warning)
+
+
+def _odds(policy: Policy) -> str | None:
+    """What becomes of 100 answers; nothing becomes of those that are sealed."""
+    odds = None if policy.sealed else odds_of(mechanism_of(policy))
+    return odds.sentence if odds else None

@@ -64,7 +64,7 @@ def infer_now(service: Service, campaign_id: str) -> None:
     """Bring a campaign's result up to date, here and now. Waits: not for event loops."""
     fresh = Memory(service.database).infer(campaign_id)
     if fresh is None:
-        raise Refused(Reason.NOT_FOUND, "there is no such campaign")
+        raise Refused(Reason.NOT_FOUND, "there is no such campaign, or nothing of it is opened")
     _keep(service, campaign_id, fresh)
 
 
@@ -166,6 +166,9 @@ def _store(connection: Connection, id: str, fresh: Fresh) -> None:
         return
     store_result(connection, stored.number, fresh.found, fresh.content)
     summary = fresh.found.summary
+    if stored.campaign.terms.policy.sealed and before is None:
+        details = {"contributions": summary.workers, "tasks": summary.tasks}
+        announce(connection, stored, "campaign.opened_sums", details)
     if summary.settled and not (before is not None and before.summary.settled):
         details = {"reports": summary.reports, "workers": summary.workers, "tasks": summary.tasks}
         announce(connection, stored, "campaign.converged", details)

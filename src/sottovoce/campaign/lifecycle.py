@@ -12,9 +12,11 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from sottovoce.campaign.notifying import announce
+from sottovoce.campaign.sealed.advancing import advance
+from sottovoce.campaign.sealed.signing import coordinator_of
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused, SottovoceError
-from sottovoce.mechanisms.policies import mechanism_of
+from sottovoce.mechanisms.policies import release_of, sealed_of
 from sottovoce.model import Campaign, State
 from sottovoce.stores.database import campaigns as rows
 from sottovoce.stores.database.campaigns import Stored, change_campaign, note_event, the_campaign
@@ -48,7 +50,7 @@ def list_campaigns(service: Service) -> list[Campaign]:
 def open_campaign(service: Service, id: str) -> Campaign:
     """Take reports from now on. An open campaign stays open; a closed one stays closed."""
     # Here, since a check may take seconds and the writer is for writing.
-    mechanism_of(find_campaign(service, id).terms.policy)
+    _check_release(service, find_campaign(service, id))
 
     def work(connection: Connection) -> Campaign:
         stored, today = the_campaign(connection, id, hold=True), service.today()
@@ -75,7 +77,10 @@ def close_campaign(service: Service, id: str) -> Campaign:
             )
         return _close(connection, stored, service.today())
 
-    return service.change(work)
+    campaign = service.change(work)
+    if campaign.terms.policy.sealed:
+        advance(service, id)  # what waits is due now
+    return campaign
 
 
 def close_due(service: Service) -> list[str]:
@@ -124,6 +129,29 @@ def delete_campaign(service: Service, id: str) -> None:
     service.change(work)
     service.reception.forget(id)
     service.shelf.forget(id)
+    service.attendance.forget(id)
+
+
+def _check_release(service: Service, campaign: Campaign) -> None:
+    """A sealed campaign opens with keyholders that are named, and with this server's own key."""
+    policy = campaign.terms.policy
+    release_of(policy)
+    if not policy.sealed:
+        return
+    sealed = sealed_of(policy)
+    if not sealed.keyholders:
+        raise Refused(
+            Reason.MALFORMED,
+            f"the policy names no keyholders: give the cards of {sealed.seats} first",
+            field="privacy.sealed.keyholders",
+        )
+    if sealed.coordinator != coordinator_of(service):
+        raise Refused(
+            Reason.MALFORMED,
+            "the policy pins another server's key, and keyholders would not listen to this one: "
+            "draft it here",
+            field="policy",
+        )
 
 
 def _check_opens(campaign: Campaign, today: date) -> None:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.policies import mechanism_of
+from sottovoce.mechanisms.policies import release_of
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain, Policy
 from sottovoce.planning.candidates import MOST_SUBSET_LABELS
@@ -53,7 +53,7 @@ def given_policy(document: Any) -> Policy:
     """The policy in a document, whose mechanism keeps what it promises. May take seconds."""
     policy = Policy.of_json(document)
     with computable():
-        mechanism_of(policy)
+        release_of(policy)
     return policy
 
 

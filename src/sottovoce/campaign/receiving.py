@@ -10,9 +10,11 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
+from typing import TypeAlias
 
 import numpy as np
 
+from sottovoce.campaign.sealed.desk import SealedDesk
 from sottovoce.errors import Reason, Refused, UsageError
 from sottovoce.mechanisms.admitting import admitted_codes, code_type, longest_report
 from sottovoce.mechanisms.policies import mechanism_of
@@ -33,7 +35,7 @@ from sottovoce.seams import Mechanism
 from sottovoce.stores.database import Database, Intake, Writer
 from sottovoce.stores.database.campaigns import find_campaign, task_names
 
-__all__ = ["Desk", "Reception"]
+__all__ = ["AnyDesk", "Desk", "Reception"]
 
 DESKS = 256
 """Campaigns whose tasks are kept in memory, as long as they have no more tasks than one may."""
@@ -155,15 +157,19 @@ class Desk:
             )
 
 
+AnyDesk: TypeAlias = Desk | SealedDesk
+"""Where a campaign's submissions are checked: reports, or contributions that are sealed."""
+
+
 class Reception:
     """The desks of all campaigns that take reports, and the writer behind them."""
 
     def __init__(self, database: Database, writer: Writer, today: Callable[[], date]) -> None:
         self._database, self._writer, self._today = database, writer, today
-        self._desks: OrderedDict[str, Desk] = OrderedDict()
+        self._desks: OrderedDict[str, AnyDesk] = OrderedDict()
         self._lock = threading.Lock()
 
-    def known_desk(self, id: str) -> Desk | None:
+    def known_desk(self, id: str) -> AnyDesk | None:
         """The desk of a campaign, if it is in memory."""
         with self._lock:
             desk = self._desks.get(id)
@@ -171,7 +177,7 @@ class Reception:
                 self._desks.move_to_end(id)
             return desk
 
-    def desk(self, id: str) -> Desk:
+    def desk(self, id: str) -> AnyDesk:
         """The desk of a campaign; reads its tasks if they are not in memory."""
         desk = self.known_desk(id)
         if desk is None:
@@ -192,7 +198,7 @@ class Reception:
             self._desks.pop(id, None)
 
     async def receive(
-        self, desk: Desk, report_id: str, invite: str, receipt: str, content: bytes
+        self, desk: AnyDesk, report_id: str, invite: str, receipt: str, content: bytes
     ) -> bool:
         """Check a submission and store it; whether it had been stored before. Returns once durable.
 
@@ -213,7 +219,7 @@ class Reception:
             raise Refused(outcome.refused, WORDS_OF[outcome.refused])
         return outcome.replayed
 
-    def _read(self, id: str) -> Desk:
+    def _read(self, id: str) -> AnyDesk:
         with self._database.reading() as connection:
             stored = find_campaign(connection, id)
             if stored is None:
@@ -222,6 +228,8 @@ class Reception:
                 raise Refused(Reason.NOT_OPEN, WORDS_OF[Reason.NOT_OPEN])
             names = tuple(task_names(connection, stored.number))
         policy = stored.campaign.terms.policy
+        if policy.sealed:
+            return SealedDesk.of(stored.number, stored.campaign, names)
         mechanism = mechanism_of(policy)
         return Desk(
             stored.number,

@@ -10,12 +10,14 @@ import numpy as np
 from sqlalchemy import Connection
 
 from sottovoce.campaign.offering import checked_credential, found_campaign
-from sottovoce.campaign.receiving import Desk
+from sottovoce.campaign.receiving import AnyDesk
+from sottovoce.campaign.sealed.desk import SealedDesk
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.admitting import code_type
 from sottovoce.mechanisms.tables import written_reports
 from sottovoce.model import Credential, Label, pseudonym
+from sottovoce.stores.database.batches import is_batched
 from sottovoce.stores.database.own_reports import (
     OwnRow,
     erase_report,
@@ -24,12 +26,23 @@ from sottovoce.stores.database.own_reports import (
     owner_of,
 )
 
-__all__ = ["OwnReports", "Returned", "erase", "own_reports"]
+__all__ = ["SEALED", "OwnReports", "Returned", "erase", "own_reports"]
+
+SEALED = "sealed"
+"""What is shown for an answer that only the keyholders together could read."""
+
+BATCHED = (
+    "the keyholders have begun to check this contribution together with others: it can no longer "
+    "be taken out, and nothing but the noised sum of all of them will be opened"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """One submission as its worker sent it, and the day it came."""
+    """One submission as its worker sent it, and the day it came.
+
+    What was sealed is not shown: of a contribution there are the tasks, and each report is SEALED.
+    """
 
     report_id: str
     received_on: date
@@ -73,19 +86,27 @@ def erase(service: Service, id: str, receipt: str, report_id: str) -> None:
             raise Refused(
                 Reason.NOT_OPEN, "the campaign is closed: what was sent cannot be taken back"
             )
+        if stored.campaign.terms.policy.sealed and is_batched(
+            connection, stored.number, identifier
+        ):
+            raise Refused(Reason.NOT_OPEN, BATCHED)
         erase_report(connection, stored.number, identifier)
 
     service.change(work)
 
 
-def _returned(row: OwnRow, desk: Desk) -> Returned:
+def _returned(row: OwnRow, desk: AnyDesk) -> Returned:
+    day = date.fromordinal(row.day)
+    if isinstance(desk, SealedDesk):
+        tasks = desk.tasks_of(row.tasks)
+        return Returned(row.report_id.hex(), day, tasks, (SEALED,) * len(tasks))
     alphabet = desk.mechanism.alphabet
     codes = np.frombuffer(row.codes, code_type(alphabet))
     places = np.frombuffer(row.tasks, "<u4").tolist()
     written = written_reports(codes, alphabet, desk.campaign.terms.policy.domain)
     return Returned(
         row.report_id.hex(),
-        date.fromordinal(row.day),
+        day,
         tuple(desk.names[place] for place in places),
         tuple(written),
     )

@@ -14,6 +14,7 @@ from sottovoce.campaign.forecasting import Forecaster
 from sottovoce.campaign.receiving import Reception
 from sottovoce.campaign.rehearsals import Rehearsals
 from sottovoce.campaign.rejections import Rejections
+from sottovoce.campaign.sealed.attending import Attendance
 from sottovoce.campaign.shelf import Shelf
 from sottovoce.campaign.slots import Slots
 from sottovoce.stores.database import Database, Writer
@@ -40,6 +41,7 @@ class Service:
     rejections: Rejections = field(default_factory=Rejections)
     rehearsals: Rehearsals = field(default_factory=Rehearsals)
     forecaster: Forecaster = field(default_factory=Forecaster)
+    attendance: Attendance = field(default_factory=Attendance)
 
     @classmethod
     def on(cls, database: Database, *, today: Callable[[], date] = _today) -> Service:

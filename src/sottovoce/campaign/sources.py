@@ -65,6 +65,13 @@ SOURCES: Mapping[str, Source] = {
         "M. Ye, A. Barg: Optimal Schemes for Discrete Distribution Estimation under Locally "
         "Differential Privacy. IEEE Transactions on Information Theory 64(8), 2018.",
     ),
+    "sealed-sum": Source(
+        "secret sharing among keyholders, who open only totals to which all of them have added "
+        "distributed discrete Laplace noise",
+        "Goryczka & Xiong 2017",
+        "S. Goryczka, L. Xiong: A Comprehensive Comparison of Multiparty Secure Additions with "
+        "Differential Privacy. IEEE Transactions on Dependable and Secure Computing 14(5), 2017.",
+    ),
     "threshold": Source(
         "randomised response to whether the answer lies below a public threshold", *_P1
     ),

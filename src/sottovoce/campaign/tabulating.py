@@ -15,16 +15,18 @@ import numpy.typing as npt
 from sqlalchemy import Connection
 
 from sottovoce.campaign.results import certainty_name, truth_columns, worker_columns
+from sottovoce.campaign.sealed.opening import slot_names
 from sottovoce.campaign.service import Service
 from sottovoce.campaign.shelf import Shelved
 from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.admitting import code_type
-from sottovoce.mechanisms.policies import mechanism_of
+from sottovoce.mechanisms.policies import mechanism_of, sealed_of
 from sottovoce.mechanisms.sampling import Sampled
 from sottovoce.mechanisms.tables import report_domain, written_reports
 from sottovoce.model import Alphabet, Domain, Label, label_text
 from sottovoce.seams import Mechanism
 from sottovoce.stores.database.campaigns import Stored, task_names, tasks_at
+from sottovoce.stores.database.opened import find_opened
 from sottovoce.stores.database.packed import (
     Packed,
     count_reports,
@@ -40,6 +42,7 @@ __all__ = [
     "crowdkit_table",
     "reports_table",
     "tasks_table",
+    "totals_table",
     "truths_table",
     "workers_table",
 ]
@@ -147,6 +150,31 @@ def workers_table(service: Service, connection: Connection, stored: Stored) -> T
     return Table(kinds, total, chunks)
 
 
+def totals_table(connection: Connection, stored: Stored) -> Table:
+    """Task, slot and noised count of a sealed campaign: all that was ever opened."""
+    campaign = stored.campaign
+    if not campaign.terms.policy.sealed:
+        raise Refused(
+            Reason.NOT_FOUND, "the campaign is not sealed, and has no totals: take reports.csv"
+        )
+    found = find_opened(connection, stored.number, campaign.tasks)
+    if found is None:
+        raise Refused(Reason.NOT_FOUND, "nothing is opened yet: keyholders open totals at the end")
+    names = task_names(connection, stored.number)
+    slots = slot_names(sealed_of(campaign.terms.policy), campaign.terms.policy.domain)
+    width = len(slots)
+
+    def chunks() -> Iterator[Chunk]:
+        for start in range(0, len(names), max(1, ROWS // width)):
+            places = range(start, min(start + max(1, ROWS // width), len(names)))
+            tasks = [place for place in places for _ in slots]
+            totals = found.totals[places.start : places.stop].ravel().tolist()
+            yield tasks, [*range(width)] * len(places), totals
+
+    kinds = {"task": TEXT, "slot": TEXT, "noised_total": COUNT}
+    return Table(kinds, len(names) * width, chunks(), {"task": names, "slot": slots})
+
+
 def tasks_table(connection: Connection, stored: Stored) -> Table:
     """Task, text and image, by place."""
     total = stored.campaign.tasks
@@ -165,6 +193,11 @@ def _stamped(column: str, stored: Stored) -> str:
 
 
 def _mechanism(stored: Stored) -> Mechanism:
+    if stored.campaign.terms.policy.sealed:
+        raise Refused(
+            Reason.NOT_FOUND,
+            "the reports of a sealed campaign can be read by nobody: take totals.csv or truths.csv",
+        )
     mechanism = mechanism_of(stored.campaign.terms.policy)
     return mechanism.mechanism if isinstance(mechanism, Sampled) else mechanism
 
@@ -219,8 +252,10 @@ def _votes(rows: _Rows, mechanism: Any) -> tuple[npt.NDArray[np.intp], npt.NDArr
 def _shelved(service: Service, connection: Connection, stored: Stored) -> Shelved:
     found = find_result(connection, stored.number)
     if found is None:
-        raise Refused(
-            Reason.NOT_FOUND,
-            "nothing is inferred yet: truths come a few seconds after the first reports",
+        when = (
+            "once the keyholders have opened the totals"
+            if stored.campaign.terms.policy.sealed
+            else "a few seconds after the first reports"
         )
+        raise Refused(Reason.NOT_FOUND, f"nothing is inferred yet: truths come {when}")
     return service.shelf.result(connection, stored, found)

@@ -26,10 +26,12 @@ from sottovoce.requester.setup import PAUSE, RETRIES, token_from_setup
 from sottovoce.requester.views import (
     CampaignView,
     InviteCounts,
+    KeyholderLink,
     NewToken,
     NewWebhook,
     RejectionsView,
     ResultsView,
+    RoundsView,
     TokenView,
     TruthView,
     WebhookView,
@@ -101,8 +103,9 @@ class Requester:
     ) -> CampaignView:
         """A new draft with these terms; `tasks` are a file or rows, and may come later.
 
-        Terms are `policy`, or `domain` and `target` with perhaps `mechanism` and `parameters`;
-        and `title`, `unit`, `quota` and `closes_on`.
+        Terms are `policy`, or `domain` and `target` with perhaps `mechanism` and `parameters`, or
+        with `sealed` for answers that only keyholders together could read; and `title`, `unit`,
+        `quota` and `closes_on`.
         """
         document = terms_document(question, **terms)
         if tasks is not None:
@@ -193,6 +196,27 @@ class Requester:
     def revoke_invites(self, campaign: str) -> int:
         """End every invite of a campaign; returns how many."""
         return int(self._connection.delete(_path(campaign, "invites"))["revoked"])
+
+    def keyholder_links(self, campaign: str) -> list[KeyholderLink]:
+        """A link for each keyholder of a sealed campaign; those made before no longer work."""
+        answer = self._connection.post(_path(campaign, "keyholders"))
+        return cast("list[KeyholderLink]", answer["links"])
+
+    def rounds(self, campaign: str) -> RoundsView:
+        """How a sealed campaign gets on: who is here, what is checked, what is in the way."""
+        return cast(RoundsView, self._connection.get(_path(campaign, "rounds")))
+
+    def open_without(self, campaign: str) -> RoundsView:
+        """Give up contributions that are not certified, and have the rest opened.
+
+        For a closed campaign some of whose keyholders do not come back.
+        """
+        path = _path(campaign, "rounds/open-without")
+        return cast(RoundsView, self._connection.post(path))
+
+    def publish(self, campaign: str) -> CampaignView:
+        """Show the truths of a closed campaign to its workers, for good."""
+        return cast(CampaignView, self._connection.post(_path(campaign, "publish")))
 
     def rejections(self, campaign: str) -> RejectionsView:
         """How many reports were refused, by reason, the most frequent first; seconds old."""

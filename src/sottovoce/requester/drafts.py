@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 
 from sottovoce.errors import UsageError
 from sottovoce.model import Domain, Policy, Task
 from sottovoce.model.campaign import LONGEST_NAME, check_tasks
+from sottovoce.model.keyholder import Keyholder
+from sottovoce.model.policy import SEALED
 from sottovoce.stores.tasks import read_tasks
 
 if TYPE_CHECKING:
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AskedTerms",
+    "Sealing",
     "TaskRows",
     "calibration_document",
     "task_documents",
@@ -28,11 +32,37 @@ TaskRows: TypeAlias = str | os.PathLike[str] | Iterable[Task | Mapping[str, Any]
 """A file of tasks, or rows: tasks, mappings with task, text and image, or only texts."""
 
 
+@dataclass(frozen=True, slots=True)
+class Sealing:
+    """Who opens the totals of a sealed campaign: keyholders by their seats.
+
+    Up to `degree` of them may collude and learn nothing; `minimum` is the fewest contributions that
+    are opened. Numbers are added up as a `sum`, or counted in a `histogram` of `size` parts.
+    """
+
+    keyholders: Sequence[Keyholder] = ()
+    degree: int = 1
+    minimum: int = 10
+    layout: Literal["votes", "sum", "histogram"] | None = None
+    size: int | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as the server wants to be told."""
+        return {
+            "keyholders": [keyholder.as_json() for keyholder in self.keyholders],
+            "degree": self.degree,
+            "minimum": self.minimum,
+            "layout": self.layout,
+            "size": self.size,
+        }
+
+
 class AskedTerms(TypedDict, total=False):
     """What a campaign shall ask and promise.
 
     Either a `policy`, or a `domain` and a `target` for which the server calibrates a mechanism:
-    the one that is named, with these parameters, or the one that suits. The title is the question
+    the one that is named, with these parameters, or the one that suits. With `sealed`, answers are
+    sealed for keyholders instead, and only noised totals are opened. The title is the question
     unless given, `unit` what numbers are in, `quota` the most workers, and `closes_on` the first
     day (UTC) on which no report is taken.
     """
@@ -43,6 +73,7 @@ class AskedTerms(TypedDict, total=False):
     target: Target | None
     mechanism: str | None
     parameters: Mapping[str, Any] | None
+    sealed: Sealing | None
     unit: str | None
     quota: int | None
     closes_on: date | None
@@ -93,13 +124,19 @@ def _task(row: Task | Mapping[str, Any] | str) -> Task:
 def _promise(terms: AskedTerms) -> dict[str, Any]:
     policy, domain, target = terms.get("policy"), terms.get("domain"), terms.get("target")
     mechanism, parameters = terms.get("mechanism"), terms.get("parameters")
+    sealed = terms.get("sealed")
     if policy is not None:
-        if domain or target or mechanism or parameters:
+        if domain or target or mechanism or parameters or sealed:
             raise UsageError("a policy already has a domain, a target and a mechanism")
         return {"policy": policy.as_json()}
     if domain is None or target is None:
         raise UsageError("give a policy, or a domain and a target")
-    return calibration_document(domain, target, mechanism, parameters)
+    if sealed is None:
+        return calibration_document(domain, target, mechanism, parameters)
+    if mechanism not in (None, SEALED):
+        raise UsageError(f"sealed answers are not randomised by {mechanism}: leave it out")
+    document = calibration_document(domain, target, SEALED, parameters)
+    return {**document, "privacy": {**document["privacy"], "sealed": sealed.as_json()}}
 
 
 def calibration_document(

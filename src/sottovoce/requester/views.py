@@ -8,13 +8,17 @@ from sottovoce.model import Guarantee, Unit
 
 __all__ = [
     "CampaignView",
+    "DroppedView",
     "GuaranteeView",
     "InviteCounts",
+    "KeyholderLink",
     "NewToken",
     "NewWebhook",
     "RejectionView",
     "RejectionsView",
     "ResultsView",
+    "RoundsView",
+    "SeatView",
     "SummaryView",
     "TokenView",
     "TruthView",
@@ -68,6 +72,8 @@ class CampaignView(TypedDict):
     reports: int
     opened_on: str | None
     closed_on: str | None
+    sealed: bool
+    published: bool
 
 
 class InviteCounts(TypedDict):
@@ -121,6 +127,57 @@ class ResultsView(TypedDict):
     truths: list[TruthView]
     total: int
     reports_waiting: int
+
+
+class KeyholderLink(TypedDict):
+    """A link for one keyholder, which nobody can read again."""
+
+    seat: int
+    name: str
+    link: str
+
+
+class SeatView(TypedDict):
+    """A keyholder: when it was here last, and what it has done."""
+
+    seat: int
+    name: str
+    fingerprint: str
+    seen_on: str | None
+    is_here: bool
+    dealt: bool
+    confirmed: int | None
+    opened: bool
+
+
+class DroppedView(TypedDict):
+    """A contribution that failed the keyholders' checks."""
+
+    worker: str
+    reason: str
+    words: str
+
+
+class QuorumView(TypedDict):
+    """How many keyholders must open the total, and how many have."""
+
+    needed: int
+    opened: int
+
+
+class RoundsView(TypedDict):
+    """How a sealed campaign gets on. `waiting` contributions are in no certified state yet."""
+
+    phase: Literal["dealing", "collecting", "checking", "closing", "opening", "opened", "dead"]
+    keyholders: list[SeatView]
+    uploads: int
+    waiting: int
+    checked: int
+    dropped: list[DroppedView]
+    minimum: int
+    quorum: QuorumView
+    problem: str | None
+    state: str | None
 
 
 class RejectionView(TypedDict):

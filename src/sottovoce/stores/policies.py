@@ -17,19 +17,19 @@ LONGEST = 64_000_000
 
 
 def read_policy(path: str | os.PathLike[str]) -> Policy:
-    """The policy in a file, whose mechanism keeps its promise.
+    """The policy in a file, whose mechanism or sealed sum keeps its promise.
 
     What is wrong with it is said with the file's name.
     """
     # Here, so that reading tables loads no mechanism.
-    from sottovoce.mechanisms.policies import mechanism_of
+    from sottovoce.mechanisms.policies import release_of
 
     place = Path(path)
     try:
         if place.stat().st_size > LONGEST:
             raise DataError("is too large to be a policy", file=str(place))
         policy = Policy.parse(place.read_bytes())
-        mechanism_of(policy)
+        release_of(policy)
         return policy
     except FileNotFoundError:
         raise DataError("there is no such file", file=str(place)) from None

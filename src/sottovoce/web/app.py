@@ -21,6 +21,7 @@ from sottovoce.campaign.inferring import inferring
 from sottovoce.campaign.lifecycle import closing
 from sottovoce.campaign.notifying import notifying
 from sottovoce.campaign.rejecting import rejecting
+from sottovoce.campaign.sealed.watching import advancing
 from sottovoce.campaign.service import Service
 from sottovoce.stores.database.results import unfinished
 from sottovoce.version import __version__
@@ -42,6 +43,8 @@ from sottovoce.web.routes import (
     reports,
     requester_pages,
     results,
+    rounds,
+    sealed,
     tasks,
     tokens,
     webhooks,
@@ -54,12 +57,12 @@ __all__ = ["build_app"]
 # Routes are tried in this order, and most requests bring reports.
 API = (
     reports, tokens, campaigns, tasks, invites, worker, results, overviews, rejections, exports,
-    forecasts, webhooks,
+    forecasts, webhooks, sealed, rounds,
 )  # fmt: skip
 VERSION_ONE = "/api/v1"
 STATIC = Path(__file__).parent / "static"
-QUIET = frozenset({"worker", "health", "files"})
-"""Routes that leave no line: a worker's would put a time beside a report, others say nothing."""
+QUIET = frozenset({"worker", "keyholder", "health", "files"})
+"""Routes that leave no line: a worker's would put a time beside a report, others say little."""
 
 SELDOM = 15
 """Seconds between two looks that cost a query."""
@@ -111,6 +114,7 @@ def _lifespan(settings: Settings, metrics: Metrics) -> Callable[[FastAPI], Any]:
             stack.enter_context(inferring(service))
             stack.enter_context(notifying(service))
             stack.enter_context(closing(service))
+            stack.enter_context(advancing(service))
             app.state.service = service
             sampling = asyncio.create_task(_sample(service, metrics))
             log.info("started")

@@ -12,7 +12,7 @@ STATIC = Path(__file__).parent / "static"
 PAGE = "worker.html"
 """The worker's page itself, which is served as /c/CAMPAIGN and not as a static file."""
 
-_NAMED = ("icon.svg", "randomize.js", "service-worker.js", "sottovoce.css", "worker.css")
+_NAMED = ("icon.svg", "randomize.js", "seal.js", "service-worker.js", "sottovoce.css", "worker.css")
 _TYPES = ".d.ts"
 """Types are for who writes a module: no browser loads them."""
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import (
     ConfigDict,
@@ -16,7 +16,8 @@ from pydantic import (
 
 from sottovoce.campaign.promising import calibrated_policy, given_policy
 from sottovoce.errors import Reason, Refused, UsageError
-from sottovoce.mechanisms.registry import MECHANISMS
+from sottovoce.mechanisms.registry import RELEASES
+from sottovoce.mechanisms.sealed_sum import MOST_MINIMUM, MOST_SEATS, MOST_STEPS, SealedSum
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, Kind, Policy, ShowDraw, Task, Terms, Unit
 from sottovoce.model.campaign import (
@@ -26,11 +27,15 @@ from sottovoce.model.campaign import (
     MOST_TASKS,
     MOST_WORKERS,
 )
+from sottovoce.model.keyholder import Keyholder
 from sottovoce.model.policy import MOST_ANSWERS
 from sottovoce.web.bodies import LIST_OF_TASKS, Asked, Day, TaskBody
 from sottovoce.web.problems import malformed
 
 __all__ = ["DomainBody", "DraftBody", "PrivacyBody"]
+
+Coordinator: TypeAlias = Callable[[], str]
+"""The public half of the server's signing key, which is made when it is first asked for."""
 
 
 class LabelsBody(Asked):
@@ -62,6 +67,54 @@ class NumbersBody(Asked):
 DomainBody = Annotated[LabelsBody | NumbersBody, Field(discriminator="kind")]
 
 
+class KeyholderBody(Asked):
+    """A keyholder's card: its name and two public keys, each of 32 bytes in URL-safe base64."""
+
+    format: Literal["sottovoce-keyholder/1"] = "sottovoce-keyholder/1"
+    name: str = Field(min_length=1, max_length=LONGEST_NAME, examples=["City library"])
+    sealing: str = Field(min_length=43, max_length=43)
+    signing: str = Field(min_length=43, max_length=43)
+
+    def made(self) -> Keyholder:
+        """The keyholder, checked."""
+        return Keyholder(self.name, self.sealing, self.signing)
+
+
+class SealedBody(Asked):
+    """Who opens the totals of a sealed campaign, and what is added up."""
+
+    keyholders: list[KeyholderBody] = Field(
+        default_factory=list,
+        max_length=MOST_SEATS,
+        description="Their cards, in the order of their seats. Left out: a draft that cannot open.",
+    )
+    degree: int = Field(
+        1, ge=1, le=MOST_SEATS, description="How many of them may collude and learn nothing."
+    )
+    minimum: int = Field(
+        10, ge=2, le=MOST_MINIMUM, description="The fewest contributions that are opened."
+    )
+    layout: Literal["votes", "sum", "histogram"] | None = Field(
+        None, description="What is added up. Left out: votes for labels, sums for numbers."
+    )
+    size: int | None = Field(
+        None, ge=2, le=MOST_STEPS, description="Steps of a sum, or bins of a histogram."
+    )
+
+    def parameters(self, coordinator: str) -> dict[str, Any]:
+        """The same as calibration takes it."""
+        keyholders = tuple(keyholder.made() for keyholder in self.keyholders)
+        named = {"keyholders": keyholders, "coordinator": coordinator}
+        chosen = {"layout": self.layout, "size": self.size}
+        return {
+            "degree": self.degree,
+            "minimum": self.minimum,
+            "seats": max(len(keyholders), 2 * self.degree + 1),
+            **(named if keyholders else {}),
+            **{name: value for name, value in chosen.items() if value is not None},
+        }
+
+
 class PrivacyBody(Asked):
     """The guarantee a policy shall be made for. Making it may take seconds."""
 
@@ -76,7 +129,7 @@ class PrivacyBody(Asked):
     )
     mechanism: str | None = Field(
         None,
-        description=f"One of {', '.join(MECHANISMS)}. Left out: randomised response for labels, "
+        description=f"One of {', '.join(RELEASES)}. Left out: randomised response for labels, "
         "from ten labels on subset selection, the piecewise mechanism for numbers, or those that "
         "hide participation.",
     )
@@ -90,6 +143,13 @@ class PrivacyBody(Asked):
         "before_send",
         description="When a worker sees what was drawn for it: before it sends it, or after.",
     )
+    sealed: SealedBody | None = Field(None, description="For the mechanism sealed-sum only.")
+
+    @model_validator(mode="after")
+    def _seals_as_it_says(self) -> Self:
+        if self.sealed is not None and self.mechanism != SealedSum.name:
+            raise ValueError(f"keyholders are for the mechanism {SealedSum.name}: say it too")
+        return self
 
     def target(self) -> Target:
         """The same as calibrations take it."""
@@ -98,10 +158,19 @@ class PrivacyBody(Asked):
             self.sample, ShowDraw(self.show_draw),
         )  # fmt: skip
 
-    def policy(self, domain: Domain) -> Policy:
-        """The policy that was asked for."""
+    def planned(self) -> dict[str, Any]:
+        """What calibration is told besides, for a plan: without keyholders."""
+        sealed = {} if self.sealed is None else self.sealed.parameters("")
+        named = ("keyholders", "coordinator")
+        return dict(self.parameters) | {k: v for k, v in sealed.items() if k not in named}
+
+    def policy(self, domain: Domain, coordinator: Coordinator) -> Policy:
+        """The policy that was asked for; one for sealed answers pins the server's key."""
+        parameters: dict[str, Any] = dict(self.parameters)
+        if self.sealed is not None:
+            parameters |= self.sealed.parameters(coordinator())
         return calibrated_policy(
-            domain, self.target(), mechanism=self.mechanism, parameters=self.parameters
+            domain, self.target(), mechanism=self.mechanism, parameters=parameters
         )
 
 
@@ -146,11 +215,10 @@ class DraftBody(Asked):
             raise ValueError("give either a policy, or a domain and privacy")
         return self
 
-    def terms(self) -> Terms:
+    def terms(self, coordinator: Coordinator) -> Terms:
         """The terms, with a policy that keeps its promise. May take seconds."""
-        return Terms(
-            self.title, self.question, self._policy(), self.unit, self.quota, self.closes_on
-        )
+        policy = self._policy(coordinator)
+        return Terms(self.title, self.question, policy, self.unit, self.quota, self.closes_on)
 
     def made_tasks(self) -> Sequence[Task] | None:
         """The tasks, if any are given."""
@@ -158,9 +226,9 @@ class DraftBody(Asked):
             return None
         return [_task(place, body) for place, body in enumerate(self.tasks)]
 
-    def _policy(self) -> Policy:
+    def _policy(self, coordinator: Coordinator) -> Policy:
         if self.domain is not None and self.privacy is not None:
-            return self.privacy.policy(self.domain.made())
+            return self.privacy.policy(self.domain.made(), coordinator)
         return given_policy(self.policy)
 
 

@@ -21,7 +21,7 @@ A requester makes campaigns; workers' software randomises answers on the device 
 
 Credentials go into the header `Authorization: Bearer …`. Each is a prefix and 256 random bits:
 `svk_` a requester's token, `svi_` an invite to one campaign, `svr_` a worker's own receipt,
-`sva_` the one-time secret of the setup link.
+`svh_` a keyholder's in one sealed campaign, `sva_` the one-time secret of the setup link.
 
 Every refusal has one shape, `application/problem+json`: `detail` is for people, `reason` for
 programs. Sending the same report again is safe: the same bytes are stored once.
@@ -29,9 +29,11 @@ programs. Sending the same report again is safe: the same bytes are stored once.
 TAGS = {
     "tokens": "Who may ask.",
     "campaigns": "What is asked, what is promised, and who is invited.",
+    "sealed": "Sealed campaigns: links for keyholders, and how their rounds go.",
     "results": "Truths, weights and exports.",
     "webhooks": "Being told when something happens.",
     "worker": "For the software of who answers: an invite, a receipt, or both.",
+    "keyholder": "For the software of who holds a share of a sealed campaign's totals.",
     "health": "For who runs the server.",
 }
 SCHEMES: dict[str, dict[str, str]] = {
@@ -39,6 +41,7 @@ SCHEMES: dict[str, dict[str, str]] = {
     "setup": {"type": "http", "scheme": "bearer", "description": "The setup link's secret: sva_…"},
     "invite": {"type": "http", "scheme": "bearer", "description": "An invite: svi_…"},
     "receipt": {"type": "http", "scheme": "bearer", "description": "A worker's receipt: svr_…"},
+    "keyholder": {"type": "http", "scheme": "bearer", "description": "A keyholder's: svh_…"},
     "own_receipt": {
         "type": "apiKey",
         "in": "header",
@@ -51,6 +54,7 @@ NEEDED = {
     "setup": "the setup link's secret (`sva_…`)",
     "invite": "an invite to the campaign (`svi_…`)",
     "receipt": "the worker's receipt (`svr_…`)",
+    "keyholder": "a keyholder's credential (`svh_…`)",
     "own_receipt": "the worker's receipt in the header `Sottovoce-Receipt` (`svr_…`)",
 }
 _CAMPAIGN = "/api/v1/campaigns/{campaign_id}"
@@ -62,10 +66,18 @@ SECURITY: dict[tuple[str, str], list[str]] = {
     ("put", f"{_CAMPAIGN}/reports/{{report_id}}"): ["invite", "own_receipt"],
     ("get", f"{_CAMPAIGN}/reports"): ["receipt"],
     ("delete", f"{_CAMPAIGN}/reports/{{report_id}}"): ["receipt"],
+    ("get", f"{_CAMPAIGN}/sealed"): ["keyholder"],
+    ("get", f"{_CAMPAIGN}/sealed/next"): ["keyholder"],
+    ("get", f"{_CAMPAIGN}/sealed/batches/{{number}}"): ["keyholder"],
+    ("get", f"{_CAMPAIGN}/sealed/close"): ["keyholder"],
+    ("post", f"{_CAMPAIGN}/sealed/messages"): ["keyholder"],
     ("get", "/healthz"): _NOBODY,
     ("get", "/readyz"): _NOBODY,
 }
 """What each operation takes, all of it together; a requester's token where nothing is said."""
+
+EITHER: dict[tuple[str, str], list[str]] = {("get", f"{_CAMPAIGN}/truths"): ["invite", "receipt"]}
+"""Operations that take one of several credentials."""
 
 SUBMISSION: dict[str, Any] = {
     "title": "Submission",
@@ -100,6 +112,32 @@ SUBMISSION: dict[str, Any] = {
             "the campaign is simulated.",
         },
     },
+}
+
+_SIGNED: dict[str, Any] = {
+    "signature": {"type": "string", "description": "Ed25519, in URL-safe base64."},
+    "text": {"type": "string", "description": "Canonical JSON: what is signed."},
+}
+_SHARES: dict[str, Any] = {
+    "type": "array",
+    "items": {"type": "string"},
+    "description": "One for each keyholder, sealed to it by HPKE; the text has their hashes.",
+}
+CONTRIBUTION: dict[str, Any] = {
+    "title": "Contribution",
+    "description": "The sealed answers of one worker: nobody can read them, keyholders neither.",
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["shares", "signature", "text"],
+    "properties": {**_SIGNED, "shares": _SHARES},
+}
+MESSAGE: dict[str, Any] = {
+    "title": "Message",
+    "description": "What a keyholder signs: a deal, a check, a confirmation or an opening.",
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["signature", "text"],
+    "properties": {**_SIGNED, "shares": {**_SHARES, "description": "In a deal only."}},
 }
 
 router = APIRouter(include_in_schema=False, tags=["pages"])
@@ -149,20 +187,24 @@ def _described(app: FastAPI) -> dict[str, Any]:
     # FastAPI's own refusal is never sent: every refusal is a problem.
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
-    schemas["Submission"] = SUBMISSION
+    schemas["Submission"], schemas["Contribution"] = SUBMISSION, CONTRIBUTION
+    schemas["Message"] = MESSAGE
     components["securitySchemes"] = SCHEMES
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
-            _correct(operation, SECURITY.get((method, path), ["token"]))
+            place = (method, path)
+            either = [[name] for name in EITHER.get(place, ())]
+            _correct(operation, either or [SECURITY.get(place, ["token"])])
     return document
 
 
-def _correct(operation: dict[str, Any], needed: list[str]) -> None:
-    operation["security"] = [{name: [] for name in needed}] if needed else []
+def _correct(operation: dict[str, Any], ways: list[list[str]]) -> None:
+    operation["security"] = [{name: [] for name in needed} for needed in ways if needed]
     # A docstring's first sentence says what an operation does; the rest explains.
     line, _, rest = operation["description"].partition("\n")
     operation["summary"], _, more = line.removesuffix(".").partition(". ")
-    words = " and ".join(NEEDED[name] for name in needed) or "no credential"
+    shown = [" and ".join(NEEDED[name] for name in needed) for needed in ways]
+    words = " or ".join(filter(None, shown)) or "no credential"
     explained = (f"{more}." if more else "", rest.strip(), f"Needs {words}.")
     operation["description"] = "\n\n".join(filter(None, explained))
     responses = operation["responses"]

@@ -92,13 +92,18 @@ def run(
 
 
 class Server(uvicorn.Server):
-    """uvicorn's server; who asks twice that it ends is not kept waiting."""
+    """uvicorn's server; who asks twice that it ends is not kept waiting.
+
+    Nor does it wait for keyholders that wait for work.
+    """
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if self.should_exit and sig == signal.SIGINT:
             # What was acknowledged is on the disk, and nothing else was promised.
             os._exit(INTERRUPTED)
         super().handle_exit(sig, frame)
+        if isinstance(self.config.app, FastAPI) and hasattr(self.config.app.state, "service"):
+            self.config.app.state.service.attendance.end()
 
 
 def _application(settings: Settings, log_format: LogFormat) -> FastAPI:

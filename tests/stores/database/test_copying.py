@@ -7,13 +7,18 @@ import sqlite3
 import stat
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from sqlalchemy import delete, select, text
+from tests.campaign.drafts import running
+from tests.campaign.sealed.committees import opened, sealed_policy, seats_of, until, upload
 from tests.stores.database.earlier import make_earlier
 from tests.stores.database.filling import TODAY, fill, send, serving, submission
 
+from sottovoce.campaign.lifecycle import close_campaign, delete_campaign
+from sottovoce.campaign.sealed.rounds import rounds
 from sottovoce.errors import DataError, OutputExists, UsageError
 from sottovoce.stores.database import Database, upgrade
 from sottovoce.stores.database import upgrading as upgrading_module
@@ -275,3 +280,26 @@ def test_a_backup_of_an_earlier_schema_comes_back_in_this_one(
     with serving(target) as service:
         assert send(service, invite, sent[0])
     earlier.close()
+
+
+def test_a_sealed_campaign_comes_back_and_goes_on(
+    database: Database, target: Database, tmp_path: Path
+) -> None:
+    with running(database) as service:
+        id, invite = opened(service, sealed_policy(service))
+        holders = seats_of(service, id)
+        upload(service, id, invite, (1, 1, 0), workers=3)
+        close_campaign(service, id)
+        until(holders, lambda: rounds(service, id).phase == "opening")
+        holders[0].turn()
+    back_up(database, tmp_path / "sealed.backup", today=TODAY)
+    restore(tmp_path / "sealed.backup", target)
+    assert _rows(target) == _rows(database)
+    assert check(target) == []
+    with running(target) as service:
+        holders[1].server = replace(holders[1].server, service=service)
+        holders[1].turn()
+        assert rounds(service, id).phase == "opened"
+        delete_campaign(service, id)
+    left = {name for name, rows in _rows(target).items() if rows}
+    assert left == {"events", "signing_keys"}

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from sottovoce.api.inferring import infer
+from sottovoce.api.sealed import infer_opened, sum_answers
 from sottovoce.campaign.browsing import works_in_browser
 from sottovoce.campaign.forecasts.outlook import Outlook
 from sottovoce.campaign.forecasts.question import Question
@@ -108,6 +109,9 @@ def _trial(scenario: Scenario, policy: Policy, for_answers: int, for_noise: int)
     A table's `perturb` would have whoever hides participation report on all tasks there are.
     """
     answers, truths = scenario.draw(for_answers)
+    if policy.sealed:
+        opened = sum_answers(answers, policy, SeededRandomness(for_noise))
+        return error_of(infer_opened(opened), truths)
     reports = _reports(answers, policy, SeededRandomness(for_noise))
     found = infer(reports, AWARE, policy=policy, compiled=True, ties="random", seed=for_noise)
     return error_of(found, truths)

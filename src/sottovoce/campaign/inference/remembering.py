@@ -8,11 +8,13 @@ from sqlalchemy import Connection
 
 from sottovoce.campaign.inference.fitting import Fresh, fitted
 from sottovoce.campaign.inference.gathering import Gathered
+from sottovoce.campaign.inference.totals import fitted_totals
 from sottovoce.mechanisms.admitting import code_type
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.mechanisms.tables import names_of
 from sottovoce.stores.database import Database
 from sottovoce.stores.database.campaigns import Stored, find_campaign, task_names
+from sottovoce.stores.database.opened import find_opened
 from sottovoce.stores.database.packed import packed_after
 from sottovoce.stores.database.results import Columns, find_content, find_result
 
@@ -36,12 +38,21 @@ class Memory:
             if stored is None:
                 self._gathered.pop(id, None)
                 return None
+            if stored.campaign.terms.policy.sealed:
+                return self._opened(connection, stored)
             gathered = self._read(connection, stored)
             before = find_result(connection, stored.number)
             checkpoint = find_content(connection, stored.number) or Columns.none()
         fresh = fitted(gathered, stored, before.summary if before else None, checkpoint)
         self._forget_oldest()
         return fresh
+
+    def _opened(self, connection: Connection, stored: Stored) -> Fresh | None:
+        """Truths from the totals of a sealed campaign; None until they are opened."""
+        found = find_opened(connection, stored.number, stored.campaign.tasks)
+        if found is None:
+            return None
+        return fitted_totals(found, stored, task_names(connection, stored.number))
 
     def _read(self, connection: Connection, stored: Stored) -> Gathered:
         """What there is now. The campaign's own count says whether something was missed."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+import numpy as np
 from sqlalchemy import Connection
 
 from sottovoce.campaign.overview.certainty import Certainty, certainty_of
@@ -14,9 +15,10 @@ from sottovoce.campaign.overview.further import Further, further_of
 from sottovoce.campaign.overview.weights import Weights, weights_of
 from sottovoce.campaign.results import found_result, reports_waiting
 from sottovoce.campaign.service import Service
-from sottovoce.mechanisms.policies import mechanism_of
+from sottovoce.mechanisms.policies import release_of
 from sottovoce.model import State
 from sottovoce.stores.database.campaigns import Stored, tasks_at
+from sottovoce.stores.database.packed import all_task_lists
 from sottovoce.stores.database.results import Columns, Found, Summary
 
 __all__ = ["Overview", "overview"]
@@ -71,7 +73,7 @@ def overview(service: Service, id: str) -> Overview:
 
 def _seen(service: Service, connection: Connection, stored: Stored, found: Found | None) -> Seen:
     if found is None:
-        return _looked(stored, None, Columns.none(), _names(connection, stored))
+        return _before_any(connection, stored)
     shelved = service.shelf.result(connection, stored, found)
     kept = shelved.derived.get("overview")
     if isinstance(kept, Seen):
@@ -85,13 +87,32 @@ def _seen(service: Service, connection: Connection, stored: Stored, found: Found
 def _looked(stored: Stored, summary: Summary | None, columns: Columns, names: Names) -> Seen:
     campaign = stored.campaign
     policy, tasks = campaign.terms.policy, campaign.tasks
-    hidden = mechanism_of(policy).hides_participation
+    hidden = release_of(policy).hides_participation
     return Seen(
         coverage_of(columns, tasks, names, hidden=hidden),
         certainty_of(columns, policy.domain),
         further_of(columns, policy.domain, tasks),
         weights_of(columns, summary),
     )
+
+
+def _before_any(connection: Connection, stored: Stored) -> Seen:
+    """What there is before a first result. On which tasks sealed answers are is seen."""
+    names = _names(connection, stored)
+    seen = _looked(stored, None, Columns.none(), names)
+    if not stored.campaign.terms.policy.sealed or seen.coverage.hidden:
+        return seen
+    counted = _counted(connection, stored)
+    return replace(seen, coverage=coverage_of(counted, stored.campaign.tasks, names, hidden=False))
+
+
+def _counted(connection: Connection, stored: Stored) -> Columns:
+    """How many submissions have each task, counted in the rows themselves."""
+    counts = np.zeros(stored.campaign.tasks, np.int64)
+    for tasks in all_task_lists(connection, stored.number):
+        np.add.at(counts, np.frombuffer(tasks, "<u4"), 1)
+    place = np.arange(len(counts), dtype=np.int32)
+    return replace(Columns.none(), place=place, answers=counts)
 
 
 def _names(connection: Connection, stored: Stored) -> Names:

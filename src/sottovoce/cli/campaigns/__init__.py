@@ -14,6 +14,7 @@ from sottovoce.cli.campaigns import (
     login,
     results,
     sampling,
+    sealing,
     status,
     tokens,
     webhooks,
@@ -58,6 +59,9 @@ app.command("invite")(inviting.invite)
 app.command("status")(status.status)
 app.command("results")(results.results)
 app.command("export")(exporting.export)
+app.command("keyholders")(sealing.keyholders)
+app.command("rounds")(sealing.rounds)
+app.command("publish")(sealing.publish)
 app.command("close")(lifecycle.close_campaign)
 app.command("delete")(lifecycle.delete_campaign)
 app.add_typer(webhooks.app, name="webhook")

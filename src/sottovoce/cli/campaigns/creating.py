@@ -10,6 +10,14 @@ import typer
 from sottovoce.cli import screen
 from sottovoce.cli.asking import sample_from
 from sottovoce.cli.campaigns.connecting import asked_day, connected
+from sottovoce.cli.campaigns.sealing import (
+    DegreeOption,
+    KeyholderOption,
+    LayoutOption,
+    MinimumOption,
+    SealedOption,
+    sealing_from,
+)
 from sottovoce.cli.campaigns.words import counted, guarantee_lines
 from sottovoce.cli.options import (
     DeltaOption,
@@ -84,6 +92,11 @@ def create(
     policy: Annotated[
         Path | None, typer.Option(help="Promise this policy instead of making one.")
     ] = None,
+    sealed: SealedOption = False,
+    keyholder: KeyholderOption = None,
+    degree: DegreeOption = None,
+    minimum: MinimumOption = None,
+    layout: LayoutOption = None,
     quota: Annotated[
         int | None, typer.Option(help="How many workers may take part, at most.")
     ] = None,
@@ -104,6 +117,7 @@ def create(
     import sottovoce
     from sottovoce.stores.tasks import read_task_table
 
+    sealing = sealing_from(sealed, keyholder, degree, minimum, layout)
     listed, ignored = read_task_table(tasks)
     terms: AskedTerms = {
         "title": title,
@@ -118,7 +132,7 @@ def create(
                 "--epsilon": epsilon is not None, "--privacy-unit": privacy_unit is not Unit.answer,
                 "--delta": delta, "--answers-per-worker": answers_per_worker is not None,
                 "--hide-participation": hide_participation, "--mechanism": mechanism,
-                "--sample": sample, "--set": setting,
+                "--sample": sample, "--set": setting, "--sealed": sealed,
                 "--show-draw": show_draw is not ShowDraw.before_send,
             }
         )  # fmt: skip
@@ -133,6 +147,7 @@ def create(
             sample_from(sample, answers), sottovoce.ShowDraw(show_draw.value),
         )  # fmt: skip
         terms["mechanism"], terms["parameters"] = mechanism, parameters(setting)
+        terms["sealed"] = sealing
     with connected(context) as requester:
         made = requester.create(question, listed, **terms)
         if not json:
@@ -179,5 +194,8 @@ def _say(made: CampaignView) -> None:
     for line in guarantee_lines(made):
         screen.note(line)
     screen.note(f"policy {made['policy_hash']}")
+    if made["sealed"]:
+        screen.note("answers are sealed: keyholders open nothing but noised totals, once")
     following = "invite" if made["state"] == "open" else "open"
-    screen.note(f"next: sottovoce campaign {following} {made['id']}")
+    links = f"; sottovoce campaign keyholders {made['id']}" if made["sealed"] else ""
+    screen.note(f"next: sottovoce campaign {following} {made['id']}{links}")

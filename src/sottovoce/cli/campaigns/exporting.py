@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["export", "export_name"]
 
-TABLES = ("reports", "truths", "workers")
+TABLES = ("reports", "truths", "workers", "totals")
 FORMATS = ("csv", "jsonl", "parquet")
 NAMES = (
     *(f"{table}.{format}" for table in TABLES for format in FORMATS),
@@ -36,8 +36,9 @@ def export(
         str | None,
         typer.Argument(
             metavar="[NAME]",
-            help="reports, truths or workers (as .csv, .jsonl or .parquet), crowdkit.csv, "
-            "tasks.csv or policy.json. Reports, in the format of FILE, if not given.",
+            help="reports, truths, workers or, of a sealed campaign, totals (as .csv, .jsonl or "
+            ".parquet), crowdkit.csv, tasks.csv or policy.json. Reports, in the format of FILE, "
+            "if not given.",
             show_default=False,
         ),
     ] = None,

@@ -14,7 +14,7 @@ from sqlalchemy.engine import Row
 from sottovoce.errors import Reason, Refused
 from sottovoce.model import Campaign, Counts, Policy, State, Task, Terms
 from sottovoce.stores.database.bulk import insert_many
-from sottovoce.stores.database.tables import campaigns, events, tasks
+from sottovoce.stores.database.tables import campaigns, events, opened, tasks
 
 __all__ = [
     "Stored",
@@ -25,6 +25,7 @@ __all__ = [
     "find_campaign",
     "note_event",
     "number_of",
+    "sealed_ids",
     "set_tasks",
     "task_names",
     "tasks_at",
@@ -72,6 +73,21 @@ def number_of(connection: Connection, id: str) -> int | None:
     return connection.execute(query).scalar_one_or_none()
 
 
+def sealed_ids(connection: Connection) -> list[str]:
+    """The sealed campaigns that take answers or whose totals are not opened, the oldest first."""
+    query = (
+        select(campaigns.c.id)
+        .outerjoin(opened, opened.c.campaign == campaigns.c.number)
+        .where(
+            campaigns.c.sealed == 1,
+            campaigns.c.state != State.DRAFT,
+            opened.c.campaign.is_(None),
+        )
+        .order_by(campaigns.c.number)
+    )
+    return list(connection.execute(query).scalars())
+
+
 def all_campaigns(connection: Connection) -> list[Stored]:
     """Every campaign, the newest first."""
     rows = connection.execute(select(campaigns).order_by(campaigns.c.number.desc()))
@@ -86,11 +102,14 @@ def change_campaign(
     state: State | None = None,
     opened_on: date | None = None,
     closed_on: date | None = None,
+    published: bool | None = None,
 ) -> None:
     """Other terms, or another state."""
     values: dict[str, Any] = _terms(terms) if terms else {}
     if state is not None:
         values["state"] = state
+    if published is not None:
+        values["published"] = int(published)
     for column, day in (("opened_on", opened_on), ("closed_on", closed_on)):
         if day is not None:
             values[column] = day.toordinal()
@@ -151,6 +170,7 @@ def _terms(terms: Terms) -> dict[str, Any]:
     }
     return {
         "terms": json.dumps(document),
+        "sealed": int(terms.policy.sealed),
         "quota": terms.quota,
         "closes_on": None if closes_on is None else closes_on.toordinal(),
     }
@@ -172,6 +192,7 @@ def _stored(row: Row[Any]) -> Stored:
         Campaign(
             row.id, State(row.state), terms, row.tasks, counts,
             _day(row.opened_on), _day(row.closed_on), bool(row.simulated),
+            bool(row.published),
         ),
     )  # fmt: skip
 

@@ -15,9 +15,19 @@ from sottovoce.errors import Reason, SottovoceError
 from sottovoce.mechanisms.admitting import code_type
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.stores.database.campaigns import Stored, all_campaigns
+from sottovoce.stores.database.checking_sealed import contribution_fault, sealed_faults
 from sottovoce.stores.database.connecting import Database
 from sottovoce.stores.database.reaching import reaching
-from sottovoce.stores.database.tables import erased, invites, rejections, reports, tasks, tokens
+from sottovoce.stores.database.tables import (
+    erased,
+    invites,
+    keyholders,
+    rejections,
+    reports,
+    signing_keys,
+    tasks,
+    tokens,
+)
 
 __all__ = ["check", "integrity"]
 
@@ -68,10 +78,13 @@ def _first(faults: Iterator[str]) -> Iterator[str]:
 
 
 def _credentials(connection: Connection) -> Iterator[str]:
-    for table in (invites, tokens):
+    for table in (invites, tokens, keyholders):
         wrong = select(func.count()).where(func.length(table.c.digest) != _DIGEST)
         if count := connection.execute(wrong.select_from(table)).scalar_one():
             yield f"table {table.name}: {count:,} rows whose digest is none"
+    short = select(func.count()).where(func.length(signing_keys.c.secret) != _DIGEST)
+    if connection.execute(short.select_from(signing_keys)).scalar_one():
+        yield "table signing_keys: the server's key is none"
 
 
 def _campaign(connection: Connection, stored: Stored) -> Iterator[str]:
@@ -79,16 +92,23 @@ def _campaign(connection: Connection, stored: Stored) -> Iterator[str]:
     name = f"campaign {stored.campaign.id}"
     yield from (f"{name}: {fault}" for fault in _tasks(connection, stored))
     seen = _Seen()
-    size = code_type(mechanism_of(stored.campaign.terms.policy).alphabet).itemsize
+    size = _code_size(stored)
     query = select(reports).where(reports.c.campaign == stored.number)
     rows = connection.execute(
-        query.order_by(reports.c.worker, reports.c.sequence), execution_options={"yield_per": 500}
+        query.order_by(reports.c.worker, reports.c.sequence), execution_options={"yield_per": 64}
     )
     for _, one in groupby(rows, key=lambda row: row.worker):
         for fault in _worker(list(one), stored.campaign.tasks, size, seen):
             yield f"{name}: {fault}"
     yield from (f"{name}: {fault}" for fault in _counts(connection, stored, seen))
     yield from (f"{name}: {fault}" for fault in _rejections(connection, stored))
+    yield from (f"{name}: {fault}" for fault in sealed_faults(connection, stored))
+
+
+def _code_size(stored: Stored) -> int | None:
+    """Bytes of a report; None where a submission is one contribution."""
+    policy = stored.campaign.terms.policy
+    return None if policy.sealed else code_type(mechanism_of(policy).alphabet).itemsize
 
 
 @dataclass(slots=True)
@@ -110,7 +130,7 @@ def _tasks(connection: Connection, stored: Stored) -> Iterator[str]:
         yield "its tasks are not numbered from 0 on"
 
 
-def _worker(rows: Sequence[Row[Any]], tasks: int, size: int, seen: _Seen) -> Iterator[str]:
+def _worker(rows: Sequence[Row[Any]], tasks: int, size: int | None, seen: _Seen) -> Iterator[str]:
     """The faults in one worker's submissions."""
     seen.workers += 1
     seen.submissions += len(rows)
@@ -127,16 +147,18 @@ def _worker(rows: Sequence[Row[Any]], tasks: int, size: int, seen: _Seen) -> Ite
         yield f"row {rows[-1].sequence} of reports: its worker reported on a task before"
 
 
-def _misshapen(row: Row[Any], tasks: int, size: int) -> str | None:
+def _misshapen(row: Row[Any], tasks: int, size: int | None) -> str | None:
     count = len(row.tasks) // 4
     lengths = (len(row.report_id), len(row.worker), len(row.digest))
     if lengths != (_NAME, _NAME, _DIGEST):
         return "an identifier or digest has another length"
-    if len(row.tasks) % 4 or count == 0 or len(row.codes) != count * size:
+    if len(row.tasks) % 4 or count == 0:
+        return "it has no whole number of tasks"
+    if size is not None and len(row.codes) != count * size:
         return "it does not have one code for each task"
     if int(np.frombuffer(row.tasks, "<u4").max()) >= tasks:
         return "it has a task that the campaign has not"
-    return None
+    return contribution_fault(row.codes) if size is None else None
 
 
 def _counts(connection: Connection, stored: Stored, seen: _Seen) -> Iterator[str]:

@@ -27,7 +27,7 @@ MANIFEST = Table(
 Progress = Callable[[str, int], None]
 """Called with a table's name and how many of its rows are done."""
 
-_FEW = {"results": 1}
+_FEW = {"results": 1, "opened": 1, "messages": 8, "reports": 64}
 """Rows to hold at once, where a row may have many megabytes."""
 _MANY = 500
 

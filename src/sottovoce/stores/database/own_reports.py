@@ -8,7 +8,16 @@ from sqlalchemy import Connection, delete, exists, insert, select, update
 
 from sottovoce.stores.database.tables import campaigns, erased, invites, reports
 
-__all__ = ["Invite", "OwnRow", "erase_report", "find_invite", "is_erased", "own_rows", "owner_of"]
+__all__ = [
+    "Invite",
+    "OwnRow",
+    "erase_report",
+    "find_invite",
+    "has_reported",
+    "is_erased",
+    "own_rows",
+    "owner_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +56,14 @@ def own_rows(connection: Connection, campaign: int, worker: bytes) -> list[OwnRo
         .order_by(reports.c.report_id)
     )
     return [OwnRow(*row) for row in connection.execute(query)]
+
+
+def has_reported(connection: Connection, campaign: int, worker: bytes) -> bool:
+    """Whether the campaign has anything of a worker."""
+    query = select(reports.c.sequence).where(
+        reports.c.campaign == campaign, reports.c.worker == worker
+    )
+    return connection.execute(query.limit(1)).first() is not None
 
 
 def is_erased(connection: Connection, campaign: int, report_id: bytes) -> bool:

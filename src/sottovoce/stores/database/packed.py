@@ -18,7 +18,15 @@ from sqlalchemy.engine import Row
 from sottovoce.model import Codes
 from sottovoce.stores.database.tables import reports
 
-__all__ = ["Packed", "count_reports", "factorized", "names_of", "packed_after", "packed_by_worker"]
+__all__ = [
+    "Packed",
+    "all_task_lists",
+    "count_reports",
+    "factorized",
+    "names_of",
+    "packed_after",
+    "packed_by_worker",
+]
 
 AT_ONCE = 1 << 15
 """Reports that are read at once, unless one worker has more."""
@@ -86,6 +94,14 @@ def count_reports(connection: Connection, campaign: int, after: int = 0) -> int:
         reports.c.campaign == campaign, reports.c.sequence > after
     )
     return int(connection.execute(query).scalar_one()) // 4
+
+
+def all_task_lists(connection: Connection, campaign: int) -> Iterator[bytes]:
+    """The tasks (4 bytes each) of all submissions, some submissions joined at a time."""
+    query = select(reports.c.tasks).where(reports.c.campaign == campaign)
+    with connection.execute(query.execution_options(yield_per=1000)) as result:
+        for rows in result.scalars().partitions():
+            yield b"".join(rows)
 
 
 def factorized(pseudonyms: bytes) -> tuple[Codes, bytes]:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from sqlalchemy import Connection, insert, select, update
 
 from sottovoce.model import FloatArray, State
-from sottovoce.stores.database.tables import campaigns, results
+from sottovoce.stores.database.tables import campaigns, opened, results
 
 __all__ = [
     "Columns",
@@ -184,7 +184,10 @@ def unfinished(connection: Connection) -> dict[str, tuple[int, int]]:
             results.c.summary,
         )
         .outerjoin_from(campaigns, results, campaigns.c.number == results.c.campaign)
+        .outerjoin(opened, campaigns.c.number == opened.c.campaign)
         .where(campaigns.c.state != State.DRAFT)
+        # Of sealed answers there is nothing to infer until their totals are opened.
+        .where((campaigns.c.sealed == 0) | opened.c.campaign.is_not(None))
         .order_by(campaigns.c.number)
     )
     return {

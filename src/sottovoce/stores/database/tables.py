@@ -23,14 +23,19 @@ from sqlalchemy import (
 
 __all__ = [
     "METADATA",
+    "batched",
     "campaigns",
     "deliveries",
     "erased",
     "events",
     "invites",
+    "keyholders",
+    "messages",
+    "opened",
     "rejections",
     "reports",
     "results",
+    "signing_keys",
     "tasks",
     "tokens",
     "webhooks",
@@ -61,6 +66,8 @@ campaigns = Table(
     Column("opened_on", Integer),
     Column("closed_on", Integer),
     Column("simulated", Integer, nullable=False, server_default=text("0")),
+    Column("sealed", Integer, nullable=False, server_default=text("0")),
+    Column("published", Integer, nullable=False, server_default=text("0")),
     sqlite_autoincrement=True,
 )
 
@@ -167,6 +174,58 @@ deliveries = Table(
     Column("state", Text, nullable=False),
     sqlite_autoincrement=True,
 )
+
+keyholders = Table(
+    "keyholders",
+    METADATA,
+    Column("campaign", _Number, _of_campaign(), primary_key=True),
+    Column("seat", Integer, primary_key=True, autoincrement=False),
+    Column("digest", LargeBinary, nullable=False, unique=True),
+    Column("seen_on", Integer),
+)
+"""Who holds a share of a sealed campaign's totals: the hash of its credential, and its last day."""
+
+messages = Table(
+    "messages",
+    METADATA,
+    Column("campaign", _Number, _of_campaign(), primary_key=True),
+    Column("phase", _Word, primary_key=True),
+    Column("sender", Integer, primary_key=True, autoincrement=False),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("content", LargeBinary, nullable=False),
+)
+"""The protocol of a sealed campaign, as it was signed; sender 0 is the server."""
+
+batched = Table(
+    "batched",
+    METADATA,
+    Column("campaign", _Number, _of_campaign(), primary_key=True),
+    Column("report_id", LargeBinary, primary_key=True),
+    Column("number", Integer, nullable=False),
+    Column("digest", LargeBinary, nullable=False),
+    Index("batched_by_number", "campaign", "number", "digest"),
+)
+"""Which contributions were proposed to the keyholders, and in which batch."""
+
+opened = Table(
+    "opened",
+    METADATA,
+    Column("campaign", _Number, _of_campaign(), primary_key=True),
+    Column("state", Text, nullable=False),
+    Column("workers", Integer, nullable=False),
+    Column("totals", LargeBinary, nullable=False),
+    Column("answered", LargeBinary),
+)
+"""The noised totals of a sealed campaign: all that was ever opened."""
+
+signing_keys = Table(
+    "signing_keys",
+    METADATA,
+    Column("name", _Word, primary_key=True),
+    Column("secret", LargeBinary, nullable=False),
+    Column("created_on", Integer, nullable=False),
+)
+"""What the server signs with: one key for each database, pinned by the policies it made."""
 
 events = Table(
     "events",

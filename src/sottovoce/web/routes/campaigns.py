@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any, Self
 
 from fastapi import APIRouter
@@ -17,8 +18,11 @@ from sottovoce.campaign.lifecycle import (
     list_campaigns,
     open_campaign,
 )
+from sottovoce.campaign.publishing import publish
 from sottovoce.campaign.rehearsing import rehearse
-from sottovoce.model import Campaign, Domain, Guarantee, State
+from sottovoce.campaign.sealed.signing import coordinator_of
+from sottovoce.campaign.service import Service
+from sottovoce.model import Campaign, Domain, Guarantee, State, Terms
 from sottovoce.web.bodies import Day
 from sottovoce.web.bounding import RoomyRoute
 from sottovoce.web.drafts import DraftBody
@@ -89,6 +93,8 @@ class CampaignBody(BaseModel):
     reports: int
     opened_on: Day | None
     closed_on: Day | None
+    sealed: bool = Field(description="Whether answers are sealed, and only totals opened.")
+    published: bool = Field(description="Whether workers are shown the truths.")
 
     @classmethod
     def of(cls, campaign: Campaign) -> Self:
@@ -115,6 +121,8 @@ class CampaignBody(BaseModel):
             reports=counts.reports,
             opened_on=campaign.opened_on,
             closed_on=campaign.closed_on,
+            sealed=terms.policy.sealed,
+            published=campaign.published,
         )
 
 
@@ -127,7 +135,7 @@ class CampaignsBody(BaseModel):
 @router.post("/campaigns", status_code=201)
 def post_campaign(_: Requester, service: TheService, body: DraftBody) -> CampaignBody:
     """Draft a campaign. It takes no reports until it is opened."""
-    return CampaignBody.of(create_draft(service, body.terms(), body.made_tasks()))
+    return CampaignBody.of(create_draft(service, _terms(service, body), body.made_tasks()))
 
 
 @router.post("/sample", status_code=201)
@@ -157,7 +165,8 @@ def put_campaign(
 ) -> CampaignBody:
     """Give a draft other terms; its tasks stay unless others are given."""
     find_campaign(service, campaign_id)  # before a policy is made for nothing
-    return CampaignBody.of(change_draft(service, campaign_id, body.terms(), body.made_tasks()))
+    terms = _terms(service, body)
+    return CampaignBody.of(change_draft(service, campaign_id, terms, body.made_tasks()))
 
 
 @router.delete("/campaigns/{campaign_id}", status_code=204)
@@ -176,6 +185,16 @@ def post_open(_: Requester, service: TheService, campaign_id: CampaignId) -> Cam
 def post_close(_: Requester, service: TheService, campaign_id: CampaignId) -> CampaignBody:
     """Take no report from now on. A closed campaign does not open again."""
     return CampaignBody.of(close_campaign(service, campaign_id))
+
+
+@router.post("/campaigns/{campaign_id}/publish")
+def post_publish(_: Requester, service: TheService, campaign_id: CampaignId) -> CampaignBody:
+    """Show the truths of a closed campaign to its workers, for good."""
+    return CampaignBody.of(publish(service, campaign_id))
+
+
+def _terms(service: Service, body: DraftBody) -> Terms:
+    return body.terms(partial(coordinator_of, service))
 
 
 def _domain(domain: Domain) -> dict[str, Any]:

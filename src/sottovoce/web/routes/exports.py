@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from sottovoce.campaign.exporting import EXPORTS, Export, export
+from sottovoce.campaign.exporting import EXPORTS, SEALED_EXPORTS, Export, export
 from sottovoce.web.requests import CampaignId, Requester, TheService
 
 __all__ = ["router"]
@@ -18,7 +18,12 @@ __all__ = ["router"]
 router = APIRouter(tags=["results"])
 
 ExportName = Annotated[
-    str, Path(description=f"One of {', '.join(EXPORTS)}.", examples=["reports.csv"])
+    str,
+    Path(
+        description=f"One of {', '.join(EXPORTS)}; of a sealed campaign also one of "
+        f"{', '.join(SEALED_EXPORTS)}.",
+        examples=["reports.csv"],
+    ),
 ]
 Raw = Annotated[
     bool,

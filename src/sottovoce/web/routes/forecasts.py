@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from sottovoce.campaign.forecasting import Outlook, Question
 from sottovoce.errors import Reason, Refused, UsageError
-from sottovoce.mechanisms.registry import mechanism_class
+from sottovoce.mechanisms.registry import release_class
 from sottovoce.mechanisms.sampling import Sampled
 from sottovoce.model.campaign import MOST_TASKS, MOST_WORKERS
 from sottovoce.web.bodies import Asked
@@ -47,12 +47,12 @@ class ForecastAskedBody(Asked):
                 raise UsageError("a forecast needs two labels or more")
         with _field("privacy.mechanism"):
             if self.privacy.mechanism is not None:
-                mechanism_class(self.privacy.mechanism)
+                release_class(self.privacy.mechanism)
         with _field("privacy"):
             target = self.privacy.target()
         return Question(
             domain, target, self.tasks, self.workers, self.ability, self.privacy.mechanism,
-            dict(self.privacy.parameters),
+            self.privacy.planned(),
         )  # fmt: skip
 
 

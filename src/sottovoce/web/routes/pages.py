@@ -1,4 +1,4 @@
-"""The page that invites lead to. It knows nothing of reports."""
+"""The pages that invites and keyholders' links lead to. They know nothing of reports."""
 
 from __future__ import annotations
 
@@ -17,6 +17,12 @@ __all__ = ["router"]
 router = APIRouter(include_in_schema=False, tags=["pages"])
 
 BOTH = ["GET", "HEAD"]
+
+
+@router.api_route("/k/{campaign_id}", methods=BOTH, tags=["keyholder"])
+async def keyholder(request: Request) -> Response:
+    """Where keyholders' links lead: what to do with them. The secret follows the #."""
+    return page(request, "keyholder.html")
 
 
 @router.api_route("/c/{campaign_id}", methods=BOTH, tags=["worker"])

@@ -66,13 +66,23 @@ class AcknowledgementBody(BaseModel):
         "requestBody": {
             "required": True,
             "content": {
-                "application/json": {"schema": {"$ref": "#/components/schemas/Submission"}}
+                "application/json": {
+                    "schema": {
+                        "anyOf": [
+                            {"$ref": "#/components/schemas/Submission"},
+                            {"$ref": "#/components/schemas/Contribution"},
+                        ]
+                    }
+                }
             },
         }
     },
 )
 async def put_report(request: Request, campaign_id: CampaignId, report_id: ReportId) -> Response:
-    """Take one submission; 201, 200 when these bytes were stored before, 409 when others were."""
+    """Take one submission; 201, 200 when these bytes were stored before, 409 when others were.
+
+    A campaign whose answers are sealed takes a contribution instead, once from each worker.
+    """
     try:
         return await _taken(request, campaign_id, report_id)
     except Refused as refused:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from datetime import date
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel, Field
 
 from sottovoce.campaign.offering import block_for, offered
+from sottovoce.campaign.publishing import published_truths
 from sottovoce.campaign.returning import Returned, erase, own_reports
 from sottovoce.model import Campaign, State, Task
 from sottovoce.web.requests import Bearer, CampaignId, ReportId, TheService, receipt_of
@@ -40,6 +41,7 @@ class OfferBody(BaseModel):
     block: int = Field(description="How many of them a worker is given.")
     answers: int = Field(description="The most answers of a worker.")
     quota_left: int | None = Field(None, description="How many more workers may take part.")
+    published: bool = Field(description="Whether the truths can be read by workers.")
 
     @classmethod
     def of(cls, campaign: Campaign) -> OfferBody:
@@ -58,6 +60,7 @@ class OfferBody(BaseModel):
             block=campaign.block,
             answers=terms.answers,
             quota_left=None if quota is None else max(0, quota - campaign.counts.workers),
+            published=campaign.published,
         )
 
 
@@ -81,7 +84,7 @@ class BlockBody(BaseModel):
 
 
 class OwnReport(BaseModel):
-    """One report, as it was sent."""
+    """One report, as it was sent; `sealed` where it was sealed, and nobody can read it."""
 
     task: str
     report: str | float | int
@@ -137,9 +140,35 @@ def get_own_reports(
     )
 
 
+class PublishedTruth(BaseModel):
+    """What the requester found about a task."""
+
+    task: str
+    truth: str | int | float
+
+
+class PublishedTruthsBody(BaseModel):
+    """All truths, in the order of the tasks."""
+
+    truths: list[PublishedTruth]
+
+
+@router.get("/campaigns/{campaign_id}/truths", response_model=PublishedTruthsBody)
+def get_published_truths(service: TheService, campaign_id: CampaignId, shown: Bearer) -> Response:
+    """The truths of a campaign once its requester has published them.
+
+    A worker can so tell how well it did, on its own device.
+    """
+    truths = published_truths(service, campaign_id, shown)
+    return Response(f'{{"truths":{truths}}}', media_type="application/json")
+
+
 @router.delete("/campaigns/{campaign_id}/reports/{report_id}", status_code=204)
 def delete_own_report(
     service: TheService, campaign_id: CampaignId, report_id: ReportId, receipt: Bearer
 ) -> None:
-    """Take a submission back while the campaign is open; doing it again changes nothing."""
+    """Take a submission back while the campaign is open; doing it again changes nothing.
+
+    A sealed one can be taken back until the keyholders begin to check it.
+    """
     erase(service, campaign_id, receipt, report_id)

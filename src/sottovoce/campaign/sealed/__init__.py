@@ -1,0 +1,1 @@
+"""Sealed campaigns in the service: contributions, keyholders, batches, and one opening."""

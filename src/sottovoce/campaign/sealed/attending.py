@@ -1,0 +1,90 @@
+"""What only a running server knows: who is here now, who waits, and how long a batch rests.
+
+Nothing of it is stored: of a keyholder only its last day is, and of a batch no time at all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+__all__ = ["Attendance"]
+
+HERE = 60.0
+"""Seconds after its last question for which a keyholder counts as here."""
+
+REST = 600.0
+"""Seconds between a certified batch and the next, while the campaign is open."""
+
+Bell = tuple[asyncio.AbstractEventLoop, asyncio.Event]
+
+
+class Attendance:
+    """Keyholders that ask now and then, and bells that wake those who wait for work."""
+
+    def __init__(self, rest: float = REST, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rest, self._clock, self._lock = rest, clock, threading.Lock()
+        self._seen: dict[tuple[str, int], float] = {}
+        self._certified: dict[str, tuple[int, float]] = {}
+        self._bells: dict[str, set[Bell]] = defaultdict(set)
+        self.ending = False
+
+    def see(self, campaign: str, seat: int) -> None:
+        """A keyholder has asked."""
+        self._seen[campaign, seat] = self._clock()
+
+    def is_here(self, campaign: str, seat: int) -> bool:
+        """Whether it has asked in the last minute."""
+        seen = self._seen.get((campaign, seat))
+        return seen is not None and self._clock() - seen <= HERE
+
+    def has_rested(self, campaign: str, number: int) -> bool:
+        """Whether a batch was certified long enough ago; counted from when this server saw it."""
+        with self._lock:
+            before = self._certified.get(campaign)
+            if before is None or before[0] != number:
+                before = self._certified[campaign] = (number, self._clock())
+        return self._clock() - before[1] >= self._rest
+
+    @contextmanager
+    def listening(self, campaign: str) -> Iterator[asyncio.Event]:
+        """An event that is set when something may have changed. For the thread of a loop."""
+        bell = (asyncio.get_running_loop(), asyncio.Event())
+        with self._lock:
+            self._bells[campaign].add(bell)
+        try:
+            yield bell[1]
+        finally:
+            with self._lock:
+                self._bells[campaign].discard(bell)
+                if not self._bells[campaign]:
+                    del self._bells[campaign]
+
+    def ring(self, campaign: str) -> None:
+        """Wake those who wait for this campaign."""
+        with self._lock:
+            bells = list(self._bells.get(campaign, ()))
+        _ring(bells)
+
+    def end(self) -> None:
+        """Let nobody wait any more: the server stops."""
+        self.ending = True
+        # No lock: a signal's handler may interrupt the thread that holds it.
+        _ring([bell for bells in list(self._bells.values()) for bell in list(bells)])
+
+    def forget(self, campaign: str) -> None:
+        """Drop a campaign that was deleted."""
+        with self._lock:
+            self._certified.pop(campaign, None)
+            for key in [key for key in self._seen if key[0] == campaign]:
+                del self._seen[key]
+
+
+def _ring(bells: list[Bell]) -> None:
+    for loop, event in bells:
+        with suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(event.set)

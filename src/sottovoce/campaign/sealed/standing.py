@@ -1,0 +1,118 @@
+"""Where a sealed campaign stands: a function of which messages there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sqlalchemy import Connection
+
+from sottovoce.securesum.committee.messages import Phase
+from sottovoce.stores.database.messages import SERVER, Key, message_keys
+
+__all__ = ["AGREEMENT", "DEAD", "VERDICT", "Standing", "Work", "WorkKind"]
+
+VERDICT, DEAD, AGREEMENT = "verdict", "dead", "agreement"
+"""What the server notes beside the messages: what they come to. Nobody signs it.
+
+A verdict is noted for each batch, death once, and whether so many shares of the total agree.
+"""
+
+NONE = -1
+"""The number before the first batch."""
+
+
+class WorkKind(StrEnum):
+    """What a keyholder shall do next."""
+
+    DEAL = "deal"
+    CHECK = "check"
+    CONFIRM = "confirm"
+    OPEN = "open"
+    WAIT = "wait"
+    DONE = "done"
+    DEAD = "dead"
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a keyholder shall do, and about which batch."""
+
+    kind: WorkKind
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The messages there are, of a campaign with so many keyholders.
+
+    Batches are proposed one after another: the next when all have confirmed the last.
+    """
+
+    keys: frozenset[Key]
+    seats: int
+
+    @classmethod
+    def of(cls, connection: Connection, campaign: int, seats: int) -> Standing:
+        """As it is now."""
+        return cls(message_keys(connection, campaign), seats)
+
+    def senders(self, phase: str, number: int = 0) -> set[int]:
+        """Which seats have sent a message."""
+        return {k.sender for k in self.keys if (k.phase, k.number) == (phase, number)}
+
+    def has_all(self, phase: str, number: int = 0) -> bool:
+        """Whether all keyholders have."""
+        return len(self.senders(phase, number)) == self.seats
+
+    def has(self, phase: str, number: int = 0, sender: int = SERVER) -> bool:
+        """Whether there is this message."""
+        return Key(phase, sender, number) in self.keys
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether nothing can ever be opened."""
+        return self.has(DEAD)
+
+    @property
+    def proposed(self) -> int:
+        """The last batch that was proposed; 0 is the deals, -1 nothing."""
+        return max((k.number for k in self.keys if k.phase == Phase.PROPOSE), default=NONE)
+
+    @property
+    def certified(self) -> int:
+        """The last batch that all keyholders have confirmed; -1 where there is none."""
+        last = self.proposed
+        return last if last < 0 or self.has_all(Phase.CONFIRM, last) else last - 1
+
+    @property
+    def closing(self) -> int | None:
+        """The batch whose state the server asks to open."""
+        return next((k.number for k in self.keys if k.phase == Phase.CLOSE), None)
+
+    @property
+    def opens(self) -> set[int]:
+        """Who has opened its share of the total."""
+        return set() if self.closing is None else self.senders(Phase.OPEN, self.closing)
+
+    def confirmed(self, seat: int) -> int | None:
+        """The last batch that a keyholder has confirmed."""
+        numbers = [k.number for k in self.keys if (k.phase, k.sender) == (Phase.CONFIRM, seat)]
+        return max(numbers, default=None)
+
+    def work(self, seat: int) -> Work:
+        """What a keyholder shall do now."""
+        if self.is_dead:
+            return Work(WorkKind.DEAD)
+        if not self.has(Phase.DEAL, sender=seat):
+            return Work(WorkKind.DEAL)
+        if self.closing is not None:
+            if seat in self.opens:
+                return Work(WorkKind.DONE)
+            return Work(WorkKind.OPEN, self.closing)
+        last = self.proposed
+        if last >= 0 and not self.has(Phase.CHECK, last, seat):
+            return Work(WorkKind.CHECK, last)
+        if self.has(VERDICT, last) and not self.has(Phase.CONFIRM, last, seat):
+            return Work(WorkKind.CONFIRM, last)
+        return Work(WorkKind.WAIT)
