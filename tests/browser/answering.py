@@ -14,12 +14,13 @@ WORDS = {
     "en": {
         "agree": "I agree, start", "no": "No thanks", "next": "Next", "skip": "Skip",
         "back": "Back", "draw": "Draw and continue", "send": "Send", "done": "Done",
-        "data": "My data", "again": "Try now", "more": "Answer more",
+        "data": "My data", "again": "Try now", "more": "Answer more", "seal": "Seal and continue",
     },
     "ja": {
         "agree": "同意して始める", "no": "参加しない", "next": "次へ", "skip": "とばす",
         "back": "戻る", "draw": "くじを引いて進む", "send": "送信する", "done": "完了",
         "data": "自分のデータ", "again": "今すぐ送る", "more": "続けて答える",
+        "seal": "封印して進む",
     },
 }  # fmt: skip
 

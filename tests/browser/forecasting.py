@@ -30,7 +30,8 @@ def _forecast(question: dict[str, Any]) -> dict[str, Any]:
     privacy, domain = question["privacy"], question["domain"]
     epsilon, answers = privacy["epsilon"], privacy["answers"]
     numeric = domain["kind"] == "numeric"
-    gained = 1 - math.exp(-((epsilon / 2) ** 1.6))
+    sealed = privacy.get("mechanism") == "sealed-sum"
+    gained = 1 - math.exp(-((epsilon * (3 if sealed else 1) / 2) ** 1.6))
     clean, constant = (0.4, 2.5) if numeric else (CLEAN, CONSTANT)
     expected = constant + (clean - constant) * gained
     spread = 0.08 * abs(clean - constant)
@@ -45,7 +46,7 @@ def _forecast(question: dict[str, Any]) -> dict[str, Any]:
         "guarantee": {
             "per_answer": _held(epsilon, answers),
             "per_worker": _held(epsilon * answers, answers),
-            "odds": _odds(epsilon, len(domain.get("labels", "ab"))),
+            "odds": None if sealed else _odds(epsilon, len(domain.get("labels", "ab"))),
             "warning": "This hides little." if epsilon >= 4 else None,
         },
         "policy": {},

@@ -10,6 +10,7 @@ from tests.browser.answering import AtPage
 from tests.browser.chromium import NONE_FOUND, OPTIONS, find_chromium
 from tests.browser.screens_dashboard import shoot_dashboard
 from tests.browser.screens_drafting import shoot_drafting
+from tests.browser.screens_sealed import shoot_sealed
 from tests.browser.watching import Locale, Scheme, Size, watch
 
 from sottovoce.mechanisms.targets import Target
@@ -108,6 +109,7 @@ def main() -> None:
             ), "chance is against us: try again"
         shoot_drafting(browser, server, PLACE)
         shoot_dashboard(browser, server, PLACE)
+        shoot_sealed(browser, server, PLACE)
         browser.close()
 
 

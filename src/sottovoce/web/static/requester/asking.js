@@ -1,6 +1,8 @@
 // Asks the interface, with the requester's token. There is no cookie: the token is kept by this tab
 // (or by this device, if one asked for that), and goes out in a header and nowhere else.
 
+import { sentence } from "./saying.js";
+
 const BASE = document.documentElement.dataset.base ?? "";
 const KEPT = `sottovoce:token:${BASE}`;
 const WAS_AT = `sottovoce:was-at:${BASE}`;
@@ -178,10 +180,4 @@ function unanswered(error) {
 async function problemOf(response) {
   const said = await response.json().catch(() => ({}));
   return new Problem(response.status, said, Number(response.headers.get("retry-after")) || 0);
-}
-
-/** A message as a sentence. @param {string} message */
-function sentence(message) {
-  const text = message.charAt(0).toUpperCase() + message.slice(1);
-  return /[.!?]$/.test(text) ? text : `${text}.`;
 }

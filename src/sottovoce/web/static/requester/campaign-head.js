@@ -2,11 +2,14 @@
 
 import { ask, place, Problem } from "./asking.js";
 import { el, fill } from "./building.js";
+import { closeCampaign } from "./closing.js";
 import { confirmed } from "./confirming.js";
 import { copyOpenLink } from "./invites.js";
 import { once } from "./pressing.js";
+import { isSealed } from "./promises.js";
 import { renew } from "./renewing.js";
 import { figure, whole, written } from "./saying.js";
+import { againstWords, sealedWords } from "./sealed-promise.js";
 import { stamp } from "./sections.js";
 
 /** @typedef {import("./shapes.js").State} State */
@@ -25,10 +28,13 @@ export class CampaignHead {
     this.actions = el("p", { class: "actions" });
     this.status = el("p", { class: "hint", role: "status" });
     this.promise = el("div", { class: "promise-side" });
+    /** @type {State["rounds"]} as they were last heard of */
+    this.rounds = null;
   }
 
   /** @param {State} state */
-  update({ campaign }) {
+  update({ campaign, rounds }) {
+    this.rounds = rounds;
     if (!this.about.isConnected) fill(this.element, this.about, this.actions, this.status, this.promise);
     const { workers, reports, ...fixed } = campaign;
     renew(this.about, fixed, () => about(campaign));
@@ -77,7 +83,7 @@ export class CampaignHead {
   }
 
   /** @param {Campaign} campaign */
-  async open({ tasks }) {
+  async open({ tasks, policy }) {
     const sure = await confirmed({
       title: "Open this campaign?",
       words: [
@@ -88,7 +94,7 @@ export class CampaignHead {
     });
     if (!sure) return;
     await ask(`${this.path}/open`, { method: "POST" });
-    this.status.textContent = "Open. Now invite workers.";
+    this.status.textContent = isSealed(policy) ? "Open. Now give each keyholder its link, under Rounds." : "Open. Now invite workers.";
     this.changed();
   }
 
@@ -98,18 +104,9 @@ export class CampaignHead {
   }
 
   async close() {
-    const sure = await confirmed({
-      title: "Close this campaign for good?",
-      words: [
-        "No report is taken from then on. Workers are told that it is over, so a closed campaign " +
-          "does not open again.",
-        "Truths, weights and exports stay.",
-      ],
-      action: "Close it for good",
-    });
-    if (!sure) return;
-    await ask(`${this.path}/close`, { method: "POST" });
-    this.status.textContent = "Closed. The last reports are still being worked in.";
+    const said = await closeCampaign(this.path, this.rounds);
+    if (!said) return;
+    this.status.textContent = said;
     this.changed();
   }
 
@@ -150,13 +147,13 @@ function about(campaign) {
 }
 
 /** @param {Campaign} campaign */
-function promise({ guarantee, policy_hash: hash }) {
+function promise({ guarantee, policy, policy_hash: hash }) {
   const { per_answer: perAnswer, per_worker: perWorker, odds, warning } = guarantee;
   return [
     el(
       "div",
       { class: "promised" },
-      el("p", { class: "odds", text: odds ?? "Workers’ software randomises every answer." }),
+      el("p", { class: "odds", text: odds ?? withoutOdds(policy) }),
       warning ? el("p", { class: "notice bad", text: warning }) : null,
       el(
         "details",
@@ -167,12 +164,16 @@ function promise({ guarantee, policy_hash: hash }) {
           {},
           el("div", {}, el("dt", { text: "For one answer" }), el("dd", { text: held(perAnswer) })),
           el("div", {}, el("dt", { text: "For all answers of a worker" }), el("dd", { text: held(perWorker) })),
+          isSealed(policy) && el("div", {}, el("dt", { text: "Against" }), el("dd", { text: againstWords(policy) })),
           el("div", {}, el("dt", { text: "Policy" }), el("dd", {}, el("code", { class: "hash", text: hash }))),
         ),
       ),
     ),
   ];
 }
+
+/** @param {Campaign["policy"]} policy */
+const withoutOdds = (policy) => (isSealed(policy) ? sealedWords(policy) : "Workers’ software randomises every answer.");
 
 /** @param {Held} guarantee */
 function held({ epsilon, delta, exact, answers }) {

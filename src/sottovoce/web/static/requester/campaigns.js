@@ -2,8 +2,10 @@
 
 import { ask, place } from "./asking.js";
 import { at, el, fill, svg } from "./building.js";
+import { isSealed } from "./promises.js";
 import { offerSample } from "./sampling.js";
 import { counted, whole, written } from "./saying.js";
+import { sealedWords } from "./sealed-promise.js";
 
 /** @typedef {import("./shapes.js").Campaign} Campaign */
 
@@ -30,7 +32,7 @@ async function show() {
 
 /** @param {Campaign} campaign */
 function row(campaign) {
-  const { id, state, title, simulated, guarantee } = campaign;
+  const { id, state, title, simulated, guarantee, policy } = campaign;
   const isDraft = state === "draft";
   const address = isDraft ? `${place("campaigns", "new")}#${id}` : place("campaigns", id);
   return el("li", { class: "row" },
@@ -39,7 +41,7 @@ function row(campaign) {
       simulated && el("span", { class: "stamp", text: "Simulated" }),
       el("span", { class: `chip ${state}`, text: STATES[state] }),
     ),
-    el("p", { class: "promise-line", text: guarantee.odds ?? "A promise without odds: see its policy." }),
+    el("p", { class: "promise-line", text: guarantee.odds ?? (isSealed(policy) ? sealedWords(policy) : "A promise without odds: see its policy.") }),
     el("dl", { class: "figures" },
       figure("Tasks", whole(campaign.tasks)),
       isDraft ? null : [figure("Workers", whole(campaign.workers)), figure("Reports", whole(campaign.reports))],

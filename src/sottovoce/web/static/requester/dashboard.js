@@ -7,6 +7,8 @@ import { exportsSection } from "./exports.js";
 import { invitesSection } from "./invites.js";
 import { methodsSection } from "./methods.js";
 import { overviewSection, sentence } from "./overview.js";
+import { isSealed } from "./promises.js";
+import { roundsSection } from "./rounds.js";
 import { clock } from "./saying.js";
 import { Sections } from "./sections.js";
 import { settingsSection } from "./settings.js";
@@ -24,6 +26,7 @@ const path = `campaigns/${id}`;
 const head = new CampaignHead(at("head"), path, () => void look());
 const sections = new Sections(at("sections"), at("shown"), [
   overviewSection(),
+  roundsSection(path, () => void look()),
   truthsSection(path),
   weightsSection(path),
   invitesSection(path),
@@ -43,7 +46,8 @@ const look = watch(async () => {
       ask(`${path}/overview`),
       ask(`${path}/rejections`),
     ]);
-    const state = { campaign, overview, rejections };
+    const rounds = isSealed(campaign.policy) && campaign.state !== "draft" ? await ask(`${path}/rounds`) : null;
+    const state = { campaign, overview, rejections, rounds };
     show(state);
     return JSON.stringify(state);
   } catch (error) {

@@ -2,7 +2,7 @@
 // to the server at each step.
 
 import { ask } from "./asking.js";
-import { hidesParticipation } from "./promises.js";
+import { hidesParticipation, isSealed, SEALED } from "./promises.js";
 
 /** @typedef {import("./shapes.js").Campaign} Campaign */
 /** @typedef {{task: string, text?: string | null, image?: string | null}} Task */
@@ -27,6 +27,11 @@ import { hidesParticipation } from "./promises.js";
  * @property {number} epsilon for one unit
  * @property {"answer" | "worker"} unit
  * @property {string} mechanism none: the server chooses
+ * @property {boolean} sealed for keyholders, instead of being randomised on each device
+ * @property {import("./keyholder-cards.js").Card[]} cards of the keyholders
+ * @property {number} degree how many keyholders may be bad
+ * @property {string} minimum of workers in a total
+ * @property {"sum" | "histogram"} layout what is opened of numbers
  * @property {"before_send" | "after_send"} showDraw
  * @property {string} closesOn
  * @property {string} quota
@@ -43,6 +48,9 @@ const UNASKED = "…";
 
 export const USUAL_EPSILON = 2;
 
+/** Keyholders: twice the number that may be bad, and one more. */
+export const FEWEST = 3;
+
 /** @returns {Draft} */
 export function newDraft() {
   return {
@@ -50,6 +58,7 @@ export function newDraft() {
     kind: "categorical", labels: ["Yes", "No"], numbers: { low: "0", high: "10", step: "", unit: "" },
     answers: "", workers: "40", ability: "mixed", hides: false,
     epsilon: USUAL_EPSILON, unit: "answer", mechanism: "", showDraw: "before_send", closesOn: "", quota: "",
+    sealed: false, cards: [], degree: 1, minimum: "10", layout: "sum",
   };
 }
 
@@ -140,8 +149,23 @@ export function privacyOf(draft) {
     unit: draft.unit,
     answers: Number(draft.answers) || usualAnswers(draft),
     hide_participation: draft.hides,
-    ...(draft.mechanism ? { mechanism: draft.mechanism } : {}),
+    ...(draft.sealed ? sealedOf(draft) : draft.mechanism ? { mechanism: draft.mechanism } : {}),
   };
+}
+
+/** The same of sealed answers before there are keyholders, as forecasts have it. @param {Draft} draft */
+export function plannedOf(draft) {
+  const { degree, layout } = draft;
+  const opened = draft.kind === "numeric" ? { layout } : {};
+  const parameters = { seats: Math.max(FEWEST, draft.cards.length), degree, ...opened };
+  return { ...privacyOf({ ...draft, sealed: false, mechanism: SEALED }), parameters };
+}
+
+/** The server takes all keyholders, or none yet. @param {Draft} draft */
+function sealedOf({ kind, cards, degree, minimum, layout }) {
+  const keyholders = cards.length > 2 * degree ? cards : [];
+  const opened = kind === "numeric" ? { layout } : {};
+  return { mechanism: SEALED, sealed: { keyholders, degree, minimum: Number(minimum), ...opened } };
 }
 
 /** How many answers of a worker to begin with. @param {Draft} draft */
@@ -153,6 +177,8 @@ export function usualAnswers(draft) {
 function bodyOf(draft) {
   const isAsked = draft.question.trim() !== "";
   const start = newDraft();
+  const shown = draft.sealed ? start.showDraw : draft.showDraw; // nothing is drawn for sealed answers
+  const asked = isAsked ? draft : { ...start, tasks: draft.tasks };
   return {
     title: draft.title.trim() || "Untitled campaign",
     question: draft.question.trim() || UNASKED,
@@ -160,7 +186,7 @@ function bodyOf(draft) {
     quota: draft.quota ? Number(draft.quota) : null,
     closes_on: draft.closesOn || null,
     domain: domainOf(isAsked ? draft : start),
-    privacy: { ...privacyOf(isAsked ? draft : { ...start, tasks: draft.tasks }), show_draw: draft.showDraw },
+    privacy: { ...privacyOf(asked), show_draw: shown },
   };
 }
 
@@ -168,13 +194,16 @@ function bodyOf(draft) {
 function promiseOf(policy) {
   const { mechanism, promise } = policy;
   const name = mechanism.name === "sampled" ? mechanism.of.name : mechanism.name;
+  const { keyholders: cards, degree, minimum, layout } = mechanism;
   return {
     epsilon: Number(promise.epsilon),
     unit: promise.unit,
     answers: String(promise.answers),
     hides: hidesParticipation(policy),
-    mechanism: name,
     showDraw: policy.show_draw ?? "before_send",
+    ...(isSealed(policy)
+      ? { sealed: true, cards, degree, minimum: String(minimum), layout: layout === "histogram" ? layout : /** @type {const} */ ("sum") }
+      : { mechanism: name }),
   };
 }
 

@@ -2,6 +2,7 @@
 
 import { el, fill } from "./building.js";
 import { usualAnswers, USUAL_EPSILON } from "./draft.js";
+import { protectionChoice, sealingPart } from "./drafting-sealing.js";
 import { choosing, field, wholeNumber } from "./fields.js";
 import { fitting } from "./mechanisms.js";
 import { privacySlider } from "./privacy-slider.js";
@@ -69,7 +70,14 @@ export function privacyStep(draft, keep) {
     more.update();
     changed();
   };
-  const element = el("div", { class: "with-assumptions" },
+  const sealing = sealingPart(draft, changed);
+  sealing.element.hidden = !draft.sealed;
+  const protection = protectionChoice(draft, () => {
+    sealing.element.hidden = !draft.sealed;
+    more.update();
+    changed();
+  });
+  const element = el("div", {}, protection, sealing.element, el("div", { class: "with-assumptions" },
     slider.element,
     el("div", { class: "card" }, answers.element, workers.element,
       choosing("How able is the crowd?", ABILITIES, draft.ability, (value) => {
@@ -79,20 +87,23 @@ export function privacyStep(draft, keep) {
       choosing("Shall it stay private which tasks a worker answered?", HIDING, draft.hides ? "yes" : "no", hide),
       more.element,
     ),
-  );
+  ));
   slider.update();
-  return { element, check: () => [checks.answers(), checks.workers()].every(Boolean), leave: slider.leave };
+  const fine = (/** @type {() => boolean} */ seals) => [!draft.sealed || seals(), checks.answers(), checks.workers()].every(Boolean);
+  return { element, check: () => fine(sealing.check), mayLeave: () => fine(sealing.mayLeave), blame: sealing.blame, leave: slider.leave };
 }
 
 /** @param {{say: (words: string) => boolean}} one @param {number | string} found */
 const said = (one, found) => one.say(typeof found === "string" ? found : "");
 
-/** @param {Draft} draft @param {() => void} changed */
+/** What seldom has to be chosen; some of it is only for what devices randomise. @param {Draft} draft @param {() => void} changed */
 function advanced(draft, changed) {
   const select = el("select", {});
   const mechanism = field("Mechanism", select, "How an answer is randomised. Ours is a good choice.");
   const warning = el("p", { class: "notice bad", hidden: true, text: "Pages cannot do this one: workers will need the terminal." });
+  const ofDevices = el("div");
   const update = () => {
+    ofDevices.hidden = draft.sealed;
     const fit = fitting(draft);
     if (!fit.some(({ name }) => name === draft.mechanism)) draft.mechanism = "";
     const group = (/** @type {boolean} */ inBrowser) => fit.filter((each) => each.inBrowser === inBrowser)
@@ -108,18 +119,20 @@ function advanced(draft, changed) {
     changed();
   });
   update();
-  const isUsual = draft.unit === "answer" && draft.showDraw === "before_send" && !draft.mechanism;
-  const element = el("details", { class: "more", open: !isUsual }, el("summary", { text: "More" }),
+  fill(ofDevices,
     choosing("When does a worker see what was drawn?", SHOWING, draft.showDraw, (value) => {
       draft.showDraw = value;
       changed();
     }),
+    mechanism.element, warning);
+  const isUsual = draft.unit === "answer" && draft.showDraw === "before_send" && !draft.mechanism;
+  const element = el("details", { class: "more", open: !isUsual }, el("summary", { text: "More" }),
     choosing("What is the promise for?", UNITS, draft.unit, (value) => {
       draft.unit = value;
       draft.epsilon = value === "answer" ? USUAL_EPSILON : USUAL_TOTAL;
       changed();
     }),
-    mechanism.element, warning,
+    ofDevices,
   );
   return { element, update };
 }

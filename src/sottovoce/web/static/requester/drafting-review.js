@@ -5,7 +5,9 @@ import { el, fill } from "./building.js";
 import { inWords } from "./mechanisms.js";
 import { hundred, inNumbers, of100 } from "./odds.js";
 import { preview } from "./preview.js";
+import { isSealed } from "./promises.js";
 import { counted, whole, written } from "./saying.js";
+import { againstWords, keyholdersCard, sealedWords } from "./sealed-promise.js";
 
 /** @typedef {import("./draft.js").Draft} Draft */
 /** @typedef {import("./drafting.js").View} View */
@@ -42,21 +44,23 @@ function laid(campaign, draft) {
           line("Answers", domainWords(campaign)),
           line("Each worker gets", counted(campaign.block, "task")),
           line("Which tasks were answered", draft.hides ? "stays private" : "can be seen"),
-          line("Workers see what was drawn", draft.showDraw === "before_send" ? "before it is sent" : "after it was sent"),
+          !isSealed(policy) && line("Workers see what was drawn", draft.showDraw === "before_send" ? "before it is sent" : "after it was sent"),
           line("Ends", endWords(campaign)),
         ),
       ),
       el("section", { class: "card promise" },
         el("h2", { text: "What is promised" }),
-        el("div", { class: "odds-row small" }, hundred(of100(guarantee.odds)), el("p", { class: "odds", text: guarantee.odds ?? "There are no odds to say." })),
+        isSealed(policy) ? el("p", { class: "odds", text: sealedWords(policy) }) : odds(guarantee.odds),
         guarantee.warning && el("p", { class: "notice bad", text: guarantee.warning }),
         el("dl", { class: "fine" },
           line("For one answer", inNumbers(guarantee.per_answer)),
           line(`For ${counted(campaign.answers, "answer")} of a worker`, inNumbers(guarantee.per_worker)),
+          isSealed(policy) && line("Against", againstWords(policy)),
           line("Mechanism", inWords(mechanism)),
         ),
         el("p", { class: "fine" }, "Policy ", el("code", { class: "hash", text: policy_hash })),
       ),
+      isSealed(policy) && keyholdersCard(policy),
       el("section", { class: "notice lock" },
         el("h2", { text: "What no longer changes" }),
         el("p", { text: "Once it is open, its tasks, question, answers and promise are locked: workers’ software pins the policy by this hash and refuses any other. You can close the campaign at any time." }),
@@ -65,6 +69,9 @@ function laid(campaign, draft) {
     el("aside", { class: "sticky", "aria-label": "Preview" }, preview(draft).element),
   );
 }
+
+/** @param {string | null} words */
+const odds = (words) => el("div", { class: "odds-row small" }, hundred(of100(words)), el("p", { class: "odds", text: words ?? "There are no odds to say." }));
 
 /** @param {string} name @param {string} value */
 const line = (name, value) => el("div", {}, el("dt", { text: name }), el("dd", { text: value }));

@@ -16,11 +16,13 @@ import { takenScenario } from "./scenario.js";
 
 /**
  * What a step shows. `check` tells whether one may go on, and says what is wrong beside its field;
- * `blame` does so with what the server found, if it knows the field; `leave` ends what it began.
+ * `mayLeave` does so for a draft that is left for later, where that takes less; `blame` does so with
+ * what the server found, if it knows the field; `leave` ends what it began.
  *
  * @typedef {object} View
  * @property {HTMLElement} element
  * @property {() => boolean | Promise<boolean>} check
+ * @property {() => boolean} [mayLeave]
  * @property {(problem: Problem) => boolean} [blame]
  * @property {() => void} [leave]
  */
@@ -145,10 +147,7 @@ function before(step) {
 async function advance(step, form) {
   said.textContent = "";
   keep(draft);
-  if (!(await view?.check())) {
-    /** @type {HTMLElement | null} */ (form.querySelector("[aria-invalid='true']"))?.focus();
-    return;
-  }
+  if (!(await view?.check())) return pointOut(form);
   await working(form, async () => {
     if (step === "review") return openIt();
     await write(draft);
@@ -160,17 +159,22 @@ async function advance(step, form) {
   });
 }
 
+/** The first field that is wrong. @param {HTMLElement} form */
+function pointOut(form) {
+  /** @type {HTMLElement | null} */ (form.querySelector("[aria-invalid='true']"))?.focus();
+}
+
 async function openIt() {
   await ask(`campaigns/${draft.id}/open`, { method: "POST" });
   forget(draft);
-  location.assign(`${place("campaigns", String(draft.id))}#invites`);
+  location.assign(`${place("campaigns", String(draft.id))}${draft.sealed ? "#rounds" : "#invites"}`);
 }
 
 /** What is wrong is no reason to lose the rest: it stays in this tab. */
 async function leave() {
   const form = /** @type {HTMLElement} */ (document.querySelector("#step form"));
   keep(draft);
-  if (!(await view?.check())) return;
+  if (!(await (view?.mayLeave ?? view?.check)?.())) return pointOut(form);
   await working(form, async () => {
     await write(draft);
     location.assign(place("campaigns"));

@@ -4,6 +4,7 @@ import { answer, Problem, save } from "./asking.js";
 import { el } from "./building.js";
 import { copying } from "./copying.js";
 import { once } from "./pressing.js";
+import { isSealed } from "./promises.js";
 import { renew } from "./renewing.js";
 import { counted, size } from "./saying.js";
 import { sectionElement } from "./sections.js";
@@ -25,6 +26,9 @@ const TABLES = [
   { table: "policy", title: "Policy", words: "What was promised, as workers’ software pins it. Needed to infer truths elsewhere.", formats: ["json"] },
 ];
 
+/** What there is only where each worker's reports can be read. */
+const OF_REPORTS = ["workers", "reports", "crowdkit"];
+
 /** @param {string} path @returns {Section} */
 export function exportsSection(path) {
   const rows = el("ul", { class: "exports" });
@@ -39,10 +43,10 @@ export function exportsSection(path) {
   /** @param {State} state */
   function update({ campaign }) {
     const isNumeric = campaign.domain.kind === "numeric";
-    renew(rows, [isNumeric, campaign.simulated], () =>
-      TABLES.filter(({ table }) => !(isNumeric && table === "crowdkit")).map((table) => row(table, path, campaign)),
-    );
-    renew(terminal, campaign.id, () => commandLine(campaign.id));
+    const sealed = isSealed(campaign.policy);
+    const left = sealed ? OF_REPORTS : isNumeric ? ["crowdkit"] : [];
+    renew(rows, [left, campaign.simulated], () => TABLES.filter(({ table }) => !left.includes(table)).map((table) => row(table, path, campaign)));
+    renew(terminal, campaign.id, () => (sealed ? noReports() : commandLine(campaign.id)));
   }
   return { name: "exports", title: "Exports", element, show: update, update };
 }
@@ -122,6 +126,13 @@ function linesIn(piece) {
   let lines = 0;
   for (let at = piece.indexOf(10); at >= 0; at = piece.indexOf(10, at + 1)) lines += 1;
   return lines;
+}
+
+function noReports() {
+  return [
+    el("h3", { text: "No reports to export" }),
+    el("p", { class: "hint", text: "What workers of a sealed campaign send is readable by nobody, so there is no table of it, and none of weights. Truths are there once the total is open." }),
+  ];
 }
 
 /** @param {string} id */

@@ -229,9 +229,9 @@ class Invites {
     });
     if (!sure) return;
     const { revoked } = await ask(`${this.path}/invites`, { method: "DELETE" });
-    const { title } = kept(this.id);
+    const { title, keyholders } = kept(this.id);
     forget(this.id);
-    keep(this.id, { title });
+    keep(this.id, { title, keyholders });
     this.showOpen();
     this.showSingle();
     this.done.textContent = `${counted(revoked, "link")} no longer ${revoked === 1 ? "works" : "work"}.`;

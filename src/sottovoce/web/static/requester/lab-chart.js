@@ -4,8 +4,9 @@ import { lineChart } from "../charts.js";
 import { plain } from "../charts/scales.js";
 import { el } from "./building.js";
 import { calledName, counting } from "./mechanisms.js";
-import { of100 } from "./odds.js";
+import { betsOf100, of100 } from "./odds.js";
 import { isOutlook } from "./outlooks.js";
+import { SEALED } from "./promises.js";
 import { percent } from "./saying.js";
 
 /** @typedef {import("./lab-form.js").Lab} Lab */
@@ -62,6 +63,6 @@ function score(found, row, place, of) {
 
 /** @param {Found[0][0]} one */
 function oddsAt(one) {
-  const kept = isOutlook(one) ? of100(one.guarantee.odds) : null;
+  const kept = !isOutlook(one) ? null : one.mechanism === SEALED ? betsOf100(one.guarantee.per_answer.epsilon ?? Infinity) : of100(one.guarantee.odds);
   return kept === null ? "" : `\n${kept}`;
 }

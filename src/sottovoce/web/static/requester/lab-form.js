@@ -2,7 +2,8 @@
 
 import { el, fill } from "./building.js";
 import { choosing, field, wholeNumber } from "./fields.js";
-import { calledName, fitting } from "./mechanisms.js";
+import { calledName, comparable } from "./mechanisms.js";
+import { SEALED } from "./promises.js";
 
 /**
  * A campaign that does not exist. Numbers are as they were typed.
@@ -58,7 +59,7 @@ export function scenarioForm(lab, changed) {
     ].every(Boolean);
   };
   const choices = () => {
-    const fit = fitting({ kind: lab.kind, labels: Array(Number(lab.labels) || 2).fill(""), hides: lab.hides });
+    const fit = comparable({ kind: lab.kind, labels: Array(Number(lab.labels) || 2).fill(""), hides: lab.hides });
     lab.mechanisms = lab.mechanisms.filter((name) => fit.some((each) => each.name === name));
     if (!lab.mechanisms.length) lab.mechanisms = fit.slice(0, 1).map(({ name }) => name);
     fill(mechanisms, fit.map(({ name, inBrowser }) => tick(name, inBrowser)));
@@ -71,7 +72,8 @@ export function scenarioForm(lab, changed) {
       limit();
       changed(check());
     });
-    return el("label", { class: "tick" }, box, el("span", {}, calledName(name), !inBrowser && el("span", { class: "hint", text: "Workers need the terminal" })));
+    return el("label", { class: "tick" }, box, el("span", {}, calledName(name),
+      !inBrowser && el("span", { class: "hint", text: "Workers need the terminal" }), name === SEALED && el("span", { class: "hint", text: "You need keyholders" })));
   };
   const limit = () => {
     for (const box of mechanisms.querySelectorAll("input")) {

@@ -8,6 +8,7 @@ import { labChart, labTable } from "./lab-chart.js";
 import { scenarioForm } from "./lab-form.js";
 import { planLine } from "./lab-line.js";
 import { Outlooks } from "./outlooks.js";
+import { SEALED } from "./promises.js";
 import { handOver } from "./scenario.js";
 
 /** @typedef {import("./lab-form.js").Lab} Lab */
@@ -93,7 +94,8 @@ function names(count) {
 
 /** What a new campaign takes over. @param {Lab} lab */
 function drafted(lab) {
-  const { kind, workers, answers, ability, hides, mechanisms } = lab;
+  const { kind, workers, answers, ability, hides, mechanisms: [first = ""] } = lab;
+  const sealed = first === SEALED;
   const numbers = { ...newDraft().numbers, low: lab.low, high: lab.high };
-  return { kind, workers, answers, ability, hides, numbers, labels: kind === "numeric" ? newDraft().labels : names(Number(lab.labels)), mechanism: mechanisms[0] ?? "" };
+  return { kind, workers, answers, ability, hides, numbers, labels: kind === "numeric" ? newDraft().labels : names(Number(lab.labels)), sealed, mechanism: sealed ? "" : first };
 }

@@ -3,7 +3,8 @@
 
 /** @typedef {{size: number, path: string}} Code */
 /** @typedef {{link: string, code: Code | null}} Card */
-/** @typedef {{title: string, open: Card | null, single: Card[]}} Links */
+/** @typedef {import("./keyholder-links.js").SeatLink} SeatLink */
+/** @typedef {{title: string, open: Card | null, single: Card[], keyholders: SeatLink[]}} Links */
 
 /** How many cards fit into what a browser keeps for a tab. */
 export const MOST_CARDS = 500;
@@ -17,7 +18,7 @@ const place = (id) => `sottovoce:links:${id}`;
 /** @param {string} id @returns {Links} */
 export function kept(id) {
   const found = beyond.get(id) ?? JSON.parse(sessionStorage.getItem(place(id)) ?? "null");
-  return found ?? { title: "", open: null, single: [] };
+  return { title: "", open: null, single: [], keyholders: [], ...found };
 }
 
 /** @param {string} id @param {Partial<Links>} more */

@@ -1,5 +1,7 @@
 // Mechanisms in plain words, and which of them fit.
 
+import { SEALED } from "./promises.js";
+
 /** @typedef {{kind: string, labels: string[], hides: boolean}} Asked */
 /** @typedef {{name: string, words: string, inBrowser: boolean}} Mechanism */
 
@@ -14,9 +16,11 @@ const WORDS = {
   duchi: "Two ends: which end of the range it is nearer to",
   threshold: "Threshold: above or below a random mark",
   "matrix-factorization": "Matrix factorisation: all answers in one bundle",
+  [SEALED]: "Sealed sums: keyholders open one total, with noise in it",
 };
 
 const ON_TERMINALS = ["two-layer", "matrix-factorization"];
+const MOST_SEALED_LABELS = 256;
 
 /** A mechanism in plain words. @param {string} name */
 export function inWords(name) {
@@ -37,6 +41,17 @@ export function calledName(name) {
 export function fitting({ kind, labels, hides }) {
   const names = kind === "numeric" ? ofNumbers(hides) : ofLabels(labels.length, hides);
   return names.map((name) => ({ name, words: inWords(name), inBrowser: !ON_TERMINALS.includes(name) }));
+}
+
+/**
+ * Those that can be compared: sealed answers too, as far as a ballot has room for so many labels.
+ *
+ * @param {Asked} asked
+ * @returns {Mechanism[]}
+ */
+export function comparable(asked) {
+  const isTooMany = asked.kind !== "numeric" && asked.labels.length > MOST_SEALED_LABELS;
+  return [...fitting(asked), ...(isTooMany ? [] : [{ name: SEALED, words: inWords(SEALED), inBrowser: true }])];
 }
 
 /** @param {boolean} hides */
@@ -63,6 +78,8 @@ export function counting(mechanism) {
     case "duchi":
     case "threshold":
       return "of 100 workers so many tell the true side";
+    case SEALED:
+      return "of 100 guesses at an answer so many are right at most";
     default:
       return "of 100 workers so many send their true answer";
   }

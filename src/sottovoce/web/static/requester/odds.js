@@ -36,6 +36,16 @@ export function keptOf100(epsilon, symbols) {
   return Math.round((100 * Math.exp(epsilon)) / (Math.exp(epsilon) + symbols - 1));
 }
 
+/**
+ * How many of 100 bets on one of two answers, as likely as each other before, are won at most by who
+ * sees what is opened: e^epsilon / (e^epsilon + 1), rounded up.
+ *
+ * @param {number} epsilon
+ */
+export function betsOf100(epsilon) {
+  return Math.ceil(100 / (1 + Math.exp(-epsilon)) - 1e-9);
+}
+
 /** Ten rows of ten: full for what is kept, hollow for the others. @param {number | null} kept */
 export function hundred(kept) {
   const marks = Array.from({ length: 100 }, (_, at) => {

@@ -2,9 +2,11 @@
 
 import { heatStrip, histogram } from "../charts.js";
 import { el } from "./building.js";
+import { large } from "./large-figures.js";
 import { rejectionRows } from "./rejections.js";
 import { renew } from "./renewing.js";
 import { counted, figure, percent, range, whole } from "./saying.js";
+import { sealedFigures, sealedProgress, sealedSentence } from "./sealed-overview.js";
 import { sectionElement } from "./sections.js";
 
 /** @typedef {import("./shapes.js").State} State */
@@ -28,10 +30,10 @@ export function overviewSection() {
   const element = sectionElement("overview", "Overview", figures, progress, cards);
 
   /** @param {State} state */
-  function update({ campaign, overview, rejections }) {
+  function update({ campaign, overview, rejections, rounds }) {
     const { coverage, certainty } = overview;
-    renew(figures, overview, () => largeFigures(overview));
-    renew(progress, [overview, campaign.state], () => progressOf(overview, campaign.state));
+    renew(figures, [overview, rounds], () => (rounds ? sealedFigures(overview, rounds) : largeFigures(overview)));
+    renew(progress, [overview, rounds, campaign.state], () => (rounds ? sealedProgress(overview, rounds) : progressOf(overview, campaign.state)));
     renew(parts.coverage, coverage, () => (coverage.hidden ? noCoverage() : coverageOf(overview)));
     renew(parts.certainty, [certainty, campaign.unit], () => certaintyOf(certainty, campaign.unit));
     renew(parts.rejections, rejections, () => rejectionRows(rejections));
@@ -44,7 +46,8 @@ export function overviewSection() {
  *
  * @param {State} state
  */
-export function sentence({ overview }) {
+export function sentence({ overview, rounds }) {
+  if (rounds) return sealedSentence(rounds);
   const { workers, reports, certainty, reports_waiting: waiting } = overview;
   const came = `${counted(workers, "worker")} sent ${counted(reports, "report")}`;
   const settled = certainty ? `, and ${whole(certainty.settled)} of ${counted(overview.tasks, "task")} settled` : "";
@@ -60,16 +63,6 @@ function largeFigures({ workers, reports, certainty, tasks, reports_waiting: wai
     large("Settled tasks", whole(settled), `of ${whole(tasks)}`),
     large("Reports waiting", whole(waiting)),
   ];
-}
-
-/** @param {string} name @param {string} value @param {string} [beside] */
-function large(name, value, beside) {
-  return el(
-    "div",
-    {},
-    el("dt", { text: name }),
-    el("dd", {}, value, beside ? el("span", { class: "beside", text: ` ${beside}` }) : null),
-  );
 }
 
 /**

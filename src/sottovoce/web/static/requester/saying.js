@@ -31,6 +31,15 @@ export function measured(value, error) {
 /** So many of something: "1 report", "1,200 reports". @param {number} count @param {string} noun */
 export const counted = (count, noun) => `${whole(count)} ${noun}${count === 1 ? "" : "s"}`;
 
+/** A message of the server's as a sentence. @param {string} message */
+export function sentence(message) {
+  const text = message.charAt(0).toUpperCase() + message.slice(1);
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+/** Names one after the other: "A", "A and B", "A, B and C". @param {string[]} names */
+export const listed = (names) => (names.length < 2 ? names.join() : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`);
+
 /**
  * A share in per cent. What is nearly all or nearly nothing is not said to be all or nothing.
  *
@@ -47,10 +56,15 @@ export function percent(share) {
 export const clock = (moment) => `${moment.toISOString().slice(11, 19)} UTC`;
 
 /** A day as it is written out: 2031-12-24 is 24 December 2031. @param {string} day */
-export function written(day) {
+export const written = (day) => dated(day, "long");
+
+/** The same where there is little room: 24 Dec 2031. @param {string} day */
+export const shortly = (day) => dated(day, "short");
+
+/** @param {string} day @param {"long" | "short"} month */
+function dated(day, month) {
   const date = new Date(`${day}T00:00:00Z`);
-  const how = /** @type {const} */ ({ day: "numeric", month: "long", year: "numeric" });
-  return date.toLocaleDateString("en-GB", { ...how, timeZone: "UTC" });
+  return date.toLocaleDateString("en-GB", { day: "numeric", month, year: "numeric", timeZone: "UTC" });
 }
 
 /** A size in bytes. @param {number} bytes */

@@ -19,9 +19,9 @@ export class Sections {
     this.links = sections.map(({ name, title }) => el("a", { href: address(name), text: title }));
     /** @type {Section} */
     this.current = /** @type {Section} */ (sections[0]);
-    this.current = this.named().section;
     /** @type {State | null} */
     this.state = null;
+    this.current = this.named().section;
     this.nav = nav;
     nav.append(...this.links);
     room.append(...sections.map((section) => section.element));
@@ -32,8 +32,24 @@ export class Sections {
   update(state) {
     const isFirst = this.state === null;
     this.state = state;
-    if (isFirst) this.show(this.named().query);
+    this.sections.forEach((section, i) => {
+      const link = this.links[i];
+      if (link) link.hidden = !this.has(section);
+    });
+    if (isFirst) this.begin();
     else this.current.update(state);
+  }
+
+  /** What the address names, if the campaign has it. */
+  begin() {
+    const { section, query } = this.named();
+    this.current = this.has(section) ? section : /** @type {Section} */ (this.sections[0]);
+    this.show(query);
+  }
+
+  /** @param {Section} section */
+  has({ isFor }) {
+    return this.state === null || isFor === undefined || isFor(this.state);
   }
 
   /** The address has changed: another section, or something else in the same one. */
@@ -65,7 +81,7 @@ export class Sections {
    */
   named() {
     const [name = "", query = ""] = location.hash.slice(1).split("?");
-    const wanted = name === "" ? this.sections[0] : this.sections.find((each) => each.name === name);
+    const wanted = name === "" ? this.sections[0] : this.sections.find((each) => each.name === name && this.has(each));
     return { section: wanted ?? this.current, query: new URLSearchParams(query), isKnown: wanted !== undefined };
   }
 }

@@ -25,6 +25,7 @@ export {};
  * @property {string | null} closed_on
  * @property {number} workers
  * @property {number} reports
+ * @property {boolean} published whether workers are shown the truths
  */
 
 /**
@@ -77,7 +78,25 @@ export {};
 
 /** @typedef {{reason: string, words: string, count: number}} Rejection */
 /** @typedef {{rejections: Rejection[], total: number}} Rejections */
-/** @typedef {{campaign: Campaign, overview: Overview, rejections: Rejections}} State */
+/** @typedef {{seat: number, name: string, fingerprint: string, seen_on: string | null, is_here: boolean, dealt: boolean, confirmed: number | null, opened: boolean}} Seat */
+
+/**
+ * How the protocol of a sealed campaign stands.
+ *
+ * @typedef {object} Rounds
+ * @property {"dealing" | "collecting" | "checking" | "closing" | "opening" | "opened" | "dead"} phase
+ * @property {Seat[]} keyholders
+ * @property {number} uploads
+ * @property {number} waiting not yet in a certified state
+ * @property {number} checked
+ * @property {{worker: string, reason: string, words: string}[]} dropped
+ * @property {number} minimum
+ * @property {{needed: number, opened: number}} quorum
+ * @property {string | null} problem
+ * @property {string | null} state
+ */
+
+/** `rounds` is null where answers are not sealed, and in a draft. @typedef {{campaign: Campaign, overview: Overview, rejections: Rejections, rounds: Rounds | null}} State */
 /** @typedef {{task: string, truth: string | number, confidence?: number | null, standard_error?: number | null, answers: number}} Truth */
 /** @typedef {{worker: string, weight: number | null, answers: number}} Worker */
 /** @typedef {{open: number, single: number, used: number}} InviteCounts */
@@ -93,4 +112,5 @@ export {};
  * @property {HTMLElement} element
  * @property {(state: State, query: URLSearchParams) => void} show
  * @property {(state: State) => void} update
+ * @property {(state: State) => boolean} [isFor] whether a campaign has it; left out: all have
  */

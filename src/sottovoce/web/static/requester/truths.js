@@ -5,6 +5,7 @@ import { ask } from "./asking.js";
 import { el, fill } from "./building.js";
 import { certaintyChart, settledWords, WHY_NO_COUNTS } from "./overview.js";
 import { pageOf, Pager, pagesOf, ROWS } from "./paging.js";
+import { isSealed } from "./promises.js";
 import { renew } from "./renewing.js";
 import { counted } from "./saying.js";
 import { address, sectionElement } from "./sections.js";
@@ -52,16 +53,17 @@ class Truths {
       el("thead", {}, this.head),
       this.rows,
     );
-    this.element = sectionElement(
-      "truths",
-      "Truths",
-      this.about,
+    this.listed = el(
+      "div",
+      {},
       el("p", { class: "orders", role: "group", "aria-label": "Order" }, ...this.orders),
       el("div", { class: "scroll", role: "region", "aria-label": "Table of truths", tabindex: 0 }, table),
       this.pager.element,
       this.note,
       this.why,
     );
+    this.sealed = sealedStill();
+    this.element = sectionElement("truths", "Truths", this.sealed, this.about, this.listed);
   }
 
   /** @param {State} state @param {URLSearchParams} query */
@@ -81,7 +83,10 @@ class Truths {
   /** @param {State} state */
   update(state) {
     const { certainty, summary } = state.overview;
-    const { unit } = state.campaign;
+    const { unit, policy } = state.campaign;
+    const isShut = isSealed(policy) && summary === null;
+    this.sealed.hidden = !isShut;
+    this.listed.hidden = isShut;
     this.about.hidden = certainty === null;
     if (certainty) {
       const words = settledWords(certainty, unit);
@@ -146,6 +151,17 @@ class Truths {
     this.texts ??= ask(`${this.path}/tasks?limit=${TEXTS}`).then(({ tasks }) => textByTask(tasks));
     return this.texts;
   }
+}
+
+/** Instead of an empty table. */
+function sealedStill() {
+  return el(
+    "div",
+    { class: "card" },
+    el("h3", { text: "The truths are sealed still" }),
+    el("p", { text: "They appear once, all together: after you have closed the campaign, when the keyholders have checked everything and opened the total. Until then nobody can know them, and neither can you." }),
+    el("p", { class: "actions" }, el("a", { class: "button quiet", href: address("rounds"), text: "How the rounds stand" })),
+  );
 }
 
 /** @param {{task: string, text: string}[]} tasks @returns {Map<string, string>} */

@@ -5,6 +5,7 @@ import { ask } from "./asking.js";
 import { el, fill } from "./building.js";
 import { WHY_NO_COUNTS } from "./overview.js";
 import { pageOf, Pager, pagesOf, ROWS } from "./paging.js";
+import { isSealed } from "./promises.js";
 import { renew } from "./renewing.js";
 import { range, whole } from "./saying.js";
 import { address, sectionElement } from "./sections.js";
@@ -74,8 +75,9 @@ class Weights {
   /** @param {State} state */
   update(state) {
     const { summary, weights } = state.overview;
-    renew(this.about, [weights, summary?.method], () => aboutWeights(state));
-    const hasNone = weights.why_none !== null || weights.workers === 0;
+    const { policy } = state.campaign;
+    renew(this.about, [weights, summary?.method], () => (isSealed(policy) ? ownWeights() : aboutWeights(state)));
+    const hasNone = isSealed(policy) || weights.why_none !== null || weights.workers === 0;
     this.table.hidden = this.pager.element.hidden = hasNone;
     const news = JSON.stringify([summary, weights]);
     if (!hasNone && news !== this.seen) void this.load(state, news);
@@ -108,6 +110,20 @@ class Weights {
     fill(this.rows, workers.map((worker) => weightRow(worker, hidden)));
     this.pager.update(this.page, total);
   }
+}
+
+/** Where nobody can weigh workers but themselves. */
+function ownWeights() {
+  return [
+    el(
+      "div",
+      { class: "card" },
+      el("h3", { text: "Workers compute their own weights" }),
+      el("p", { text: "Only totals are opened, so nobody can see how well one worker did. Once you have published the truths, each worker can compare its own answers with them, on its own device:" }),
+      el("pre", { tabindex: 0 }, el("code", { text: "sottovoce weigh LINK --answers answers.csv" })),
+      el("p", { class: "hint", text: "No weight is sent to anybody." }),
+    ),
+  ];
 }
 
 /** @param {State} state */

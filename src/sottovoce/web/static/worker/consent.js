@@ -3,11 +3,13 @@
 import { sha256 } from "../randomize.js";
 import { button, card, copyable, details, el, heading } from "./building.js";
 import { asked, guaranteeWith, remaining } from "./drawing.js";
-import { change, forget, kept as record, limit, raiseLimit, spentElsewhere } from "./keeping.js";
+import { change, forget, kept as record, limit, raiseLimit, shown, spentElsewhere } from "./keeping.js";
 import { hundred, oddsSentence } from "./odds.js";
+import { howSealed } from "./sealed.js";
+import { isSealed, offersSealing } from "./sealing.js";
 import { number, t, upwards } from "./wording.js";
 
-/** @import { App } from "./types.js" */
+/** @import { App, DrawnApp } from "./types.js" */
 
 /** From this epsilon per answer on, little is hidden. */
 const LITTLE = 4;
@@ -23,7 +25,7 @@ export function consent(app) {
     el("p", { class: "hint" }, t.howMany(number(left), number(app.tasks.length < app.offer.tasks ? app.offer.tasks : left), location.host)),
     promise(app),
     stored(app),
-    trust(),
+    trust(app),
     budget(app, count),
     count > 0 && el("p", { class: "hint ahead" }, t.noAccount),
     el("p", { class: "actions" },
@@ -37,62 +39,79 @@ function promise(app) {
   const { verified } = app;
   const count = Math.min(app.tasks.length, verified.answers);
   const { perAnswer, perWorker } = verified.guarantee(count);
-  const [kept, other] = t.marks(verified.alphabet);
-  const sent = verified.sample === null ? count : Math.min(count, verified.sample);
+  const isLittle = perAnswer >= LITTLE, factor = upwards(Math.exp(perAnswer));
   return el("section", { class: "card promise" },
     el("h2", {}, t.whatHappens),
-    el("p", {}, t.changedHere, perAnswer < LITTLE && t.nobodySure),
+    ...(isSealed(app) ? howSealed(app) : howChanged(app, count, isLittle)),
+    isSealed(app) && !isLittle && el("p", {}, t.totalHides),
+    verified.hidesParticipation && el("p", {}, t.skippingHidden),
+    count > 1 && el("p", {}, t.together(number(count), perWorker / perAnswer)),
+    isLittle && el("p", { class: "notice bad" }, isSealed(app) ? t.totalHidesLittle : t.hidesLittle),
+    details(t.inNumbers,
+      el("dl", {},
+        row(t.forOneAnswer, t.epsilonPerAnswer(upwards(perAnswer))),
+        row(t.forAll(number(count)), t.epsilonPerWorker(upwards(perWorker)))),
+      el("p", { class: "hint" }, isSealed(app)
+        ? t.totalExplained(factor, number(app.verified.colluders)) : t.numbersExplained(factor)),
+      el("p", { class: "hint" }, t.policyIs, " ", el("code", { class: "hash" }, verified.hash))));
+}
+
+/** The odds of a report. @param {DrawnApp} app @param {number} count @param {boolean} isLittle */
+function howChanged({ verified }, count, isLittle) {
+  const [kept, other] = t.marks(verified.alphabet);
+  const sent = verified.sample === null ? count : Math.min(count, verified.sample);
+  return [
+    el("p", {}, t.changedHere, !isLittle && t.nobodySure),
     el("figure", { class: "odds-figure" },
       hundred(verified.odds.of100),
       el("figcaption", {},
         el("p", { class: "odds" }, oddsSentence(verified)),
         el("p", { class: "hint key" }, el("span", { class: "mark-kept" }), kept, el("span", { class: "mark-other" }), other))),
     sent < count && el("p", {}, t.sampledOnly(number(sent), number(count))),
-    verified.hidesParticipation && el("p", {}, t.skippingHidden),
-    count > 1 && el("p", {}, t.together(number(count), perWorker / perAnswer)),
-    perAnswer >= LITTLE && el("p", { class: "notice bad" }, t.hidesLittle),
-    details(t.inNumbers,
-      el("dl", {},
-        row(t.forOneAnswer, t.epsilonPerAnswer(upwards(perAnswer))),
-        row(t.forAll(number(count)), t.epsilonPerWorker(upwards(perWorker)))),
-      el("p", { class: "hint" }, t.numbersExplained(upwards(Math.exp(perAnswer)))),
-      el("p", { class: "hint" }, t.policyIs, " ", el("code", { class: "hash" }, verified.hash))));
+  ];
 }
 
 /** @param {string} name @param {string} value */
 const row = (name, value) => el("div", {}, el("dt", {}, name), el("dd", {}, value));
 
 /** @param {App} app */
-const stored = ({ verified }) =>
+const stored = (app) =>
   card(t.whatIsStored,
-    el("ul", {}, ...t.storedLines(verified.hidesParticipation).map((line) => el("li", {}, line))));
+    el("ul", {}, ...(isSealed(app) ? t.storedSealed : t.storedLines)(app.verified.hidesParticipation).map((line) => el("li", {}, line))));
 
-function trust() {
+/** @param {App} app */
+function trust(app) {
+  const file = isSealed(app) ? "seal.js" : "randomize.js";
   const hash = el("code", { class: "hash" });
   const check = details(t.howToCheck,
-    el("p", {}, t.checkHash), el("p", {}, hash),
+    el("p", {}, t.checkHash(file)), el("p", {}, hash),
     el("p", {}, t.checkCommand), copyable(`sottovoce verify-page ${location.origin}${location.pathname}`, t));
-  check.addEventListener("toggle", () => hashed().then((digest) => hash.replaceChildren(digest)));
+  check.addEventListener("toggle", () => hashed(file).then((digest) => hash.replaceChildren(digest)));
   return card(t.whatToTrust,
+    isSealed(app) && el("p", {}, t.trustKeyholders(number(app.verified.colluders + 1))),
     el("p", {}, t.trustServer),
     check,
-    details(t.strongerOption, el("p", {}, t.inTerminal), copyable(terminalLine(), t)));
+    details(t.strongerOption, ...inTerminal()));
 }
 
-/** What runs the Python client with this worker's own link. */
-export const terminalLine = () => `sottovoce answer '${location.origin}${location.pathname}#${invite() ?? "svi_…"}'`;
+/** How to answer with the Python client, by this worker's own link. */
+export function inTerminal() {
+  const { invite, extras } = known();
+  const line = `sottovoce answer '${location.origin}${location.pathname}#${invite ?? "svi_…"}'`;
+  return [el("p", {}, t.inTerminal(extras)), copyable(line, t)];
+}
 
-function invite() {
+function known() {
   try {
-    return record().invite;
+    return { invite: record().invite, extras: offersSealing(shown()?.offer) ? "client,secure" : "client" };
   } catch {
-    return null; // a browser that keeps nothing
+    return { invite: null, extras: "client" }; // a browser that keeps nothing
   }
 }
 
-/** Of the randomiser's file as this browser has it. */
-const hashed = async () =>
-  sha256(await (await fetch(new URL("../randomize.js", import.meta.url), { cache: "force-cache" })).text());
+/** Of a file of the page as this browser has it. @param {string} file */
+const hashed = async (file) =>
+  sha256(await (await fetch(new URL(`../${file}`, import.meta.url), { cache: "force-cache" })).text());
 
 /** @param {App} app @param {number} count how many answers the limit covers */
 function budget(app, count) {

@@ -3,7 +3,7 @@
 import { thresholdOf } from "../randomize.js";
 import { number, t } from "./wording.js";
 
-/** @import { App, Label } from "./types.js" */
+/** @import { App, DrawnApp, Label } from "./types.js" */
 
 const NOTHING = "NULL";
 
@@ -15,7 +15,7 @@ export function chosen(app, answer) {
 
 /**
  * A report in words; `same` says whether it agrees with the answer, or null where none is known.
- * @param {App} app @param {string} task @param {Label} report @param {Label | null} [answer]
+ * @param {DrawnApp} app @param {string} task @param {Label} report @param {Label | null} [answer]
  * @returns {Promise<{words: string, same: boolean | null, note?: string}>}
  */
 export async function described(app, task, report, answer) {
@@ -54,7 +54,7 @@ function value({ offer, verified }, given) {
   return number(Number(given)) + (offer.unit ? ` ${offer.unit}` : "");
 }
 
-/** The symbols of a set, and whether the answer's is among them. @param {App} app @param {string} report @param {Label | null} [answer] */
+/** The symbols of a set, and whether the answer's is among them. @param {DrawnApp} app @param {string} report @param {Label | null} [answer] */
 function subset(app, report, answer) {
   const members = report.split(" ").map(Number);
   const names = members.map((member) => symbol(app, member));
@@ -63,7 +63,7 @@ function subset(app, report, answer) {
   return { words: names.join(t.comma), same, note: t.setNote(same) };
 }
 
-/** @param {App} app @param {number} member */
+/** @param {DrawnApp} app @param {number} member */
 function symbol(app, member) {
   const { domain } = app.verified;
   if (domain.kind !== "numeric") return member < domain.labels.length ? String(domain.labels[member]) : t.nothing;
@@ -73,7 +73,7 @@ function symbol(app, member) {
   return `${at(first(member))}–${at(first(member + 1) - 1)}`;
 }
 
-/** The symbol of an answer: its label's, its bin's, or that of nothing, the last. @param {App} app @param {Label | null} answer */
+/** The symbol of an answer: its label's, its bin's, or that of nothing, the last. @param {DrawnApp} app @param {Label | null} answer */
 function place(app, answer) {
   const { domain } = app.verified;
   if (domain.kind !== "numeric") {
@@ -84,27 +84,27 @@ function place(app, answer) {
   return Math.floor((Math.round((Number(answer) - domain.low) / domain.step) * bins) / (steps + 1));
 }
 
-/** How the points of a range are cut: point c is in bin ⌊c · bins / (steps + 1)⌋. @param {App} app */
+/** How the points of a range are cut: point c is in bin ⌊c · bins / (steps + 1)⌋. @param {DrawnApp} app */
 function binned({ verified }) {
   const outer = /** @type {any} */ (verified.document).mechanism;
   const { bins, steps } = outer.of ?? outer;
   return { bins, steps, first: (/** @type {number} */ bin) => Math.ceil((bin * (steps + 1)) / bins) };
 }
 
-/** Labels in order have numbers: their own where all are numbers, else their ranks. @param {App} app @param {Label} answer */
+/** Labels in order have numbers: their own where all are numbers, else their ranks. @param {DrawnApp} app @param {Label} answer */
 function rank({ verified: { domain } }, answer) {
   if (domain.kind === "numeric" || areNumbers(domain.labels)) return Number(answer);
   return domain.labels.findIndex((label) => String(label) === String(answer));
 }
 
-/** @param {App} app @param {number} at */
+/** @param {DrawnApp} app @param {number} at */
 function point(app, at) {
   const { domain } = app.verified;
   if (domain.kind === "numeric" || areNumbers(domain.labels)) return value(app, domain.kind === "numeric" ? at : number(at));
   return String(domain.labels[at] ?? t.offScale(number(at + 1)));
 }
 
-/** @param {App} app */
+/** @param {DrawnApp} app */
 function ends({ verified: { domain } }) {
   if (domain.kind === "numeric") return domain;
   const numbers = areNumbers(domain.labels) ? domain.labels.map(Number) : [...domain.labels.keys()];

@@ -1,7 +1,8 @@
-// The draw: once, alone, and kept before anybody has seen it.
+// The draw, or the sealing: once, alone, and kept before anybody has seen it.
 
 import { randomize } from "../randomize.js";
-import { alone, keep, kept, limit, noteDrawn, spentElsewhere, waiting } from "./keeping.js";
+import { alone, keep, keepAnswers, kept, limit, noteDrawn, spentElsewhere, waiting } from "./keeping.js";
+import { isSealed, seal } from "./sealing.js";
 
 /** @import { App, Given, Kept } from "./types.js" */
 
@@ -39,7 +40,7 @@ export const reportable = (app, tasks = asked(app)) =>
   app.verified.hidesParticipation ? tasks : tasks.filter(({ task }) => app.answers.get(task) != null);
 
 /**
- * Draw what will be sent, unless that has been done. Drawing and booking are one write, so neither
+ * Make what will be sent, unless that has been done. Drawing, or sealing, and booking are one write, so neither
  * can be there without the other; a second tab finds what the first has drawn.
  * @param {App} app
  */
@@ -51,14 +52,24 @@ export const draw = (app) =>
     if (tasks.length === 0) return;
     if (!fits(app, tasks.length)) throw new OverLimit();
     const given = new Map(tasks.map((task) => [task, app.answers.get(task) ?? null]));
-    const { submission } = await randomize(app.verified, app.worker, given, tasks);
+    const { submission } = isSealed(app)
+      ? await seal(app, given, tasks)
+      : await randomize(app.verified, app.worker, given, tasks);
     const id = newId();
     record.parcels.push({ id, bytes: submission, tasks, stage: "drawn" });
     record.answers += tasks.length;
     record.spent = app.verified.guarantee(record.answers).perWorker;
     keep(record);
     noteDrawn(id);
+    // What is sealed is not shown beside what was answered: answers have done their part.
+    if (isSealed(app)) forgetAnswers(app);
   });
+
+/** @param {App} app */
+function forgetAnswers(app) {
+  app.answers.clear();
+  keepAnswers(app.answers);
+}
 
 const newId = () =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -41,6 +41,19 @@ export const together = (count, times) =>
     ? `All ${count} answers together can tell up to ${Math.round(times)} times as much about you as one.`
     : "All your answers together tell no more about you than one.";
 export const hidesLittle = "This hides little. What you send can almost be taken at its word.";
+export const sealedHere = "Your device seals your answers before anything is sent. This server cannot open them.";
+/** @param {string} seats @param {string} names @param {string} minimum */
+export const sealedSteps = (seats, names, minimum) => [
+  `Your answers are cut into ${seats} parts. A part alone is nothing but random numbers.`,
+  `Each part is locked for one keyholder: ${names}.`,
+  `In the end the keyholders open one total over everybody, at least ${minimum} people, with noise in it. That total is all that anybody gets to see.`,
+];
+/** @param {string} needed @param {string} seats */
+export const takesToRead = (needed, seats) => `To read your answers, ${needed} of the ${seats} keyholders would have to break their word together.`;
+export const totalHides = "The noise hides you in the total: even somebody who knows what all the others answered cannot be sure what you chose.";
+export const totalHidesLittle = "The noise is small. Somebody who knows what all the others answered could almost read your answer from the total.";
+export const whoHoldsKeys = "Who the keyholders are";
+export const fingerprintsFor = "Keyholders publish the fingerprints of their keys. Compare them to be sure for whom your answers are sealed:";
 export const inNumbers = "In numbers";
 export const forOneAnswer = "For one answer";
 /** @param {string} count */
@@ -52,6 +65,9 @@ export const epsilonPerWorker = (epsilon) => `epsilon ${epsilon} per worker`;
 /** @param {string} factor */
 export const numbersExplained = (factor) =>
   `Exact, with delta 0, rounded up; your browser computed it from the policy. Smaller is more private. Whoever sees a report can change the odds of a guess about your answer by a factor of ${factor} at most.`;
+/** @param {string} factor @param {string} colluders */
+export const totalExplained = (factor, colluders) =>
+  `Exact, with delta 0, rounded up; your browser computed it from the policy. Smaller is more private. Whoever sees the total can change the odds of a guess about your answer by a factor of ${factor} at most, even together with ${colluders === "1" ? "one keyholder" : `${colluders} keyholders`}.`;
 export const policyIs = "The policy is pinned on this device. Should the campaign ever offer another, nothing is sent:";
 export const whatIsStored = "What is stored, and who sees it";
 /** @param {boolean} hidden */
@@ -62,14 +78,26 @@ export const storedLines = (hidden) => [
   "Your answers stay in this tab, and go when they have been sent or the tab is closed.",
   "You get a receipt. With it you can see what is stored, and delete it while the campaign is open.",
 ];
+/** @param {boolean} hidden */
+export const storedSealed = (hidden) => [
+  "The server stores the sealed parts, the day they arrive, and a name made up for you in this campaign only.",
+  `The requester sees that this name took part${hidden ? ", but not which questions you answered" : " and which questions it answered"}. What was answered it sees in the total only.`,
+  "The server can see your network address. A link made for you alone tells who takes part; not what you answered.",
+  "Your answers stay in this tab, and go when they have been sealed or the tab is closed.",
+  "You get a receipt. With it you can take your sealed answers back until they have been counted.",
+];
 export const whatToTrust = "What you have to trust";
 export const trustServer =
   "This device, and this page. The page comes from the very server it protects you from, and a dishonest server could alter it. You need not take its word:";
+/** @param {string} needed */
+export const trustKeyholders = (needed) => `The keyholders: as long as fewer than ${needed} of them work together, nobody can read your answers.`;
 export const howToCheck = "How to check this page";
-export const checkHash = "This is the SHA-256 of the file that draws by chance, as your browser has it. Compare it with the one published with the release:";
+/** @param {string} file */
+export const checkHash = (file) => `This is the SHA-256 of ${file}, the file that turns answers into what is sent, as your browser has it. Compare it with the one published with the release:`;
 export const checkCommand = "Or let the released software compare every file:";
 export const strongerOption = "The stronger way: answer in a terminal";
-export const inTerminal = "Software that you installed yourself is not delivered by this server. It needs Python: pip install 'sottovoce[client]'";
+/** @param {string} extras */
+export const inTerminal = (extras) => `Software that you installed yourself is not delivered by this server. It needs Python: pip install 'sottovoce[${extras}]'`;
 export const onThisDevice = "Your budget on this device";
 /** @param {number} before @param {number} now */
 export const spentSoFar = (before, now) =>
@@ -113,14 +141,26 @@ export const yourAnswers = "Your answers";
 export const stillHere = "They are on your device, in this tab only. You can still change them.";
 export const change = "Change";
 export const drawnOnce = "Next, your device draws by chance what will be sent. It draws once. After that, answers cannot be changed.";
+export const sealedOnce = "Next, your device seals your answers and forgets them. After that they cannot be changed, and no more can be answered later.";
 export const nothingToSend = "You have skipped every question: there is nothing to send.";
 export const drawAndGoOn = "Draw and continue";
+export const sealAndGoOn = "Seal and continue";
 
 // What leaves the device.
 export const drawn = "Drawn on your device";
 export const whatLeaves = "What leaves your device";
 export const whatLeavesLead = "Only the right side is sent. Where it differs from your answer, that is the protection working.";
 export const shownAfter = "Your reports are drawn and kept. In this campaign they are shown to you after sending, so that nobody holds back what chance has picked.";
+export const sealedKicker = "Sealed on your device";
+export const sealedLead = "Only sealed parts leave, each for one keyholder. Your answers are gone from this tab.";
+/** @param {string} name */
+export const sealedFor = (name) => `Sealed for ${name}`;
+/** @param {string} bytes @param {string} name */
+export const onlyOpenedBy = (bytes, name) => `${bytes} bytes that only ${name} can open: random numbers, one part of each answer`;
+export const readableByServer = "Readable by the server";
+/** @param {string} count @param {string} worker */
+export const readable = (count, worker) => `which ${count === "1" ? "question" : `${count} questions`} it is about, and the name made up for you: ${worker}`;
+export const sealedForGood = "Sealed: nobody, not even you, can read it back.";
 export const youChose = "You chose";
 export const staysHere = "stays here";
 export const willBeSent = "Will be sent";
@@ -158,7 +198,7 @@ export const sendingTitle = "Sending";
 export const sendingNow = "Sending…";
 /** @param {string} seconds */
 export const waits = (seconds) => `No connection to the server. The next try is in ${seconds} seconds.`;
-export const keptHere = "What was drawn is kept on this device and is sent again exactly as it is. You may close this page and come back.";
+export const keptHere = "What is to be sent is kept on this device and is sent again exactly as it is. You may close this page and come back.";
 export const tryNow = "Try now";
 
 // Afterwards.
@@ -166,6 +206,8 @@ export const sentKicker = "Sent";
 export const thanks = "Thank you";
 /** @param {string} count */
 export const serverHas = (count) => `The server has your ${count === "1" ? "report" : `${count} reports`}.`;
+/** @param {string} count */
+export const serverHasSealed = (count) => `The server has your sealed answers to ${count === "1" ? "one question" : `${count} questions`}. It cannot read them.`;
 export const yourReceipt = "Your receipt";
 export const receiptFor = "With this code, and only with it, you can see what is stored of you and delete it. This device remembers it; keep a copy if others use the device too.";
 export const copy = "Copy";
@@ -188,11 +230,15 @@ export const hasNothing = "The server has nothing of yours.";
 export const noConnection = "No connection to the server. Try again later.";
 /** @param {string} day */
 export const receivedOn = (day) => `Received on ${day} (UTC)`;
+/** @param {string} count */
+export const sealedBack = (count) => `Sealed answers to ${count === "1" ? "one question" : `${count} questions`}. Nobody, not even you, can read them back.`;
 export const deleteThis = "Delete this";
 export const sureToDelete = "Delete it from the server? It cannot be sent again, and these questions cannot be answered again.";
 export const deleteNow = "Yes, delete";
 export const keepIt = "Keep it";
 export const deletingCannot = "Deleting takes your reports out of all results from now on. It cannot unsay what somebody has seen already, so your budget stays used.";
+export const countedAlready = "It can no longer be taken back: the keyholders are counting it, or the campaign is closed. Nothing but the total is ever opened.";
+export const takingBackSealed = "You can take sealed answers back until the keyholders have counted them. From then on they are part of the total. Your budget stays used.";
 
 // What stands in the way.
 export const halted = "Nothing is sent";
@@ -212,11 +258,11 @@ export const troubles = {
   simulated: ["This is a sample", "All its workers are simulated. It takes no real answers."],
   unreachable: ["No connection", "The server does not answer. Check your connection and load the page again."],
   nonsense: ["The server’s offer makes no sense", "It gives other tasks than the policy promises for. Ask the requester."],
-  over_limit: ["This goes beyond your limit", "Another campaign has used part of your budget in the meantime. Nothing was drawn."],
+  over_limit: ["This goes beyond your limit", "Another campaign has used part of your budget in the meantime. Nothing was sent."],
   already_reported: ["Already reported", "The server has reports on these questions from you already."],
   erased: ["Deleted", "These reports were deleted, and are not stored again."],
   declined: ["Thank you all the same", "Nothing was sent, and nothing stays on this device. You can close this page."],
-  error: ["Something went wrong in this page", "What was drawn is kept. Load the page again; if that does not help, tell whoever sent you the link:"],
+  error: ["Something went wrong in this page", "What is to be sent is kept. Load the page again; if that does not help, tell whoever sent you the link:"],
 };
 export const reasons = {
   format: "The policy has a form or a field that this page does not know.",
@@ -225,6 +271,8 @@ export const reasons = {
   promise: "The policy promises more than its mechanism keeps.",
   delta: "The promise allows a small chance of betraying anything (delta).",
   domain: "The policy’s range or labels cannot be used.",
+  keyholders: "The policy’s keyholders are too few, or their keys cannot be used.",
+  browser: "This browser is too old to seal answers. Use a newer one, or the terminal.",
   insecure: "The connection is not secure.",
 };
 /** @param {string} reason */

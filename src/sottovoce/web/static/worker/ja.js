@@ -42,6 +42,19 @@ export const together = (count, times) =>
     ? `${count}件の回答をすべて合わせると、1件の場合の最大${Math.round(times)}倍、あなたについて伝わる可能性があります。`
     : "すべての回答を合わせても、1件の場合より多くは伝わりません。";
 export const hidesLittle = "この設定ではほとんど隠せません。送られた内容は、ほぼ本当の回答と受け取られるおそれがあります。";
+export const sealedHere = "回答は、送信の前にこの端末の中で封印されます。このサーバーが中を見ることはできません。";
+/** @param {string} seats @param {string} names @param {string} minimum */
+export const sealedSteps = (seats, names, minimum) => [
+  `回答を${seats}つの断片に分けます。断片だけでは、ただの乱数です。`,
+  `断片をひとつずつ、鍵の管理者（${names}）だけが開けられるように封印します。`,
+  `最後に管理者が開けるのは、${minimum}人以上の全員分をノイズとともに足し合わせた合計だけです。それ以外は誰にも見えません。`,
+];
+/** @param {string} needed @param {string} seats */
+export const takesToRead = (needed, seats) => `あなたの回答を読むには、${seats}者の管理者のうち${needed}者が約束を破って手を組む必要があります。`;
+export const totalHides = "合計にはノイズが加わるため、ほかの全員の回答を知っている人でも、あなたが何を選んだのかは断定できません。";
+export const totalHidesLittle = "ノイズがわずかです。ほかの全員の回答を知っている人には、合計からあなたの回答をほぼ読み取られるおそれがあります。";
+export const whoHoldsKeys = "鍵の管理者";
+export const fingerprintsFor = "管理者はそれぞれ、鍵の指紋を公開しています。見比べると、誰のために封印されるのかを確かめられます。";
 export const inNumbers = "数値で見る";
 export const forOneAnswer = "回答1件あたり";
 /** @param {string} count */
@@ -53,6 +66,9 @@ export const epsilonPerWorker = (epsilon) => `回答者あたり ε ${epsilon}`;
 /** @param {string} factor */
 export const numbersExplained = (factor) =>
   `δ＝0の厳密な値（切り上げ）で、お使いのブラウザーが規約から計算しました。小さいほど秘密が守られます。送られた内容を見た人が、あなたの回答についての推測の確からしさ（オッズ）を変えられるのは、最大で${factor}倍です。`;
+/** @param {string} factor @param {string} colluders */
+export const totalExplained = (factor, colluders) =>
+  `δ＝0の厳密な値（切り上げ）で、お使いのブラウザーが規約から計算しました。小さいほど秘密が守られます。合計を見た人が、たとえ管理者${colluders}者と手を組んでも、あなたの回答についての推測の確からしさ（オッズ）を変えられるのは、最大で${factor}倍です。`;
 export const policyIs = "規約はこの端末に記録されます。後から別の規約が示された場合、何も送りません。";
 export const whatIsStored = "保存される内容と、見る人";
 /** @param {boolean} hidden */
@@ -63,14 +79,26 @@ export const storedLines = (hidden) => [
   "回答そのものはこのタブの中だけにあり、送信後、またはタブを閉じると消えます。",
   "受領コードをお渡しします。保存された内容を確認でき、受付期間中は削除もできます。",
 ];
+/** @param {boolean} hidden */
+export const storedSealed = (hidden) => [
+  "サーバーには、封印された断片、届いた日、この調査だけで使う仮の名前が保存されます。",
+  `依頼者には、この仮の名前が参加したことがわかります。${hidden ? "どの質問に答えたかはわかりません。" : "どの質問に答えたかもわかります。"}回答の内容は、合計としてしか見えません。`,
+  "サーバーからは、あなたのネットワークアドレスが見えます。あなた専用のリンクなら誰が参加したかもわかりますが、何と答えたかはわかりません。",
+  "回答そのものはこのタブの中だけにあり、封印後、またはタブを閉じると消えます。",
+  "受領コードをお渡しします。集計に入るまでは、封印した回答を取り下げられます。",
+];
 export const whatToTrust = "信頼が必要なもの";
 export const trustServer =
   "この端末と、このページです。このページは、あなたを守る相手であるサーバー自身から届いており、不正なサーバーなら書き換えることもできます。ご自分で確かめることもできます。";
+/** @param {string} needed */
+export const trustKeyholders = (needed) => `鍵の管理者：手を組む者が${needed}者に満たない限り、回答は誰にも読めません。`;
 export const howToCheck = "このページを確かめる方法";
-export const checkHash = "くじ引きを行うファイルのSHA-256（お使いのブラウザーにあるもの）です。配布元で公開されている値と比べてください。";
+/** @param {string} file */
+export const checkHash = (file) => `回答を送信内容に変えるファイル ${file} のSHA-256（お使いのブラウザーにあるもの）です。配布元で公開されている値と比べてください。`;
 export const checkCommand = "配布版のソフトウェアで、すべてのファイルを比べることもできます。";
 export const strongerOption = "より確実な方法：ターミナルで回答する";
-export const inTerminal = "ご自分でインストールしたソフトウェアは、このサーバーから届くものではありません。Pythonが必要です：pip install 'sottovoce[client]'";
+/** @param {string} extras */
+export const inTerminal = (extras) => `ご自分でインストールしたソフトウェアは、このサーバーから届くものではありません。Pythonが必要です：pip install 'sottovoce[${extras}]'`;
 export const onThisDevice = "この端末での予算";
 /** @param {number} before @param {number} now */
 export const spentSoFar = (before, now) =>
@@ -114,14 +142,26 @@ export const yourAnswers = "あなたの回答";
 export const stillHere = "回答はこの端末の、このタブの中だけにあります。まだ変更できます。";
 export const change = "変更";
 export const drawnOnce = "次に、送る内容を端末がくじ引きで決めます。くじを引くのは一度だけで、その後は回答を変更できません。";
+export const sealedOnce = "次に、端末が回答を封印し、元の回答を消します。その後は変更できず、後から追加で答えることもできません。";
 export const nothingToSend = "すべての質問をとばしたため、送るものがありません。";
 export const drawAndGoOn = "くじを引いて進む";
+export const sealAndGoOn = "封印して進む";
 
 // 端末から出るもの
 export const drawn = "端末の中で決まりました";
 export const whatLeaves = "端末から出るもの";
 export const whatLeavesLead = "送られるのは右側だけです。回答と異なるところは、保護が働いている証拠です。";
 export const shownAfter = "送る内容が決まり、保存されました。結果を見て送信をやめることがないよう、この調査では送信後に内容をお見せします。";
+export const sealedKicker = "端末の中で封印しました";
+export const sealedLead = "端末から出るのは、管理者ごとに封印された断片だけです。元の回答はこのタブから消えました。";
+/** @param {string} name */
+export const sealedFor = (name) => `${name} 宛ての封印`;
+/** @param {string} bytes @param {string} name */
+export const onlyOpenedBy = (bytes, name) => `${name} だけが開けられる${bytes}バイト。中身は乱数（各回答の断片）です`;
+export const readableByServer = "サーバーから見えるもの";
+/** @param {string} count @param {string} worker */
+export const readable = (count, worker) => `どの${count}問についてのものかと、あなたの仮の名前：${worker}`;
+export const sealedForGood = "封印した内容は、あなた自身を含め、誰にも読み戻せません。";
 export const youChose = "あなたの回答";
 export const staysHere = "端末に残ります";
 export const willBeSent = "送られる内容";
@@ -159,7 +199,7 @@ export const sendingTitle = "送信しています";
 export const sendingNow = "送信しています…";
 /** @param {string} seconds */
 export const waits = (seconds) => `サーバーに接続できません。${seconds}秒後にもう一度送ります。`;
-export const keptHere = "決まった内容はこの端末に保存され、まったく同じまま送られます。このページを閉じて、後で戻ってきてもかまいません。";
+export const keptHere = "送る内容はこの端末に保存され、まったく同じまま送られます。このページを閉じて、後で戻ってきてもかまいません。";
 export const tryNow = "今すぐ送る";
 
 // 送信後
@@ -167,6 +207,8 @@ export const sentKicker = "送信済み";
 export const thanks = "ありがとうございました";
 /** @param {string} count */
 export const serverHas = (count) => `サーバーに${count}件が届きました。`;
+/** @param {string} count */
+export const serverHasSealed = (count) => `封印された${count}問分の回答がサーバーに届きました。サーバーには読めません。`;
 export const yourReceipt = "受領コード";
 export const receiptFor = "保存された内容の確認と削除は、このコードがある場合に限りできます。この端末に記録されています。端末をほかの方と共有している場合は、控えをお取りください。";
 export const copy = "コピー";
@@ -189,11 +231,15 @@ export const hasNothing = "サーバーにあなたのデータはありませ�
 export const noConnection = "サーバーに接続できません。しばらくしてからお試しください。";
 /** @param {string} day */
 export const receivedOn = (day) => `${day} に受領（UTC）`;
+/** @param {string} count */
+export const sealedBack = (count) => `封印された${count}問分の回答です。あなた自身を含め、誰にも読み戻せません。`;
 export const deleteThis = "削除する";
 export const sureToDelete = "サーバーから削除しますか。もう一度送ることも、同じ質問に答え直すこともできません。";
 export const deleteNow = "はい、削除します";
 export const keepIt = "残す";
 export const deletingCannot = "削除すると、以後の集計から除かれます。すでに誰かが見た内容を取り消すことはできないため、使った予算は戻りません。";
+export const countedAlready = "もう取り下げられません。管理者の集計が始まったか、受付が終了しています。開けられるのは合計だけです。";
+export const takingBackSealed = "封印した回答は、管理者の集計に入るまで取り下げられます。その後は合計の一部となります。使った予算は戻りません。";
 
 // 回答できないとき
 export const halted = "何も送られません";
@@ -213,11 +259,11 @@ export const troubles = {
   simulated: ["これは見本です", "参加者はすべて模擬です。実際の回答は受け付けていません。"],
   unreachable: ["接続できません", "サーバーから応答がありません。接続を確認して、読み込み直してください。"],
   nonsense: ["サーバーの内容に矛盾があります", "規約と異なる質問が示されました。依頼者にお尋ねください。"],
-  over_limit: ["上限を超えます", "別の調査で予算が使われたため、くじは引かれませんでした。"],
+  over_limit: ["上限を超えます", "別の調査で予算が使われたため、何も送られませんでした。"],
   already_reported: ["すでに届いています", "これらの質問への報告は、すでにサーバーにあります。"],
   erased: ["削除済みです", "この報告は削除されたため、再び保存されることはありません。"],
   declined: ["ありがとうございました", "何も送られず、この端末にも何も残りません。ページを閉じていただけます。"],
-  error: ["ページの中で問題が起きました", "決まった内容は保存されています。読み込み直しても直らない場合は、リンクの送り主に次の内容をお伝えください。"],
+  error: ["ページの中で問題が起きました", "送る内容は保存されています。読み込み直しても直らない場合は、リンクの送り主に次の内容をお伝えください。"],
 };
 export const reasons = {
   format: "規約の形式または項目が、このページの知らないものです。",
@@ -226,6 +272,8 @@ export const reasons = {
   promise: "規約の約束が、実際に守られる水準を超えています。",
   delta: "規約は、わずかな確率で何でも伝わること（δ）を許しています。",
   domain: "規約の範囲または選択肢を使えません。",
+  keyholders: "鍵の管理者が足りないか、鍵を使えません。",
+  browser: "このブラウザーは古く、回答を封印できません。新しいブラウザーか、ターミナルをお使いください。",
   insecure: "接続が安全ではありません。",
 };
 /** @param {string} reason */

@@ -5,13 +5,16 @@ import { address } from "./asking.js";
 import { described, chosen } from "./describing.js";
 import { asked, draw, reportable } from "./drawing.js";
 import { drewHere, waiting } from "./keeping.js";
+import { parts } from "./sealed.js";
+import { isSealed } from "./sealing.js";
 import { number, t } from "./wording.js";
 
-/** @import { App, Answers, Parcel } from "./types.js" */
+/** @import { App, Answers, DrawnApp, Parcel } from "./types.js" */
 
-/** The answers before the draw. @param {App} app */
+/** The answers before they are drawn from, or sealed. @param {App} app */
 export function review(app) {
   const tasks = asked(app);
+  const [next, goOn] = isSealed(app) ? [t.sealedOnce, t.sealAndGoOn] : [t.drawnOnce, t.drawAndGoOn];
   const count = reportable(app, tasks).length;
   const drawNow = async () => {
     await draw(app);
@@ -26,27 +29,31 @@ export function review(app) {
         el("span", { class: "hint" }, text),
         el("strong", {}, chosen(app, app.answers.get(task) ?? null)),
         el("button", { type: "button", class: "quiet small", "aria-label": `${t.change}: ${text}`, click: () => app.go("question", place) }, t.change)))),
-    el("p", { class: "notice" }, count ? t.drawnOnce : t.nothingToSend),
-    el("p", { class: "actions" }, count > 0 && button(t.drawAndGoOn, drawNow), button(t.back, () => history.back(), "quiet")),
+    el("p", { class: "notice" }, count ? next : t.nothingToSend),
+    el("p", { class: "actions" }, count > 0 && button(goOn, drawNow), button(t.back, () => history.back(), "quiet")),
   ];
 }
 
-/** What was drawn, beside what was chosen. @param {App} app */
+/** What was drawn, beside what was chosen; or what was sealed, and for whom. @param {App} app */
 export async function leaving(app) {
   const parcel = /** @type {Parcel} */ (waiting());
-  const hidden = app.verified.showDraw === "after_send";
+  const [kicker, hint] = isSealed(app) ? [t.sealedKicker, t.sealedForGood] : [t.drawn, t.noSecondDraw];
+  const lead = isSealed(app) ? t.sealedLead : isShown(app) ? t.whatLeavesLead : t.shownAfter;
   return [
-    el("p", { class: "kicker" }, t.drawn),
+    el("p", { class: "kicker" }, kicker),
     heading(t.whatLeaves),
-    el("p", { class: "lead" }, hidden ? t.shownAfter : t.whatLeavesLead),
-    !hidden && (await comparison(app, parcel, t.willBeSent)),
-    !hidden && exact(parcel),
-    el("p", { class: "hint" }, t.noSecondDraw),
+    el("p", { class: "lead" }, lead),
+    isShown(app) && (isSealed(app) ? parts(app, parcel) : await comparison(app, parcel, t.willBeSent)),
+    isShown(app) && exact(parcel),
+    el("p", { class: "hint" }, hint),
     el("p", { class: "actions" }, button(t.send, () => app.go("sending"))),
   ];
 }
 
-/** Two columns for each question. @param {App} app @param {Parcel} parcel @param {string} sent */
+/** Whether what leaves is shown before it does. @param {App} app */
+export const isShown = (app) => isSealed(app) || app.verified.showDraw === "before_send";
+
+/** Two columns for each question. @param {DrawnApp} app @param {Parcel} parcel @param {string} sent */
 export async function comparison(app, parcel, sent) {
   /** @type {Answers} */
   const answers = drewHere(parcel.id) ? app.answers : new Map();

@@ -1,8 +1,9 @@
 // Meeting the campaign: its offer and tasks, checked here, and the policy pinned.
 
-import { pseudonym, PolicyError, verify } from "../randomize.js";
+import { pseudonym, verify } from "../randomize.js";
 import { askBlock, askOffer, CAMPAIGN, Refused, Unreachable } from "./asking.js";
 import { answersKept, canKeep, change, kept, keepShown, shown } from "./keeping.js";
+import { isUnverifiable, offersSealing, verifySealed } from "./sealing.js";
 import { trouble } from "./troubles.js";
 
 /** @import { App, Block, Kept, Offer, Trouble } from "./types.js" */
@@ -20,7 +21,7 @@ export async function meet() {
     return await checked(await seen(record), record);
   } catch (error) {
     if (error instanceof Refused && !error.passes) return trouble(error.reason);
-    if (error instanceof PolicyError) return trouble("unverifiable", error.code);
+    if (isUnverifiable(error)) return trouble("unverifiable", error.code);
     if (error instanceof Unreachable || error instanceof Refused) return trouble("unreachable");
     throw error;
   }
@@ -57,7 +58,7 @@ async function seen({ invite, receipt }) {
 
 /** @param {{offer: Offer, block: Block}} seen @param {Kept} record */
 async function checked({ offer, block }, record) {
-  const verified = await verify(offer.policy);
+  const verified = offersSealing(offer) ? await verifySealed(offer.policy) : await verify(offer.policy);
   if (record.policy && record.policy !== verified.hash) return trouble("policy_changed", record.policy, verified.hash);
   const worker = await pseudonym(CAMPAIGN, record.receipt ?? "");
   if (!makesSense(offer, block, worker, verified.answers)) return trouble("nonsense");

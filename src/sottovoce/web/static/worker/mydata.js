@@ -4,9 +4,10 @@ import { button, el, heading } from "./building.js";
 import { askOwn, erase, Refused } from "./asking.js";
 import { described } from "./describing.js";
 import { change, kept, shown } from "./keeping.js";
-import { t } from "./wording.js";
+import { offersSealing } from "./sealing.js";
+import { number, t } from "./wording.js";
 
-/** @import { App } from "./types.js" */
+/** @import { App, DrawnApp } from "./types.js" */
 
 const RECEIPT = /^svr_[A-Za-z0-9_-]{43}$/;
 
@@ -33,10 +34,13 @@ export function data(app) {
       el("label", { for: "code" }, t.receiptLabel), field, wrong,
       el("p", {}, el("button", { class: "quiet" }, t.look))),
     found,
-    el("p", { class: "hint" }, t.deletingCannot),
+    el("p", { class: "hint" }, isSealing(app) ? t.takingBackSealed : t.deletingCannot),
     el("p", { class: "actions" }, button(t.back, () => history.back(), "quiet")),
   ];
 }
+
+/** @param {Partial<App>} app */
+const isSealing = (app) => offersSealing(app.offer ?? shown()?.offer);
 
 /** @param {Partial<App>} app @param {string} code @param {() => unknown} again */
 async function own(app, code, again) {
@@ -49,16 +53,11 @@ async function own(app, code, again) {
   }
 }
 
-/** @param {unknown} error */
+/** @param {unknown} error @returns {string} */
 const said = (error) => (error instanceof Refused ? t.refusals(error.reason) : t.noConnection);
 
 /** @param {Partial<App>} app @param {Awaited<ReturnType<typeof askOwn>>["submissions"][0]} sent @param {string} code @param {() => unknown} again */
 async function submission(app, { report_id, received_on, reports }, code, again) {
-  const texts = new Map((app.tasks ?? shown()?.block.tasks ?? []).map(({ task, text }) => [task, text]));
-  const rows = reports.map(async ({ task, report }) => {
-    const words = app.verified ? (await described(/** @type {App} */ (app), task, report)).words : String(report);
-    return el("div", {}, el("dt", {}, texts.get(task) ?? task), el("dd", {}, words));
-  });
   const status = el("p", { role: "status" });
   const remove = async () => {
     try {
@@ -66,7 +65,8 @@ async function submission(app, { report_id, received_on, reports }, code, again)
       await change((record) => record.parcels.filter(({ id }) => id === report_id).forEach((parcel) => (parcel.stage = "erased")));
       await again();
     } catch (error) {
-      status.replaceChildren(said(error));
+      const isCounted = isSealing(app) && error instanceof Refused && error.reason === "not_open";
+      status.replaceChildren(isCounted ? t.countedAlready : said(error));
     }
   };
   /** @type {HTMLElement} */
@@ -77,5 +77,16 @@ async function submission(app, { report_id, received_on, reports }, code, again)
     sure.querySelector("button")?.focus();
   }, "quiet");
   return el("section", { class: "card" }, el("h2", {}, t.receivedOn(received_on)),
-    el("dl", {}, ...(await Promise.all(rows))), el("p", {}, first), sure, status);
+    await content(app, reports), el("p", {}, first), sure, status);
+}
+
+/** What was sent, in words; of what is sealed, how much it is. @param {Partial<App>} app @param {Awaited<ReturnType<typeof askOwn>>["submissions"][0]["reports"]} reports */
+async function content(app, reports) {
+  if (isSealing(app)) return el("p", {}, t.sealedBack(number(reports.length)));
+  const texts = new Map((app.tasks ?? shown()?.block.tasks ?? []).map(({ task, text }) => [task, text]));
+  const rows = reports.map(async ({ task, report }) => {
+    const words = app.verified ? (await described(/** @type {DrawnApp} */ (app), task, report)).words : String(report);
+    return el("div", {}, el("dt", {}, texts.get(task) ?? task), el("dd", {}, words));
+  });
+  return el("dl", {}, ...(await Promise.all(rows)));
 }

@@ -105,7 +105,7 @@ async function start() {
   await speak();
   showFoot();
   const met = await meet();
-  known = "kind" in met ? met : { ...met, go, again, stop };
+  known = "kind" in met ? met : /** @type {App} */ ({ ...met, go, again, stop });
   await show(false);
   await keepForOffline();
 }

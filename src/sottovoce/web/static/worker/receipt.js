@@ -4,7 +4,8 @@ import { button, card, copyable, el, heading } from "./building.js";
 import { CAMPAIGN } from "./asking.js";
 import { remaining } from "./drawing.js";
 import { kept, parcelOf, waiting } from "./keeping.js";
-import { comparison, exact } from "./leaving.js";
+import { comparison, exact, isShown } from "./leaving.js";
+import { isSealed } from "./sealing.js";
 import { deliver } from "./sending.js";
 import { number, t } from "./wording.js";
 
@@ -31,7 +32,7 @@ export function sending(app) {
     status,
     el("p", {}, t.keptHere),
     el("p", { class: "actions" }, retry),
-    app.verified.showDraw === "before_send" && exact(parcel),
+    isShown(app) && exact(parcel),
   ];
 }
 
@@ -50,8 +51,10 @@ export async function receipt(app) {
   return [
     el("p", { class: "kicker" }, t.sentKicker),
     heading(t.thanks),
-    el("p", { class: "lead" }, t.serverHas(number(parcel ? JSON.parse(parcel.bytes).tasks.length : 0))),
-    parcel && (app.verified.showDraw === "after_send" || app.answers.size > 0) &&
+    el("p", { class: "lead" }, isSealed(app)
+      ? t.serverHasSealed(number(parcel?.tasks.length ?? 0))
+      : t.serverHas(number(parcel ? JSON.parse(parcel.bytes).tasks.length : 0))),
+    parcel && !isSealed(app) && (!isShown(app) || app.answers.size > 0) &&
       (await comparison(app, parcel, t.wasSent)),
     card(t.yourReceipt, el("p", {}, t.receiptFor), copied),
     more > 0 && card(t.moreQuestions(number(more)), el("p", {}, t.moreLater), button(t.goOn, goOn, "quiet")),

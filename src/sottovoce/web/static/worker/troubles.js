@@ -1,7 +1,7 @@
 // What keeps somebody from answering, in words, and what can be done about it.
 
-import { copyable, el, heading } from "./building.js";
-import { terminalLine } from "./consent.js";
+import { el, heading } from "./building.js";
+import { inTerminal } from "./consent.js";
 import { t } from "./wording.js";
 
 /** @import { Trouble } from "./types.js" */
@@ -20,7 +20,7 @@ export function problem({ kind, facts }) {
     el("p", { class: "lead" }, words),
     facts.length > 0 && el("ul", { class: "facts" }, ...facts.map((fact) =>
       el("li", {}, kind === "unverifiable" ? t.reasons[/** @type {keyof typeof t.reasons} */ (fact)] : el("code", {}, fact)))),
-    TERMINAL.includes(kind) && el("section", { class: "card" }, el("p", {}, t.inTerminal), copyable(terminalLine(), t)),
+    TERMINAL.includes(kind) && el("section", { class: "card" }, ...inTerminal()),
   ];
 }
 

@@ -1,6 +1,7 @@
 // The nouns of the worker page. Read by the type checker; no browser loads it.
 
 import type { Verified } from "../randomize.js";
+import type { Sealed } from "../seal.js";
 
 export interface Offer {
   id: string;
@@ -49,11 +50,10 @@ export interface Kept {
 export type Label = string | number;
 export type Answers = Map<string, Label | null>;
 
-export interface App {
+interface Visit {
   offer: Offer;
   tasks: Given[];
   worker: string;
-  verified: Verified;
   /** The answers of this tab. They are in its memory and its sessionStorage, nowhere else. */
   answers: Answers;
   go(view: string, place?: number): void;
@@ -61,6 +61,18 @@ export interface App {
   /** Nothing more can be done here. */
   stop(kind: string): void;
 }
+
+/** A campaign whose reports are drawn here by chance. */
+export interface DrawnApp extends Visit {
+  verified: Verified;
+}
+
+/** A campaign whose answers are sealed here. */
+export interface SealedApp extends Visit {
+  verified: Sealed;
+}
+
+export type App = DrawnApp | SealedApp;
 
 /** A problem that has a view of its own. */
 export interface Trouble {

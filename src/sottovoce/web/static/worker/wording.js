@@ -1,6 +1,7 @@
 // The language of the page: one of two, and only that one is loaded.
 
 import { keepLanguage, language } from "./keeping.js";
+import { load } from "./loading.js";
 
 /** @typedef {typeof import("./en.js")} Words */
 
@@ -22,13 +23,9 @@ function remembered() {
   }
 }
 
-/** Load a language; its file is checked like every other. @param {string} [code] */
+/** @param {string} [code] */
 export async function speak(code = wanted()) {
-  const known = /** @type {HTMLLinkElement} */ (find(code));
-  const checked = document.createElement("link");
-  Object.assign(checked, { rel: "modulepreload", href: known.href, integrity: known.integrity });
-  document.head.append(checked);
-  t = await import(known.href);
+  t = await load(/** @type {HTMLLinkElement} */ (find(code)));
   document.documentElement.lang = code;
 }
 
