@@ -10,19 +10,17 @@ until a page is turned; and how many rows of the table the browser holds.
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import statistics
 import sys
 import time
 from typing import Any
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
+from browsing import browser_page
 from serving import Campaign, Server, requester_of, serving, started, wait_for_truths
 
 ANSWERS, TURNS = 100, 20
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FIRST_PAINT = "() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
 # The browser turns the page itself and looks at every frame: this process would look too seldom.
 TURN = """(page) => new Promise((resolve) => {
@@ -57,14 +55,7 @@ def _asked(server: Server, campaign: Campaign) -> float:
 
 
 def _seen(server: Server, campaign: Campaign) -> dict[str, Any]:
-    program = os.environ.get("SOTTOVOCE_CHROMIUM") or next(
-        filter(None, map(shutil.which, CHROMIUM))
-    )
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=program, args=["--no-sandbox", "--disable-gpu"]
-        )
-        page = browser.new_page(base_url=f"http://127.0.0.1:{server.port}")
+    with browser_page(f"http://127.0.0.1:{server.port}") as page:
         page.goto("/static/icon.svg")
         page.evaluate(
             "(token) => sessionStorage.setItem('sottovoce:token:', token)", campaign.token
@@ -75,7 +66,6 @@ def _seen(server: Server, campaign: Campaign) -> dict[str, Any]:
         truths = _until(page, f"/campaigns/{campaign.id}#truths", "tbody tr")
         turns = [page.evaluate(TURN, place) / 1000 for place in range(2, TURNS + 2)]
         rows = page.locator("tbody tr").count()
-        browser.close()
     return {
         "first_paint": paint,
         "overview": overview,

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Calibration, Domain, Policy, Promise, Unit
+from sottovoce.stores import write_policy
 
 Run = Callable[..., Any]
 
@@ -126,3 +128,13 @@ def test_an_audit_that_would_take_hours_is_refused(run: Run, policy: Path) -> No
     done = run("audit", policy.name, "--samples", "100000000000")
     assert (done.returncode, done.stdout) == (2, "")
     assert "ask for fewer --samples or --answers" in done.stderr
+
+
+def test_of_a_sealed_policy_opened_totals_are_audited(run: Run, tmp_path: Path) -> None:
+    domain = Domain.categorical(["no", "yes"])
+    write_policy(make_policy(domain, "sealed-sum", Target(1.0)), tmp_path / "sealed.json")
+    done = run("audit", "sealed.json", *SURE, "--json")
+    seen = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert (seen["mechanism"], seen["stated"], seen["exceeded"]) == ("sealed-sum", 1.0, False)
+    assert seen["lower_bound"] > 0.8

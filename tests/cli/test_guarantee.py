@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 
 from sottovoce.mechanisms.registry import MECHANISMS
+from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.model import Domain, Keyholder
+from sottovoce.stores import write_policy
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -58,6 +61,28 @@ def test_where_no_epsilon_holds_it_is_null(call: Run) -> None:
     )  # fmt: skip
     assert content["per_answer"]["epsilon"] is None
     assert content["per_answer"]["at_delta"]["epsilon"] <= 1.0
+
+
+def test_a_sealed_policy_is_told_with_its_keyholders_and_its_assumptions(
+    call: Run, tmp_path: Path
+) -> None:
+    keys = [f"{letter * 42}A" for letter in "BCDEFGH"]
+    keyholders = tuple(Keyholder(f"Seat {i}", keys[i], keys[i + 3]) for i in range(3))
+    policy = make_policy(
+        Domain.categorical(["no", "yes"]), "sealed-sum", Target(1.0, answers=20),
+        keyholders=keyholders, coordinator=keys[6],
+    )  # fmt: skip
+    write_policy(policy, tmp_path / "sealed.json")
+    content = seen(call, "sealed.json")
+    assert content["per_answer"]["epsilon"] == 1.0
+    assert content["per_worker"]["epsilon"] == 20.0
+    assert content["keyholders"][1] == {
+        "seat": 2, "name": "Seat 1", "fingerprint": keyholders[1].fingerprint,
+    }  # fmt: skip
+    told = call("guarantee", "sealed.json").stdout
+    assert f"Keyholder 3: Seat 2, fingerprint {keyholders[2].fingerprint}" in told
+    assert "Assumes: at most 1 of 3 keyholders collude" in told
+    assert "standard deviation 1.66" in told  # of 3/2 · 2 q / (1 - q)², q = 1/e
 
 
 @pytest.mark.parametrize("name", MECHANISMS)

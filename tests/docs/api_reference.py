@@ -38,6 +38,7 @@ random bits, and the server keeps only its hash.
 | setup | `sva_` | the secret of the link that `sottovoce serve` prints; works once |
 | invite | `svi_` | what follows the `#` of a link to a campaign |
 | receipt | `svr_` | a worker's own: the worker's software makes it, and keeps it |
+| keyholder | `svh_` | what follows the `#` of a keyholder's link to a sealed campaign |
 | own_receipt | `svr_` | the same beside an invite, in the header `Sottovoce-Receipt` |
 
 ## Requests
@@ -47,6 +48,9 @@ says otherwise. A field that is not known, a field that is there twice, a number
 and a text that is not whole are refused. Most bodies have up to 64 KiB, those with tasks up to
 64 MiB, and a submission as many bytes as the longest one of its campaign could have. Days are
 written as `2031-12-24` and are days in UTC.
+
+Of a sealed campaign a submission is one contribution, and a keyholder's message is the bytes that
+were signed, to the byte.
 
 `PUT …/reports/{report_id}` can be repeated as often as needed: the same bytes are stored once, and
 answered with 200 instead of 201. Never randomise again for a second attempt.
@@ -85,7 +89,7 @@ MEANINGS: dict[Reason, str] = {
     Reason.INVITE_EXPIRED: "the invite's last day is over",
     Reason.INVITE_USED: "an invite for one worker that another has used",
     Reason.NOT_FOUND: "there is no such thing, or nothing at this address",
-    Reason.NOT_OPEN: "the campaign is a draft, or closed",
+    Reason.NOT_OPEN: "the campaign is a draft, or closed; or it is not this message's turn",
     Reason.NOT_A_DRAFT: "the campaign was opened: what it asks and promises no longer changes",
     Reason.QUOTA_REACHED: "the campaign has as many workers as it wants",
     Reason.FOREIGN_POLICY: "the reports were made under another policy than the campaign's",
@@ -95,7 +99,7 @@ MEANINGS: dict[Reason, str] = {
     "not given to this worker",
     Reason.ALREADY_REPORTED: "a second report of a worker on the same task, or in all where the "
     "mechanism takes one submission of a worker",
-    Reason.CONFLICT: "another submission has this identifier",
+    Reason.CONFLICT: "another submission has this identifier, or another message this number",
     Reason.ERASED: "the worker has taken this submission back",
     Reason.BUSY: "too much is waiting: try again later, with the same bytes",
     Reason.UNAVAILABLE: "storage is full or does not answer: nothing was stored, try again later",
@@ -121,7 +125,7 @@ def _routes(tag: str, document: dict[str, Any]) -> Iterator[str]:
     for path, operations in sorted(document["paths"].items()):
         for method, operation in sorted(operations.items()):
             if tag in operation["tags"]:
-                needs = ", ".join(name for each in operation["security"] for name in each)
+                needs = " or ".join(", ".join(each) for each in operation["security"])
                 answers = ", ".join(
                     sorted(code for code in operation["responses"] if "X" not in code)
                 )

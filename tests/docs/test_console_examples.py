@@ -18,7 +18,15 @@ PAGES = [
 
 LONG = frozenset(
     f"docs/{name}.md"
-    for name in ("datasets", "operations", "planning", "service", "tradeoff", "worker")
+    for name in (
+        "datasets",
+        "keyholders",
+        "operations",
+        "planning",
+        "service",
+        "tradeoff",
+        "worker",
+    )
 )
 """Pages whose commands take long, and are run by their own tests too."""
 

@@ -100,12 +100,12 @@ def test_every_method_is_in_the_readme(method: str) -> None:
     assert f"`{method}`" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("mechanism", [*sottovoce.MECHANISMS, "sampling"])
+@pytest.mark.parametrize("mechanism", [*sottovoce.MECHANISMS, "sampling", "sealed-sum"])
 def test_every_mechanism_has_a_page_with_all_its_parts(mechanism: str) -> None:
     assert headings(DOCS / "mechanisms" / f"{mechanism}.md") == [mechanism, *MECHANISM_PARTS]
 
 
-@pytest.mark.parametrize("mechanism", [*sottovoce.MECHANISMS, "sampling"])
+@pytest.mark.parametrize("mechanism", [*sottovoce.MECHANISMS, "sampling", "sealed-sum"])
 def test_every_mechanism_can_be_chosen(mechanism: str) -> None:
     text = (DOCS / "mechanisms" / "index.md").read_text(encoding="utf-8")
     parts = text.split("## Which one", 1)[1].split("## Side by side", 1)

@@ -17,6 +17,7 @@ from sottovoce import (
     MECHANISMS,
     Calibration,
     Domain,
+    Keyholder,
     Policy,
     ShowDraw,
     SottovoceError,
@@ -26,6 +27,7 @@ from sottovoce import (
     Unit,
     make_policy,
     mechanism_of,
+    release_of,
 )
 from sottovoce.mechanisms.laws.hyper import LevelWeights
 from sottovoce.mechanisms.policies import policy_of
@@ -63,6 +65,7 @@ def _made() -> Iterator[tuple[str, Callable[[], Policy]]]:
     yield "a small range without a step", partial(make_policy, small, "duchi", Target(1e-3))
     later = Target(1.0, show_draw=ShowDraw.AFTER_SEND)
     yield "a draw that is shown later", partial(make_policy, YES_NO, "randomized-response", later)
+    yield from _sealed()
     mixed = Domain.categorical(["é", 3, True, 0.5])
     yield "labels of all kinds", partial(make_policy, mixed, "randomized-response", Target(20.0))
 
@@ -79,6 +82,19 @@ def _variants(name: str, domain: Domain) -> Iterator[tuple[str, Callable[[], Pol
         yield f"{case}, as published", published
     if name != WHOLE:
         yield f"{case}, sampled", partial(make, replace(target, epsilon=3.0, unit=Unit.WORKER))
+
+
+def _sealed() -> Iterator[tuple[str, Callable[[], Policy]]]:
+    keys = [f"{letter * 42}A" for letter in "BCDEFGH"]
+    pairs = zip(("Zoë", "Library", "Union"), keys[:3], keys[3:6], strict=True)
+    named: dict[str, Any] = {
+        "keyholders": tuple(Keyholder(*one) for one in pairs), "coordinator": keys[6],
+    }  # fmt: skip
+    for domain, layout in ((YES_NO, None), (DIGITS, None), (TENTHS, "sum"), (TENTHS, "histogram")):
+        make = partial(make_policy, domain, "sealed-sum", layout=layout, **named)
+        yield f"sealed, {domain.kind}, {layout}", partial(make, Target(0.3, answers=4))
+    hiding = Target(1.0, Unit.WORKER, answers=7, hide_participation=True)
+    yield "a sealed plan", partial(make_policy, TENTHS, "sealed-sum", hiding, seats=5, degree=2)
 
 
 def _windows() -> Policy:
@@ -105,7 +121,9 @@ def check_page(case: str, document: dict[str, Any]) -> None:
 def test_the_schema_and_the_pages_tell_all_that_is_written_and_every_definition_is_used() -> None:
     """So every mechanism, and every form of one, is among the cases."""
     defined = {
-        name for name, part in SCHEMA["$defs"].items() if "name" in part.get("properties", {})
+        name
+        for name, part in SCHEMA["$defs"].items()
+        if "const" in part.get("properties", {}).get("name", {})
     }
     taken = set()
     for case, make in CASES.items():
@@ -182,6 +200,37 @@ def test_both_the_schema_and_the_library_refuse(fault: str) -> None:
     assert not VALIDATOR.is_valid(document)
     with pytest.raises(SottovoceError):
         mechanism_of(Policy.parse(json.dumps(document)))
+
+
+BROKEN_SEALS: dict[str, Callable[[dict[str, Any]], None]] = {
+    "no suite": _without("mechanism.suite"),
+    "another suite": _with("mechanism.suite", "trust-me"),
+    "an unknown layout": _with("mechanism.layout", "median"),
+    "too many labels": _with("mechanism.size", 257),
+    "an epsilon that is a number": _with("mechanism.epsilon", 1),
+    "an epsilon of 0": _with("mechanism.epsilon", ["0", "1"]),
+    "an epsilon of large integers": _with("mechanism.epsilon", ["1000001", "1000000"]),
+    "an epsilon with a leading zero": _with("mechanism.epsilon", ["01", "2"]),
+    "two seats": _with("mechanism.seats", 2),
+    "nobody in league": _with("mechanism.degree", 0),
+    "one contribution": _with("mechanism.minimum", 1),
+    "a text for hidden": _with("mechanism.hidden", "no"),
+    "a short key": _with("mechanism.coordinator", "A" * 42),
+    "a key with a second spelling": _with("mechanism.coordinator", "A" * 42 + "B"),
+    "a keyholder without keys": _with("mechanism.keyholders", [{"name": "Library"}] * 3),
+    "a sample of sealed answers": lambda document: document.update(
+        mechanism={"name": "sampled", "answers": 1, "of": document["mechanism"]}
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", BROKEN_SEALS)
+def test_both_the_schema_and_the_library_refuse_of_a_sealed_policy(fault: str) -> None:
+    document = copy.deepcopy(make_policy(YES_NO, "sealed-sum", Target(1.0)).as_json())
+    BROKEN_SEALS[fault](document)
+    assert not VALIDATOR.is_valid(document)
+    with pytest.raises(SottovoceError):
+        release_of(Policy.parse(json.dumps(document)))
 
 
 def test_the_schema_is_one() -> None:

@@ -20,15 +20,18 @@ from sottovoce.cli import (
     guaranteeing,
     inferring,
     inspecting,
+    keyholding,
     packing,
     perturbing,
     planning,
     reproducing,
     safekeeping,
+    sealing,
     serving,
     simulating,
     tradeoff,
     verifying,
+    weighing,
 )
 from sottovoce.cli.epsilons import EpsilonsCommand
 from sottovoce.errors import (
@@ -36,6 +39,7 @@ from sottovoce.errors import (
     PolicyChanged,
     Reason,
     Refused,
+    SealedRefused,
     SottovoceError,
     Unreachable,
 )
@@ -67,6 +71,9 @@ app.command("simulate")(simulating.simulate)
 app.command("serve")(serving.serve)
 app.add_typer(campaigns.app, name="campaign")
 app.command("answer")(answering.answer)
+app.command("weigh")(weighing.weigh)
+app.add_typer(keyholding.app, name="keyholder")
+app.add_typer(sealing.app, name="sealed")
 app.command("verify-page")(verifying.verify_page)
 app.command("backup")(safekeeping.backup)
 app.command("restore")(safekeeping.restore)
@@ -126,4 +133,5 @@ def _code(error: SottovoceError) -> int:
     """Bad usage, unless the same command would do with another table, campaign or server."""
     if isinstance(error, Refused) and error.reason is Reason.MALFORMED and error.row is None:
         return USAGE
-    return DATA if isinstance(error, DataError | PolicyChanged | Refused | Unreachable) else USAGE
+    wrong = DataError | PolicyChanged | Refused | SealedRefused | Unreachable
+    return DATA if isinstance(error, wrong) else USAGE

@@ -13,7 +13,7 @@ from sottovoce.cli.options import JsonOption, Unit
 from sottovoce.errors import UsageError
 
 if TYPE_CHECKING:
-    from sottovoce.model import Claim
+    from sottovoce.model import Claim, Policy
     from sottovoce.privacy.audit import Audit
 
 __all__ = ["audit"]
@@ -62,7 +62,8 @@ def audit(
 
     Looks at nothing but reports, drawn with the randomness of the system, and prints what they
     prove: a lower bound on epsilon, beside the guarantee and the paper's claim. Ends with 1 if the
-    bound exceeds the guarantee: the mechanism is broken.
+    bound exceeds the guarantee: the mechanism is broken. Of a sealed POLICY it looks at opened
+    totals, as those see them who know all but one worker's answers and the honest noise.
     """
     if (policy is None) == (samples_of is None):
         raise UsageError("say what to audit: a policy, or --samples-of FIRST SECOND")
@@ -90,15 +91,13 @@ def _policy(
     delta: float | None,
     unit: Unit | None,
 ) -> dict[str, Any]:
-    from sottovoce.mechanisms.auditing import audit_mechanism
-    from sottovoce.mechanisms.policies import mechanism_of
+    from sottovoce.mechanisms.policies import release_of
     from sottovoce.model import Promise
     from sottovoce.model import Unit as PrivacyUnit
     from sottovoce.stores import read_policy
-    from sottovoce.worker.randomness import SystemRandomness
 
     policy = read_policy(path)
-    mechanism = mechanism_of(policy)
+    release = release_of(policy)
     promise = policy.promise or Promise(PrivacyUnit.ANSWER, 1.0, 0.0, 1)
     protected = PrivacyUnit(unit.value) if unit is not None else promise.unit
     count = answers if answers is not None else promise.answers
@@ -108,16 +107,28 @@ def _policy(
             f"{samples:,} samples of {count:,} answers are more than {MOST_REPORTS:,} reports: "
             "ask for fewer --samples or --answers"
         )
-    stated = mechanism.guarantee(count, protected, delta)
-    claim = mechanism.claim(policy.promise.epsilon if policy.promise else None)
+    stated = release.guarantee(count, protected, delta)
+    claim = release.claim(policy.promise.epsilon if policy.promise else None)
     with screen.passes("auditing", visible=True):
-        found = audit_mechanism(
-            mechanism, policy.domain, SystemRandomness(), answers=count, unit=protected,
-            samples=samples, delta=delta, confidence=confidence,
+        found = _audited(
+            policy, answers=count, unit=protected, samples=samples, delta=delta,
+            confidence=confidence,
         )  # fmt: skip
     inner = policy.mechanism.get("of")
     name = policy.name if inner is None else f"{inner['name']} of a sample"
     return _content(found, stated.epsilon, name, str(protected), count, claim)
+
+
+def _audited(policy: Policy, **how: Any) -> Audit:
+    """What reports prove; under a sealed policy, what opened totals prove to colluders."""
+    from sottovoce.mechanisms.auditing import audit_mechanism
+    from sottovoce.mechanisms.policies import mechanism_of, sealed_of
+    from sottovoce.securesum.auditing import audit_opened
+    from sottovoce.stores.system_randomness import SystemRandomness
+
+    if policy.sealed:
+        return audit_opened(sealed_of(policy), SystemRandomness(), **how)
+    return audit_mechanism(mechanism_of(policy), policy.domain, SystemRandomness(), **how)
 
 
 def _recorded(

@@ -15,6 +15,8 @@ from sottovoce.errors import SottovoceError
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
+    from sottovoce.model import Label
+
 __all__ = ["LABELS", "Answering", "Sent", "SimulatedCrowd", "answering"]
 
 LABELS = ("birch", "maple", "oak")
@@ -33,11 +35,11 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """One simulated worker: an invite of its own, and what it would answer to each task."""
+    """One simulated worker: an invite of its own, and what it would answer to tasks it knows."""
 
     worker: int
     link: str = field(repr=False)
-    answers: Mapping[str, str] = field(repr=False)
+    answers: Mapping[str, Label] = field(repr=False)
 
 
 class SimulatedCrowd:
@@ -119,7 +121,7 @@ def _answer(workers: Sequence[Answering], folder: Path, outcomes: Any) -> None:
     for one in workers:
         try:
             with Client(one.link, folder=folder / f"worker-{one.worker:02}") as client:
-                tasks = client.offer.names
+                tasks = tuple(task for task in client.offer.names if task in one.answers)
                 receipt = client.send({task: one.answers[task] for task in tasks})
             outcomes.put(Sent(one.worker, tasks, receipt.replayed))
         except SottovoceError as error:

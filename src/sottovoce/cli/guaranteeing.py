@@ -32,12 +32,14 @@ from sottovoce.errors import UsageError
 if TYPE_CHECKING:
     from sottovoce.model import Claim, Policy
     from sottovoce.model import Unit as PrivacyUnit
-    from sottovoce.seams import Mechanism
+    from sottovoce.seams import Release
 
 __all__ = ["guarantee", "guarantee_words"]
 
 SHOWN_EPSILONS = (0.5, 1.0, 2.0, 4.0)
 """Where the curve of delta is shown, besides at the epsilon that was asked for or claimed."""
+
+SEALED_WARNING = "This hides little: opened sums have hardly any noise at this epsilon and delta."
 
 SMALLEST = 1e-12
 """A delta below this is not worth a row."""
@@ -108,14 +110,14 @@ def guarantee(
 
 def summary(policy: Policy, answers: int, *, delta: float, nominal: float | None) -> dict[str, Any]:
     """What the command prints, as one object."""
-    import sottovoce
+    from sottovoce.mechanisms.policies import release_of
     from sottovoce.model import Unit as PrivacyUnit
 
-    mechanism = sottovoce.mechanism_of(policy)
+    release = release_of(policy)
     named: Mapping[str, Any] = policy.mechanism.get("of", policy.mechanism)
     promise = policy.promise
     asked = nominal if nominal is not None else promise.epsilon if promise else None
-    claim = mechanism.claim(asked)
+    claim = release.claim(asked)
     if asked is None and claim is not None:
         asked = claim.epsilon
     delta = delta or (promise.delta if promise else 0.0)
@@ -126,22 +128,35 @@ def summary(policy: Policy, answers: int, *, delta: float, nominal: float | None
         "calibration": str(policy.calibration),
         "policy_hash": policy.hash,
         "answers": answers,
-        "per_answer": _unit(mechanism, answers, PrivacyUnit.ANSWER, delta, asked),
-        "per_worker": _unit(mechanism, answers, PrivacyUnit.WORKER, delta, asked),
+        "per_answer": _unit(release, answers, PrivacyUnit.ANSWER, delta, asked),
+        "per_worker": _unit(release, answers, PrivacyUnit.WORKER, delta, asked),
         "claimed": _claimed(claim),
+        **(_sealed(policy) if policy.sealed else {}),
     }
 
 
+def _sealed(policy: Policy) -> dict[str, Any]:
+    """Who must not be in league, and how much noise a sum has when it is opened."""
+    from sottovoce.mechanisms.policies import sealed_of
+
+    sealed = sealed_of(policy)
+    keyholders = [
+        {"seat": seat, "name": keyholder.name, "fingerprint": keyholder.fingerprint}
+        for seat, keyholder in enumerate(sealed.keyholders, 1)
+    ]
+    return {"keyholders": keyholders, "deviations": [sd**0.5 for sd in sealed.variances]}
+
+
 def _unit(
-    mechanism: Mechanism, answers: int, unit: PrivacyUnit, delta: float, asked: float | None
+    release: Release, answers: int, unit: PrivacyUnit, delta: float, asked: float | None
 ) -> dict[str, Any]:
-    held = mechanism.guarantee(answers, unit)
+    held = release.guarantee(answers, unit)
     epsilons = sorted({*SHOWN_EPSILONS, *([asked] if asked is not None else [])})
     content: dict[str, Any] = {
         "epsilon": _finite(held.epsilon),
         "exact": held.exact,
         "delta_at": {
-            f"{epsilon:.12g}": mechanism.delta(epsilon, answers, unit)
+            f"{epsilon:.12g}": release.delta(epsilon, answers, unit)
             for epsilon in epsilons
             if epsilon < held.epsilon or epsilon == asked
         },
@@ -149,7 +164,7 @@ def _unit(
         "source": held.source,
     }
     if delta:
-        at = mechanism.guarantee(answers, unit, delta)
+        at = release.guarantee(answers, unit, delta)
         content["at_delta"] = {"delta": delta, "epsilon": _finite(at.epsilon), "exact": at.exact}
     return content
 
@@ -188,8 +203,7 @@ def guarantee_words(policy: Policy, most: int) -> list[str]:
 
 
 def _print(policy: Policy, content: dict[str, Any]) -> None:
-    import sottovoce
-    from sottovoce.mechanisms.odds import frankly, odds_of
+    from sottovoce.mechanisms.odds import frankly
     from sottovoce.model.guarantee import rounded_up
 
     answers = content["answers"]
@@ -215,18 +229,35 @@ def _print(policy: Policy, content: dict[str, Any]) -> None:
     screen.print_table(["unit", "epsilon", "delta", ""], rows)
     if claim:
         screen.say(f"The paper's claim: {claim['verdict']}.")
-    mechanism = sottovoce.mechanism_of(policy)
-    odds = odds_of(mechanism)
-    if odds is not None:
-        screen.say(odds.sentence)
-        screen.say(screen.hundred(odds.of_100))
     part = content["per_answer"]
     at = part.get("at_delta", part)
     warning = frankly(_infinite(at["epsilon"]), at.get("delta", 0.0))
+    for line in _sealed_lines(content) if policy.sealed else _odds_lines(policy):
+        screen.say(line)
     if warning:
-        screen.say(warning)
+        screen.say(SEALED_WARNING if policy.sealed else warning)
     for assumption in content["per_answer"]["assumptions"]:
         screen.say(f"Assumes: {assumption}.")
+
+
+def _odds_lines(policy: Policy) -> list[str]:
+    """What becomes of 100 answers, in a sentence and in a picture."""
+    import sottovoce
+    from sottovoce.mechanisms.odds import odds_of
+
+    odds = odds_of(sottovoce.mechanism_of(policy))
+    return [] if odds is None else [odds.sentence, screen.hundred(odds.of_100)]
+
+
+def _sealed_lines(content: dict[str, Any]) -> list[str]:
+    """The noise of what is opened, and the keyholders by their fingerprints."""
+    deviations = " and ".join(f"{sd:.3g}" for sd in dict.fromkeys(content["deviations"]))
+    lines = [f"Nothing is perturbed; opened sums have noise of standard deviation {deviations}."]
+    lines += [
+        f"Keyholder {one['seat']}: {one['name']}, fingerprint {one['fingerprint']}"
+        for one in content["keyholders"]
+    ]
+    return lines if content["keyholders"] else [*lines, "No keyholders yet: this is a plan."]
 
 
 def _many(answers: int, sampled: int | None) -> str:

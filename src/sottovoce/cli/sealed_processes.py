@@ -1,0 +1,207 @@
+"""A sealed campaign for real: a server, keyholders and workers, each in a process of its own."""
+
+from __future__ import annotations
+
+import csv
+import secrets
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from sottovoce.errors import SottovoceError
+
+if TYPE_CHECKING:
+    from sottovoce.api.sealing import SealedRun
+    from sottovoce.model import Keyholder, Reports
+    from sottovoce.requester.client import Requester
+    from sottovoce.requester.views import KeyholderLink
+
+__all__ = ["run_processes"]
+
+Integers: TypeAlias = npt.NDArray[np.int64]
+
+PATIENCE = 600.0
+"""Seconds for all parties to come to an opening."""
+
+QUESTION = "A rehearsal"
+
+
+def run_processes(
+    answers: Reports,
+    *,
+    epsilon: float,
+    hide_participation: bool,
+    layout: Any,
+    keyholders: int,
+    colluding: int,
+) -> SealedRun:
+    """The campaign of a table of answers, over HTTP, with software that people would use.
+
+    CPU seconds are of whole processes, from their start to their end.
+    """
+    from sottovoce.api.sealing import sealed_run
+    from sottovoce.mechanisms.targets import Target
+    from sottovoce.model import Policy
+    from sottovoce.requester.drafts import Sealing
+    from sottovoce.testing.processes import ServerProcess
+
+    seconds: dict[str, float] = {}
+    with ExitStack() as stack:
+        place = Path(stack.enter_context(TemporaryDirectory(prefix="sottovoce-sealed-")))
+        (place / "passphrase").write_text(secrets.token_urlsafe(24))
+        cards = [_keys(place, seat) for seat in range(1, keyholders + 1)]
+        server = stack.enter_context(ServerProcess(place))
+        requester = stack.enter_context(server.requester())
+        made = requester.create(
+            QUESTION,
+            [{"task": task, "text": task} for task in map(str, answers.tasks)],
+            domain=answers.domain,
+            target=Target(
+                epsilon, answers=len(answers.tasks), hide_participation=hide_participation
+            ),
+            sealed=Sealing(cards, colluding, 2, layout),
+        )
+        campaign = made["id"]
+        requester.open(campaign)
+        links = requester.keyholder_links(campaign)
+        served = [stack.enter_context(_serving(place, link)) for link in links]
+        with _cpu(seconds, "workers"):
+            _let_contribute(requester, campaign, answers, place)
+        requester.close(campaign)
+        _wait_for_opening(requester, campaign, served)
+        for seat, process in enumerate(served, 1):
+            with _cpu(seconds, f"keyholder {seat}"):
+                process.wait(PATIENCE)
+        totals = _totals(requester, campaign, place, len(answers.tasks))
+        noise = _noise(place, links)
+        policy = Policy.of_json(made["policy"])
+        result = requester.results(campaign)
+        dropped = len(requester.rounds(campaign)["dropped"])
+        with _cpu(seconds, "server"):
+            server.stop()
+    return sealed_run(
+        answers, policy, totals, noise, suite="committee", dropped=dropped, seconds=seconds,
+        result=result,
+    )  # fmt: skip
+
+
+def _keys(place: Path, seat: int) -> Keyholder:
+    from sottovoce.keyholder.key_file import make_keys
+
+    return make_keys(_home(place, seat), f"keyholder {seat}", (place / "passphrase").read_text())
+
+
+def _home(place: Path, seat: int) -> Path:
+    return place / f"keyholder-{seat}"
+
+
+@contextmanager
+def _serving(place: Path, link: KeyholderLink) -> Iterator[subprocess.Popen[bytes]]:
+    """A keyholder's program, which ends by itself when all is opened."""
+    seat = link["seat"]
+    arguments = [
+        "keyholder", "serve", link["link"], "--yes", "--folder", str(_home(place, seat)),
+        "--passphrase-file", str(place / "passphrase"),
+    ]  # fmt: skip
+    with (place / f"keyholder-{seat}.log").open("wb") as log:
+        process = subprocess.Popen(  # noqa: S603 - our own command
+            [sys.executable, "-m", "sottovoce", *arguments],
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+        )  # fmt: skip
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _let_contribute(requester: Requester, campaign: str, answers: Reports, place: Path) -> None:
+    from sottovoce.cli.demo_crowd import Answering, answering
+    from sottovoce.cli.screen import passes
+
+    values: list[Any] = answers.value.tolist()
+    if not answers.domain.is_numeric:
+        values = [answers.domain.labels[code] for code in values]
+    given: list[dict[str, Any]] = [{} for _ in answers.workers]
+    for worker, task, value in zip(answers.worker, answers.task, values, strict=True):
+        given[worker][str(answers.tasks[task])] = value
+    links = requester.invite(campaign, "single", len(given))
+    workers = [Answering(i, link, given[i]) for i, link in enumerate(links)]
+    with passes("workers seal and send", visible=True):
+        refused = [
+            one.refused for one in answering(workers, place / "workers") if one.refused is not None
+        ]
+    if refused:
+        raise SottovoceError(f"{len(refused):,} workers were refused: {refused[0]}")
+
+
+def _wait_for_opening(
+    requester: Requester, campaign: str, served: Sequence[subprocess.Popen[bytes]]
+) -> None:
+    from sottovoce.testing.waiting import wait_until
+
+    def opened() -> bool:
+        rounds = requester.rounds(campaign)
+        ended = [seat for seat, process in enumerate(served, 1) if process.poll()]
+        if ended:
+            raise SottovoceError(f"keyholder {ended[0]} ended unexpectedly: {rounds['problem']}")
+        return rounds["phase"] == "opened"
+
+    wait_until(opened, "the keyholders to open the sums", PATIENCE)
+
+
+def _totals(requester: Requester, campaign: str, place: Path, tasks: int) -> Integers:
+    requester.export(campaign, "totals.csv", place / "totals.csv")
+    with (place / "totals.csv").open(encoding="utf-8", newline="") as file:
+        listed = [int(row["noised_total"]) for row in csv.DictReader(file)]
+    return np.array(listed, np.int64).reshape(tasks, -1)
+
+
+def _noise(place: Path, links: Sequence[KeyholderLink]) -> Integers:
+    """All noise that was dealt: all keys are at hand here, as only in a rehearsal."""
+    from sottovoce.keyholder.coordinator import Coordinator
+    from sottovoce.keyholder.key_file import open_keys
+    from sottovoce.keyholder.links import KeyholderLink as Link
+    from sottovoce.securesum.committee.dealing import sealed_share, unsealed
+    from sottovoce.securesum.committee.messages import Phase, read_message
+    from sottovoce.securesum.field import P, total
+    from sottovoce.securesum.shamir import interpolate
+
+    rows = []
+    for link in links:
+        keys, _ = open_keys(_home(place, link["seat"]), (place / "passphrase").read_text())
+        with Coordinator(Link.parse(link["link"])) as coordinator:
+            session, seat = coordinator.session()
+            items = coordinator.batch(0).items
+        deals = [read_message(session, item, Phase.DEAL, carrier="the server") for item in items]
+        shares = [
+            unsealed(session, each, sealed_share(session, each, seat, "the server"), seat,
+                     keys.sealing)
+            for each in deals
+        ]  # fmt: skip
+        rows.append(total(np.stack([row for row in shares if row is not None]), axis=0))
+    opened = interpolate([link["seat"] for link in links], np.stack(rows))[: session.slots]
+    noise = np.where(opened > P // 2, opened.astype(np.int64) - P, opened.astype(np.int64))
+    return noise.reshape(len(session.names), -1)
+
+
+@contextmanager
+def _cpu(seconds: dict[str, float], party: str) -> Iterator[None]:
+    """CPU of the processes that end inside the block."""
+    before = _spent()
+    yield
+    seconds[party] = _spent() - before
+
+
+def _spent() -> float:
+    import resource
+
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
