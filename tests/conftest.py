@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+import typer.main
 from hypothesis import settings
 from tests.service.forking import Forker, forking
 
@@ -18,6 +20,9 @@ from sottovoce.stores.database import Database, upgrade
 settings.register_profile("quick", deadline=None, max_examples=50)
 settings.register_profile("thorough", deadline=None, max_examples=200)
 settings.load_profile(os.environ.get("SOTTOVOCE_EXAMPLES", "quick"))
+
+# Typer would make all commands anew for each that is run, which takes a tenth of a second.
+vars(typer.main)["get_command"] = cache(typer.main.get_command)
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 from tests.browser.campaigns import FEW
 from tests.securesum.sealed_policies import KEYS, FixedKeys
 
-from sottovoce.keyholder.coordinator import Coordinator, Kind
+from sottovoce.keyholder.coordinator import Coordinator
 from sottovoce.keyholder.links import KeyholderLink
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Credential, Domain, Label, Policy, pseudonym
@@ -21,6 +21,7 @@ from sottovoce.securesum.ballot import Ballot
 from sottovoce.securesum.coding import ballot_codes
 from sottovoce.securesum.committee.contributing import contribute
 from sottovoce.securesum.committee.keyholding import KeyholderKeys, KeyholderSession, Step
+from sottovoce.securesum.committee.turns import WorkKind
 from sottovoce.securesum.session import committee_of
 from sottovoce.stores.system_randomness import SystemRandomness
 from sottovoce.testing.serving import RunningServer
@@ -58,21 +59,21 @@ class SeatedKeyholder:
     coordinator: Coordinator
     session: KeyholderSession
 
-    def work(self) -> Kind:
+    def work(self) -> WorkKind:
         """Do what there is to do; says what it was."""
         work = self.coordinator.work(0)
-        if work.kind in (Kind.DEAL, Kind.CHECK, Kind.CONFIRM, Kind.OPEN):
+        if work.kind in (WorkKind.DEAL, WorkKind.CHECK, WorkKind.CONFIRM, WorkKind.OPEN):
             self.coordinator.send(self._step(work.kind, work.number).message)
         return work.kind
 
-    def _step(self, kind: Kind, number: int) -> Step:
-        if kind is Kind.DEAL:
+    def _step(self, kind: WorkKind, number: int) -> Step:
+        if kind is WorkKind.DEAL:
             return self.session.deal(SystemRandomness())
-        if kind is Kind.OPEN:
+        if kind is WorkKind.OPEN:
             closing = self.coordinator.closing()
             return self.session.open(closing.close, closing.confirms)
         batch = self.coordinator.batch(number)
-        if kind is Kind.CHECK:
+        if kind is WorkKind.CHECK:
             return self.session.check(batch.propose, batch.items)
         return self.session.confirm(number, batch.checks)
 
@@ -83,11 +84,11 @@ class Committee:
 
     keyholders: list[SeatedKeyholder]
 
-    def work(self) -> set[Kind]:
+    def work(self) -> set[WorkKind]:
         """Everything that there is to do now, until nobody has anything; says what is left."""
         while True:
             done = {keyholder.work() for keyholder in self.keyholders}
-            if done <= {Kind.WAIT, Kind.DONE, Kind.DEAD}:
+            if done <= {WorkKind.WAIT, WorkKind.DONE, WorkKind.DEAD}:
                 return done
 
 

@@ -274,6 +274,7 @@ def test_a_server_that_is_away_a_campaign_deleted_meanwhile_and_an_unknown_one_a
     expect(page.get_by_role("heading", level=1)).to_have_text("There is no such campaign")
 
 
+@pytest.mark.slow
 def test_a_revoked_token_leads_to_the_sign_in_and_back(
     open_page: OpenPage, server: RunningServer, few: str
 ) -> None:
@@ -287,7 +288,11 @@ def test_a_revoked_token_leads_to_the_sign_in_and_back(
     assert watched.page.evaluate("JSON.stringify({...sessionStorage})").find(made["token"]) < 0
 
 
-@pytest.mark.parametrize("how", [("desktop", "light"), ("phone", "dark")])
+@pytest.mark.parametrize(
+    "how",
+    [pytest.param(("desktop", "light"), marks=pytest.mark.slow), ("phone", "dark")],
+    ids="-".join,
+)
 def test_every_section_is_accessible_and_found_by_keyboard(
     open_page: OpenPage, server: RunningServer, few: str, how: tuple[Size, Scheme]
 ) -> None:

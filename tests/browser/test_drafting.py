@@ -74,7 +74,10 @@ def _with_answers(page: Page) -> None:
     _at(page, "How private")
 
 
-@pytest.mark.parametrize(("size", "scheme"), [("desktop", "light"), ("phone", "dark")])
+@pytest.mark.parametrize(
+    ("size", "scheme"),
+    [("desktop", "light"), pytest.param("phone", "dark", marks=pytest.mark.slow)],
+)
 def test_a_requester_comes_from_the_setup_link_to_an_open_campaign(
     open_page: OpenPage, server: RunningServer, size: Size, scheme: Scheme
 ) -> None:
@@ -137,6 +140,7 @@ UNREADABLE = [
 ]
 
 
+@pytest.mark.slow
 def test_whatever_is_wrong_with_a_file_is_said_with_its_place_and_leaves_no_draft(
     requester: Watched, server: RunningServer
 ) -> None:

@@ -65,6 +65,7 @@ def test_two_thousand_draws_in_one_page_follow_the_channel(
         assert (np.abs(found - expected) < SIX_SIGMA * deviation).all(), answer
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_the_audit_of_a_hundred_thousand_draws_in_a_page_stays_below_the_guarantee(
     server: RunningServer, open_page: OpenPage

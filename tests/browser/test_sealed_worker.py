@@ -22,12 +22,12 @@ from tests.browser.watching import OpenPage, Watched
 from tests.securesum.sealed_policies import KEYS, sealed_policy
 from tests.web.unsealing import ballot_of, shares_of
 
-from sottovoce.keyholder.coordinator import Kind
 from sottovoce.mechanisms.sealed_sum import Layout
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain
 from sottovoce.securesum.ballot import Ballot
 from sottovoce.securesum.coding import ballot_codes
+from sottovoce.securesum.committee.turns import WorkKind
 from sottovoce.securesum.envelope import b64
 from sottovoce.securesum.field import to_bytes
 from sottovoce.securesum.session import committee_of
@@ -67,7 +67,7 @@ def test_a_sealed_campaign_is_answered_taken_back_opened_and_its_truths_are_foun
 ) -> None:
     campaign = sealed_campaign(server, BIRDS, TARGET, tasks=3)
     with seated(server, campaign.id) as committee:
-        assert committee.work() == {Kind.WAIT}  # the noise is dealt
+        assert committee.work() == {WorkKind.WAIT}  # the noise is dealt
         first = open_page("desktop", "light", "en-GB")
         first.expect("409")  # what is counted cannot be taken back
         stays = _sends(first, campaign, "zeisig", "pirol", None)
@@ -75,7 +75,7 @@ def test_a_sealed_campaign_is_answered_taken_back_opened_and_its_truths_are_foun
         _takes_back(goes)
         send_alike(server, campaign, TRUTHS, OTHERS)
         server.requester.close(campaign.id)
-        assert committee.work() == {Kind.DONE}
+        assert committee.work() == {WorkKind.DONE}
     rounds = server.requester.rounds(campaign.id)
     assert (rounds["phase"], rounds["checked"], rounds["dropped"]) == ("opened", 1 + OTHERS, [])
     found = server.truths(campaign.id)

@@ -72,7 +72,7 @@ def assert_nothing_is_left(mark: str) -> None:
 needs_proc = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
 
 
-@pytest.mark.slow  # the quick run has the demo in the README, which ends by itself
+@pytest.mark.slow  # the quick run has the next one, which goes on until workers answer
 @needs_proc
 def test_a_campaign_runs_for_real_until_it_is_interrupted(tmp_path: Path) -> None:
     mark = token_hex(8)

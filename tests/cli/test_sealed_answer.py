@@ -36,8 +36,8 @@ def test_consent_says_what_is_sealed_and_for_whom(host: Host, tmp_path: Path) ->
     shown = consent(host.link(POLICY), tmp_path)
     for said in (
         "cut into pieces and sealed here",
-        "Each of 3 keyholders can open one piece, and 1 of them together cannot read an answer. "
-        "It takes 2.",
+        "Each of 3 keyholders can open one piece, which says nothing. To read an answer, 2 of them "
+        "would have to break their word together.",
         "the total of at least 7 workers' answers",
         "with noise of their own in it",
         "Which questions you answer is seen",

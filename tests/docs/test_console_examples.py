@@ -30,6 +30,9 @@ LONG = frozenset(
 )
 """Pages whose commands take long, and are run by their own tests too."""
 
+DEMO = "sottovoce demo --no-keep"
+"""Takes longer than all the others on its page, of which none needs what it leaves."""
+
 
 def param(page: Path) -> Any:
     name = page.relative_to(ROOT).as_posix()
@@ -38,10 +41,22 @@ def param(page: Path) -> Any:
 
 @pytest.mark.parametrize("page", [param(page) for page in PAGES])
 def test_commands_print_what_the_page_shows(page: Path, tmp_path: Path, commands: Path) -> None:
-    with Console(tmp_path, commands) as console:
-        for typed in typed_in(page.read_text(encoding="utf-8")):
-            seen = console.run(typed.command)
-            assert matches(typed, seen), "\n".join([f"$ {typed.command}", *seen])
+    typed = typed_in(page.read_text(encoding="utf-8"))
+    _check([each for each in typed if each.command != DEMO], tmp_path, commands)
+
+
+@pytest.mark.slow
+def test_the_demo_prints_what_the_first_page_shows(tmp_path: Path, commands: Path) -> None:
+    typed = typed_in((ROOT / "README.md").read_text(encoding="utf-8"))
+    [demo] = [each for each in typed if each.command == DEMO]
+    _check([demo], tmp_path, commands)
+
+
+def _check(typed: list[Typed], folder: Path, commands: Path) -> None:
+    with Console(folder, commands) as console:
+        for each in typed:
+            seen = console.run(each.command)
+            assert matches(each, seen), "\n".join([f"$ {each.command}", *seen])
 
 
 def test_variables_and_files_stay(tmp_path: Path, commands: Path) -> None:

@@ -11,10 +11,11 @@ from tests.securesum.committees import session_of, votes
 from tests.securesum.sealed_policies import COORDINATOR
 
 from sottovoce.errors import Unreachable
-from sottovoce.keyholder.coordinator import Batch, Closing, Kind, Work
+from sottovoce.keyholder.coordinator import Batch, Closing, Work
 from sottovoce.securesum.committee import coordinating
 from sottovoce.securesum.committee.messages import Phase
 from sottovoce.securesum.committee.rosters import BEGINNING
+from sottovoce.securesum.committee.turns import WorkKind
 from sottovoce.securesum.session import Session
 from sottovoce.stores.chain import canonical
 
@@ -65,18 +66,18 @@ class Relay:
 
     def work(self, seat: int) -> Work:
         if seat not in self.deals:
-            return Work(Kind.DEAL, 0)
+            return Work(WorkKind.DEAL, 0)
         number = len(self.batches) - 1
         if number >= 0:
             last = self.batches[-1]
             if seat not in last.checks:
-                return Work(Kind.CHECK, number)
+                return Work(WorkKind.CHECK, number)
             if len(last.checks) == self.seats and seat not in last.confirms:
-                return Work(Kind.CONFIRM, number)
+                return Work(WorkKind.CONFIRM, number)
             if self.is_closed and seat not in self.opens:
-                return Work(Kind.OPEN, number)
+                return Work(WorkKind.OPEN, number)
         done = len(self.opens) > self.session.sealed.degree
-        return Work(Kind.DONE if done else Kind.WAIT, 0)
+        return Work(WorkKind.DONE if done else WorkKind.WAIT, 0)
 
     @property
     def is_closed(self) -> bool:

@@ -11,8 +11,9 @@ from tests.connection.speaking import Reply, problem, speaking
 from tests.keyholder.relaying import small_session
 
 from sottovoce.errors import Refused, SealedRefused, SottovoceError, Unreachable, UsageError
-from sottovoce.keyholder.coordinator import Coordinator, Kind, Work
+from sottovoce.keyholder.coordinator import Coordinator, Work
 from sottovoce.keyholder.links import KeyholderLink
+from sottovoce.securesum.committee.turns import WorkKind
 
 SESSION = small_session()
 SECRET = "svh_" + "A" * 43
@@ -60,7 +61,7 @@ def test_an_offer_that_makes_no_sense_is_refused(
 
 def test_work_has_a_kind_and_a_number() -> None:
     reply = said({"work": "check", "number": 3})
-    assert asked(reply, lambda each: each.work(0)) == Work(Kind.CHECK, 3)
+    assert asked(reply, lambda each: each.work(0)) == Work(WorkKind.CHECK, 3)
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,13 @@ from tests.securesum.committees import keys_of
 
 from sottovoce.errors import DataError, SealedRefused
 from sottovoce.keyholder.agreement import Agreement
-from sottovoce.keyholder.coordinator import Kind
 from sottovoce.keyholder.log import FactLog
 from sottovoce.keyholder.seat import Seat
 from sottovoce.keyholder.serving import serve
 from sottovoce.keyholder.status import Standing
 from sottovoce.securesum.committee import coordinating
 from sottovoce.securesum.committee.messages import Phase
+from sottovoce.securesum.committee.turns import WorkKind
 
 SESSION = small_session()
 SERVER = "https://answers.example"
@@ -50,7 +50,7 @@ def seated(tmp_path: Path, relay: Relay) -> Make:
 def run(*seats: Seat, rounds: int = 40) -> None:
     """Let all of them work in turn until there is nothing to do."""
     for _ in range(rounds):
-        if {seat.work(0).kind for seat in seats} <= {Kind.WAIT, Kind.DONE}:
+        if {seat.work(0).kind for seat in seats} <= {WorkKind.WAIT, WorkKind.DONE}:
             return
 
 
@@ -136,7 +136,7 @@ def test_one_of_three_may_be_gone_at_the_opening(relay: Relay, seated: Make) -> 
     seats = [seated(number)[0] for number in (1, 2, 3)]
     while not (relay.batches and relay.is_closed):
         for seat in seats:
-            if relay.work(seat._session.seat).kind is not Kind.OPEN:
+            if relay.work(seat._session.seat).kind is not WorkKind.OPEN:
                 seat.work(0)
     run(*seats[:2])
     assert sorted(relay.opens) == [1, 2]

@@ -159,7 +159,7 @@ BASE = SealedSum(Layout.VOTES, 2, False, Fraction(1), keyholders=KEYHOLDERS, coo
         ({"degree": 0}, "degree must be"),
         ({"degree": 2}, "2 keyholders in league need at least 5 seats, not 3"),
         ({"minimum": 1}, "minimum must be"),
-        ({"seats": 4}, "there are 3 keyholders for 4 seats"),
+        ({"seats": 4}, "4 seats need as many keyholders, and 3 are given"),
         ({"keyholders": list(KEYHOLDERS)}, "must be a tuple of Keyholder"),
         ({"keyholders": (*KEYHOLDERS[:2], KEYHOLDERS[0])}, "two keyholders have the name 'k0'"),
         (

@@ -10,15 +10,20 @@ import json
 import os
 import signal
 import sys
+from functools import cache
 from importlib import import_module
 from typing import Any, NoReturn
 
+import typer.main
+
 from sottovoce.cli import main
+from sottovoce.cli.app import app
 
 IMPORTED = (
     "sottovoce.api",
     "sottovoce.cli.demo_crowd",
     "sottovoce.datasets",
+    "sottovoce.inference.aware.choosing",
     "sottovoce.keyholder.status",
     "sottovoce.keyholder.serving",
     "sottovoce.mechanisms.auditing",
@@ -30,6 +35,7 @@ IMPORTED = (
     "anyio._backends._asyncio",
     "certifi",
     "h11",
+    "typer.rich_utils",
     "uvicorn.lifespan.on",
     "uvicorn.loops.auto",
 )
@@ -86,6 +92,9 @@ if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for module in IMPORTED:
         import_module(module)
+    # Typer would make all commands anew in each fork, which takes a tenth of a second.
+    vars(typer.main)["get_command"] = cache(typer.main.get_command)
+    typer.main.get_command(app)
     for line in sys.stdin:
         sys.stdout.write(json.dumps(answer(json.loads(line))) + "\n")
         sys.stdout.flush()

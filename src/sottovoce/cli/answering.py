@@ -271,7 +271,8 @@ def _tell_sent(
     screen.say("Your receipt for it is kept on this machine, and only there:")
     screen.say("  sottovoce answer LINK --status              shows what the server has of you")
     screen.say(f"  sottovoce answer LINK --erase {receipt.report_id}")
-    screen.say("                                              takes it back while it is open")
+    until = "while it is open" if offer.sealed is None else "until it is counted"
+    screen.say(f"                                              takes it back {until}")
 
 
 def _cell(value: Any) -> str:

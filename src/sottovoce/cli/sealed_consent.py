@@ -16,8 +16,8 @@ def what_is_sealed(offer: Offer, sealed: SealedSum) -> Iterator[str]:
     """What leaves, who can read it, and what becomes of it."""
     yield "WHAT LEAVES THIS MACHINE: your answers as they are, cut into pieces and sealed here."
     yield (
-        f"Each of {sealed.seats} keyholders can open one piece, and {sealed.degree} of them "
-        f"together cannot read an answer. It takes {sealed.degree + 1}."
+        f"Each of {sealed.seats} keyholders can open one piece, which says nothing. To read an "
+        f"answer, {sealed.degree + 1} of them would have to break their word together."
     )
     yield (
         f"What they open, once, is the total of at least {sealed.minimum:,} workers' answers to "

@@ -4,38 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any, Self, TypeVar
 
 from sottovoce.connection import Connection
 from sottovoce.errors import Reason, Refused, SealedRefused, Unreachable, UsageError
 from sottovoce.keyholder.links import KeyholderLink
 from sottovoce.model import Policy
+from sottovoce.securesum.committee.turns import WorkKind
 from sottovoce.securesum.session import Session
 from sottovoce.stores.chain import canonical
 
-__all__ = ["Batch", "Closing", "Coordinator", "Kind", "Work"]
+__all__ = ["Batch", "Closing", "Coordinator", "Work"]
 
 T = TypeVar("T")
-
-
-class Kind(StrEnum):
-    """What a keyholder is asked to do next."""
-
-    DEAL = "deal"
-    CHECK = "check"
-    CONFIRM = "confirm"
-    OPEN = "open"
-    WAIT = "wait"
-    DONE = "done"
-    DEAD = "dead"
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
     """What is to do, and for which batch."""
 
-    kind: Kind
+    kind: WorkKind
     number: int
 
 
@@ -129,7 +117,7 @@ def _work(document: Any) -> Work:
     number = document["number"]
     if number is not None and (type(number) is not int or number < 0):
         raise ValueError
-    return Work(Kind(document["work"]), number or 0)
+    return Work(WorkKind(document["work"]), number or 0)
 
 
 def _batch(document: Any) -> Batch:

@@ -9,10 +9,11 @@ from typing import Any
 
 from sottovoce.errors import DataError, SealedRefused
 from sottovoce.keyholder.agreement import Agreement
-from sottovoce.keyholder.coordinator import Coordinator, Kind, Work
+from sottovoce.keyholder.coordinator import Coordinator, Work
 from sottovoce.securesum.committee.coordinating import read_message
 from sottovoce.securesum.committee.facts import Fact
 from sottovoce.securesum.committee.keyholding import KeyholderKeys, KeyholderSession, Step
+from sottovoce.securesum.committee.turns import WorkKind
 from sottovoce.stores.private_files import write_durably
 from sottovoce.stores.system_randomness import SystemRandomness
 
@@ -53,15 +54,15 @@ class Seat:
         """Do what is to do next, if anything; says what it was."""
         work = self._coordinator.work(wait)
         match work.kind:
-            case Kind.DEAL:
+            case WorkKind.DEAL:
                 self._deal()
-            case Kind.CHECK:
+            case WorkKind.CHECK:
                 self._check(work.number)
-            case Kind.CONFIRM:
+            case WorkKind.CONFIRM:
                 self._confirm(work.number)
-            case Kind.OPEN:
+            case WorkKind.OPEN:
                 self._open()
-            case Kind.WAIT | Kind.DONE | Kind.DEAD:
+            case WorkKind.WAIT | WorkKind.DONE | WorkKind.DEAD:
                 pass
         return work
 

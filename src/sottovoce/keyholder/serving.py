@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from sottovoce.connection.patience import Patience
 from sottovoce.errors import Reason, Refused, SealedRefused, Unreachable
-from sottovoce.keyholder.coordinator import Kind
 from sottovoce.keyholder.seat import Seat
+from sottovoce.securesum.committee.turns import WorkKind
 
 __all__ = ["serve"]
 
@@ -51,14 +51,14 @@ def serve(
         if silent:
             tell("the server answers again")
             silent = 0
-        if work.kind is Kind.DONE:
+        if work.kind is WorkKind.DONE:
             tell("done: nothing more is to do here")
             return
-        if work.kind is Kind.DEAD:
+        if work.kind is WorkKind.DEAD:
             raise SealedRefused(
                 "the server", "it says that nothing can be opened any more: ask the requester why"
             )
-        if work.kind is Kind.WAIT:
+        if work.kind is WorkKind.WAIT:
             if once:
                 return
             pause(max(0.0, SOONEST - (time.monotonic() - asked)))

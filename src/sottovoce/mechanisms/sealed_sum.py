@@ -129,7 +129,7 @@ class SealedSum:
             raise UsageError("keyholders must be a tuple of Keyholder")
         if given and len(given) != self.seats:
             raise UsageError(
-                f"there are {len(given)} keyholders for {self.seats} seats: give one for each"
+                f"{self.seats} seats need as many keyholders, and {len(given)} are given"
             )
         _check_distinct("name", [one.name for one in given])
         keys = chain.from_iterable((one.sealing, one.signing) for one in given)

@@ -277,7 +277,10 @@ def test_a_link_that_is_made_again_ends_the_one_before(quick: Service) -> None:
 
 @pytest.mark.parametrize(
     ("field", "value", "words"),
-    [("keyholders", [], "names no keyholders"), ("coordinator", ELSEWHERE, "another server")],
+    [
+        pytest.param("keyholders", [], "names no keyholders", id="keyholders"),
+        pytest.param("coordinator", ELSEWHERE, "another server", id="coordinator"),
+    ],
 )
 def test_a_campaign_opens_with_keyholders_and_this_servers_key(
     quick: Service, field: str, value: object, words: str

@@ -13,12 +13,13 @@ from sqlalchemy import Connection
 from sottovoce.campaign.sealed.advancing import Verdict, all_verdicts, close_at
 from sottovoce.campaign.sealed.seats import sealed_desk, sealed_sum
 from sottovoce.campaign.sealed.signing import coordinator_key
-from sottovoce.campaign.sealed.standing import AGREEMENT, DEAD, Standing, WorkKind
+from sottovoce.campaign.sealed.standing import AGREEMENT, DEAD, Standing
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.model import Campaign, State
 from sottovoce.securesum.committee.messages import Phase
+from sottovoce.securesum.committee.turns import WorkKind
 from sottovoce.stores.database.batches import count_batched, workers_of
 from sottovoce.stores.database.campaigns import Stored, the_campaign
 from sottovoce.stores.database.messages import SERVER, Key, find_message

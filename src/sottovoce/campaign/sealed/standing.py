@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from sqlalchemy import Connection
 
 from sottovoce.securesum.committee.messages import Phase
+from sottovoce.securesum.committee.turns import WorkKind
 from sottovoce.stores.database.messages import SERVER, Key, message_keys
 
-__all__ = ["AGREEMENT", "DEAD", "VERDICT", "Standing", "Work", "WorkKind"]
+__all__ = ["AGREEMENT", "DEAD", "VERDICT", "Standing", "Work"]
 
 VERDICT, DEAD, AGREEMENT = "verdict", "dead", "agreement"
 """What the server notes beside the messages: what they come to. Nobody signs it.
@@ -20,18 +20,6 @@ A verdict is noted for each batch, death once, and whether so many shares of the
 
 NONE = -1
 """The number before the first batch."""
-
-
-class WorkKind(StrEnum):
-    """What a keyholder shall do next."""
-
-    DEAL = "deal"
-    CHECK = "check"
-    CONFIRM = "confirm"
-    OPEN = "open"
-    WAIT = "wait"
-    DONE = "done"
-    DEAD = "dead"
 
 
 @dataclass(frozen=True, slots=True)

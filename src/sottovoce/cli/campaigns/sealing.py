@@ -210,7 +210,7 @@ def _print(found: RoundsView, *, json: bool) -> None:
         f"{found['waiting']:,} waiting, {len(found['dropped']):,} dropped; at least "
         f"{found['minimum']:,} are opened"
     )
-    screen.say(f"  {quorum['opened']:,} of {quorum['needed']:,} needed keyholders have opened")
+    screen.say(f"  {quorum['opened']:,} keyholders have opened, {quorum['needed']:,} are needed")
     for seat in found["keyholders"]:
         screen.say(f"  {_seat(seat)}")
     for dropped in found["dropped"]:

@@ -21,9 +21,9 @@ from sottovoce.campaign.sealed.delivering import (
     receive,
 )
 from sottovoce.campaign.sealed.seats import Seated, seated
-from sottovoce.campaign.sealed.standing import WorkKind
 from sottovoce.errors import Reason, Refused
 from sottovoce.model import State
+from sottovoce.securesum.committee.turns import WorkKind
 from sottovoce.stores.database.campaigns import the_campaign
 from sottovoce.web.requests import Bearer, CampaignId, TheService, bounded_body, kind_of
 
