@@ -17,6 +17,7 @@ in constraints are of two shares at most, so theirs lie on polynomials of degree
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Self
 
 import numpy as np
@@ -71,8 +72,7 @@ class Ballot:
     @property
     def weights(self) -> tuple[int, ...]:
         """What the bits of a number are worth: 1, 2, 4, … and a rest, which add up to R."""
-        binary = (self.codes - 1).bit_length() - 1
-        return (*(1 << i for i in range(binary)), self.codes - (1 << binary))
+        return _weights(self.codes)
 
     @property
     def bits(self) -> int:
@@ -166,5 +166,13 @@ class Ballot:
 
     def _value(self, bits: Elements) -> Elements:
         """v = Σ w b: the number that the bits write."""
+        if self.codes == 2:  # one bit, which is worth 1
+            return bits[..., 0]
         weights = elements(self.weights)
         return dot(bits[..., : len(weights)], weights)
+
+
+@lru_cache(maxsize=64)
+def _weights(codes: int) -> tuple[int, ...]:
+    binary = (codes - 1).bit_length() - 1
+    return (*(1 << i for i in range(binary)), codes - (1 << binary))

@@ -68,7 +68,7 @@ def canonical(document: Any) -> str:
     >>> canonical({"b": 1, "a": [None, True]})
     '{"a":[null,true],"b":1}'
     """
-    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return _ENCODER.encode(document)
 
 
 def sha256_hex(text: str) -> str:
@@ -138,8 +138,9 @@ def _holds(key: str, signature: bytes, text: str) -> bool:
 def _object(content: bytes, culprit: str) -> dict[str, Any]:
     """A JSON object that is written canonically: no float, no repeated field, no space."""
     try:
-        document = _DECODER.decode(content.decode("ascii"))
-        same = isinstance(document, dict) and canonical(document).encode("ascii") == content
+        text = content.decode("ascii")
+        document = _DECODER.decode(text)
+        same = isinstance(document, dict) and canonical(document) == text
     except (ValueError, RecursionError):
         same = False
     if not same:
@@ -152,4 +153,5 @@ def _refuse(_: str) -> NoReturn:
     raise ValueError("messages hold no fractions")
 
 
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 _DECODER = json.JSONDecoder(parse_float=_refuse, parse_constant=_refuse)

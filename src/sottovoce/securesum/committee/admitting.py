@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -85,7 +85,7 @@ class Admission:
         envelope = read_envelope(content, _own_key, culprit="a worker", extra=[beside])
         terms = self._terms(envelope.body)
         culprit = f"worker {terms.worker!r}"
-        places = self._given(terms, culprit)
+        terms, places = self._given(terms, culprit)
         sealed = envelope.extra[beside] if beside == "shares" else [envelope.extra[beside]]
         shares = self._pinned(sealed, envelope.body["shares"], seats, len(places), culprit)
         return Contribution(terms, envelope.digest, places, shares)
@@ -109,9 +109,12 @@ class Admission:
             raise SealedRefused(culprit, "its contribution is for another campaign or policy")
         return terms
 
-    def _given(self, terms: ContributionTerms, culprit: str) -> Places:
-        """The places of tasks that this worker was given; all of them where that is hidden."""
-        wrong, places = self._tasks(terms.tasks)
+    def _given(self, terms: ContributionTerms, culprit: str) -> tuple[ContributionTerms, Places]:
+        """The places of tasks that this worker was given; all of them where that is hidden.
+
+        Lists of tasks that are alike are kept once: a batch has many, and memory is slow.
+        """
+        wrong, places, tasks = self._tasks(terms.tasks)
         if wrong:
             raise SealedRefused(culprit, wrong)
         total = len(self._place)
@@ -122,18 +125,18 @@ class Admission:
                 raise SealedRefused(culprit, "it answers tasks that it was not given")
         if self._session.sealed.hidden and len(places) != block:
             raise SealedRefused(culprit, "it leaves out tasks, and which ones is to be hidden")
-        return places
+        return replace(terms, tasks=tasks), places
 
-    def _read_tasks(self, tasks: tuple[str, ...]) -> tuple[str | None, Places]:
-        """What is wrong with a list of tasks, whoever answers them, and their places."""
+    def _read_tasks(self, tasks: tuple[str, ...]) -> tuple[str | None, Places, tuple[str, ...]]:
+        """What is wrong with a list of tasks, whoever answers them, their places, and itself."""
         places = np.array([self._place.get(name, -1) for name in tasks], np.intp)
         if not 1 <= len(tasks) <= self._answers:
-            return f"it answers {len(tasks):,} tasks, and may 1 to {self._answers:,}", places
+            return f"it answers {len(tasks):,} tasks, and may 1 to {self._answers:,}", places, tasks
         if (places < 0).any():
-            return "it answers a task that the campaign does not have", places
+            return "it answers a task that the campaign does not have", places, tasks
         if list(tasks) != sorted(set(tasks)):
-            return "its tasks are not in order, or one is there twice", places
-        return None, places
+            return "its tasks are not in order, or one is there twice", places, tasks
+        return None, places, tasks
 
     def _pinned(
         self, sealed: Any, hashes: Sequence[str], seats: Sequence[int], tasks: int, culprit: str

@@ -84,7 +84,7 @@ def _shares(bits: npt.NDArray[np.uint8], sealed: SealedSum) -> Elements:
 def _check_names(campaign: str, worker: str, tasks: Sequence[str]) -> None:
     check_text("the campaign", campaign, LONGEST_NAME)
     check_text("the worker's name", worker, LONGEST_NAME)
-    if not tasks or list(tasks) != sorted(set(tasks)):
+    if not tasks or list(tasks) != sorted(tasks) or len(set(tasks)) != len(tasks):
         raise UsageError("the tasks of a contribution are in order, each of them once")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from sottovoce.securesum.envelope import CONTEXT, canonical, sha256_hex
@@ -73,6 +74,12 @@ class ContributionTerms:
             "phase": PHASE,
             "policy": self.policy,
             "round": ROUND,
-            "tasks": sha256_hex(canonical(list(self.tasks))),
+            "tasks": _hash_of(self.tasks),
             "worker": self.worker,
         }
+
+
+@lru_cache(maxsize=64)
+def _hash_of(tasks: tuple[str, ...]) -> str:
+    """Kept, since in many campaigns all workers are given the same tasks."""
+    return sha256_hex(canonical(list(tasks)))
