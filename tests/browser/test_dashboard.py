@@ -58,6 +58,7 @@ def _rows(page: Page) -> Locator:
     return page.locator("section:not([hidden]) tbody tr")
 
 
+@pytest.mark.slow
 def test_a_sample_campaign_fills_with_truths_before_ones_eyes(requester: Watched) -> None:
     page = requester.page
     # As on a server on which nobody has been asked anything yet.

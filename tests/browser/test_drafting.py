@@ -199,6 +199,7 @@ def test_what_is_missing_or_wrong_is_said_beside_its_field(requester: Watched) -
     expect(page.locator(".expected strong")).to_have_text(re.compile("°C$"))
 
 
+@pytest.mark.slow
 def test_pasted_lines_become_tasks_and_labels_are_moved_removed_and_pasted(
     requester: Watched,
 ) -> None:
@@ -230,6 +231,7 @@ def test_pasted_lines_become_tasks_and_labels_are_moved_removed_and_pasted(
     assert labels == ["often", "never", "seldom"]
 
 
+@pytest.mark.slow
 def test_the_slider_asks_for_the_stop_in_sight_first_and_then_its_neighbours(
     open_page: OpenPage, server: RunningServer
 ) -> None:

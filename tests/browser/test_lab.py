@@ -25,6 +25,7 @@ def lab(open_page: OpenPage, server: RunningServer) -> Watched:
     return watched
 
 
+@pytest.mark.slow
 def test_up_to_three_mechanisms_are_compared_in_the_dark_and_on_a_phone(
     open_page: OpenPage, server: RunningServer
 ) -> None:

@@ -158,6 +158,7 @@ def test_a_server_that_singles_somebody_out_and_a_sample_are_refused(
     _says(watched, "The server’s offer makes no sense")
 
 
+@pytest.mark.slow
 def test_storage_that_is_full_refuses_to_start_and_storage_that_fills_up_refuses_to_draw(
     server: RunningServer, open_page: OpenPage
 ) -> None:

@@ -70,6 +70,7 @@ def test_samples_expose_two_layer_as_published() -> None:
     assert 1.5 < found.epsilon <= mechanism.guarantee(20, Unit.ANSWER).epsilon
 
 
+@pytest.mark.slow
 def test_samples_expose_the_factorisation_as_published() -> None:
     mechanism = MatrixFactorization.as_published(TENTHS, 1.0, dimension=2)
     answered = np.array([10, *[0] * 3], np.int32)

@@ -239,7 +239,8 @@ def role(postgresql: str) -> Iterator[str]:
     server.close()
 
 
-@pytest.mark.parametrize("profile", ["one", pytest.param("several", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("profile", ["one", "several"])
 def test_composed_services_run_on_postgresql(
     profile: str, installed: Path, role: str, tmp_path: Path
 ) -> None:

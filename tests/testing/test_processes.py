@@ -42,6 +42,7 @@ def test_a_killed_server_is_the_same_after_a_restart(tmp_path: Path) -> None:
     assert "svk_" not in server.log.read_text()
 
 
+@pytest.mark.slow
 def test_what_a_server_says_when_it_cannot_start_is_said(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         server = ServerProcess(tmp_path, port=taken.getsockname()[1])

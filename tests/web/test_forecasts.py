@@ -99,6 +99,7 @@ def test_too_many_questions_are_told_when_to_come_again(
     assert int(reply.headers["retry-after"]) > 0
 
 
+@pytest.mark.slow
 def test_a_server_that_ends_leaves_no_process(database: Database, tmp_path: Path) -> None:
     with ServerProcess(tmp_path / "own") as server:
         headers = {"Authorization": f"Bearer {server.token}"}

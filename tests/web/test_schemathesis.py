@@ -78,7 +78,7 @@ SEALED = frozenset({"sealed", "rounds", "keyholders", "publish", "truths"})
 """What follows a campaign's address where it must be sealed, or its truths published."""
 
 SHORT = settings(
-    max_examples=8, derandomize=True, deadline=None, database=None,
+    max_examples=5, derandomize=True, deadline=None, database=None,
     suppress_health_check=list(HealthCheck),
 )  # fmt: skip
 LONG = settings(SHORT, max_examples=150, derandomize=False)
