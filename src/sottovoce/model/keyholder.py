@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from sottovoce.errors import UsageError
 from sottovoce.model.campaign import LONGEST_NAME, check_text
+from sottovoce.model.canonical import canonical
 from sottovoce.model.policy import fields_of, short
 
 __all__ = ["CARD", "Keyholder", "check_public_key"]
@@ -52,7 +53,7 @@ class Keyholder:
     @property
     def fingerprint(self) -> str:
         """128 bits of SHA-256 of both keys, in groups: what two people compare over the phone."""
-        keys = _canonical({"sealing": self.sealing, "signing": self.signing})
+        keys = canonical({"sealing": self.sealing, "signing": self.signing})
         digits = hashlib.sha256(keys.encode("ascii")).hexdigest()[:32]
         return " ".join(digits[start : start + 4] for start in range(0, 32, 4))
 
@@ -68,7 +69,7 @@ class Keyholder:
 
     def card(self) -> str:
         """The text of the file that a keyholder hands out: canonical JSON."""
-        return _canonical({"format": CARD, **self.as_json()})
+        return canonical({"format": CARD, **self.as_json()})
 
     @classmethod
     def parse_card(cls, text: str | bytes) -> Self:
@@ -106,7 +107,3 @@ def _decoded(text: str) -> bytes | None:
         return None
     written = base64.urlsafe_b64encode(content).rstrip(b"=").decode("ascii")
     return content if len(content) == KEY_BYTES and written == text else None
-
-
-def _canonical(document: dict[str, str]) -> str:
-    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)

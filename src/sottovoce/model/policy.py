@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any, Self
 
 from sottovoce.errors import UsageError
+from sottovoce.model.canonical import canonical
 from sottovoce.model.domain import Domain, Kind, Label, label_text
 from sottovoce.model.guarantee import Unit, check_count, check_number, check_unit
 
@@ -104,7 +105,7 @@ class Policy:
 
     def text(self) -> str:
         """The canonical JSON: sorted, compact, ASCII, without floats."""
-        return json.dumps(self.as_json(), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        return canonical(self.as_json())
 
     def as_json(self) -> dict[str, Any]:
         """The document that `docs/policy.schema.json` describes."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn, Self
 
 from sottovoce.errors import UsageError
+from sottovoce.model.canonical import canonical
 from sottovoce.model.domain import Label
 
 __all__ = ["FORMAT", "Submission"]
@@ -60,13 +61,7 @@ class Submission:
 
     def text(self) -> str:
         """The canonical JSON: sorted, compact, ASCII; the same reports give the same bytes."""
-        return json.dumps(
-            self.as_json(),
-            sort_keys=True,
-            separators=(",", ":"),
-            ensure_ascii=True,
-            allow_nan=False,
-        )
+        return canonical(self.as_json())
 
     @classmethod
     def parse(cls, content: bytes) -> Self:

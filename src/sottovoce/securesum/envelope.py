@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
 from sottovoce.errors import NotInstalled, SealedRefused
+from sottovoce.model.canonical import canonical
 
 try:
     from cryptography.exceptions import InvalidSignature
@@ -60,15 +61,6 @@ class Envelope:
     def digest(self) -> str:
         """SHA-256 of the text, in hexadecimal: the message's name."""
         return sha256_hex(self.text)
-
-
-def canonical(document: Any) -> str:
-    """Canonical JSON: sorted, compact, ASCII.
-
-    >>> canonical({"b": 1, "a": [None, True]})
-    '{"a":[null,true],"b":1}'
-    """
-    return _ENCODER.encode(document)
 
 
 def sha256_hex(text: str) -> str:
@@ -153,5 +145,4 @@ def _refuse(_: str) -> NoReturn:
     raise ValueError("messages hold no fractions")
 
 
-_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 _DECODER = json.JSONDecoder(parse_float=_refuse, parse_constant=_refuse)

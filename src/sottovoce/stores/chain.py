@@ -7,6 +7,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from sottovoce.model.canonical import canonical as canonical_text
+
 __all__ = ["ORIGIN", "canonical", "opened", "sealed"]
 
 ORIGIN = "0" * 64
@@ -14,10 +16,8 @@ ORIGIN = "0" * 64
 
 
 def canonical(document: Any) -> bytes:
-    """Sorted compact ASCII JSON."""
-    return json.dumps(
-        document, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
-    ).encode("ascii")
+    """Canonical JSON, as it is written to a file."""
+    return canonical_text(document).encode("ascii")
 
 
 def sealed(body: Mapping[str, Any], previous: str) -> tuple[bytes, str]:

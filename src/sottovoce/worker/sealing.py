@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Sequence
 
@@ -12,17 +11,16 @@ from sottovoce.errors import NotInstalled, UsageError
 from sottovoce.mechanisms.policies import release_of
 from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.model import Cells, Codes, Label, Policy
+from sottovoce.model.canonical import canonical
 from sottovoce.securesum.ballot import Ballot
 from sottovoce.securesum.coding import ballot_codes
+from sottovoce.securesum.field import WIDTH
 from sottovoce.worker.outbox import Parcel, Stage
 
 __all__ = ["check_sealing", "contribution_bytes", "sealed_codes", "sealed_parcel", "sealed_sum_of"]
 
 KEY_TEXT, SIGNATURE_TEXT, DIGEST = 43, 86, 64
 """Characters of a public key, a signature and a hash."""
-
-ELEMENT, OVERHEAD, BESIDE = 8, 48, 4
-"""Bytes of a share, what sealing adds to all of them, and the shares that only serve the checks."""
 
 
 def sealed_sum_of(policy: Policy) -> SealedSum | None:
@@ -68,16 +66,12 @@ def contribution_bytes(sealed: SealedSum, tasks: Sequence[str], *names: str) -> 
 
     The same for all answers: lengths tell nothing. It is counted on a text of the same shape.
     """
-    values = len(tasks) * Ballot.of(sealed).bits + BESIDE
-    share = -(-(ELEMENT * values + OVERHEAD) * 4 // 3)
-    body = {
-        "campaign": "", "format": "sottovoce-contribution/1", "key": "A" * KEY_TEXT,
-        "phase": "contribute", "policy": "", "round": 1, "shares": ["0" * DIGEST] * sealed.seats,
-        "suite": "committee", "tasks": list(tasks), "worker": "".join(names),
-    }  # fmt: skip
-    empty = {"shares": [""] * sealed.seats, "signature": "A" * SIGNATURE_TEXT, "text": _text(body)}
-    return len(_text(empty)) + sealed.seats * share
+    from sottovoce.securesum.committee.terms import CHECKS, ContributionTerms
+    from sottovoce.securesum.hpke import OVERHEAD
 
-
-def _text(document: object) -> str:
-    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    values = len(tasks) * Ballot.of(sealed).bits + 2 * CHECKS
+    share = -(-(WIDTH * values + OVERHEAD) * 4 // 3)
+    terms = ContributionTerms("", "", "".join(names), tuple(tasks), "A" * KEY_TEXT)
+    text = canonical(terms.body(["0" * DIGEST] * sealed.seats))
+    empty = {"shares": [""] * sealed.seats, "signature": "A" * SIGNATURE_TEXT, "text": text}
+    return len(canonical(empty)) + sealed.seats * share
