@@ -33,6 +33,8 @@ __all__ = [
     "Envelope",
     "b64",
     "canonical",
+    "holds",
+    "parsed_object",
     "public_text",
     "read_envelope",
     "sha256_hex",
@@ -103,20 +105,21 @@ def read_envelope(
 
     Nothing but `extra` may stand beside the signature and the text. A refusal names the culprit.
     """
-    wire = _object(content, culprit)
+    wire = parsed_object(content, culprit)
     if wire.keys() != {"signature", "text", *extra}:
         raise SealedRefused(culprit, "the message has other fields than it must have")
     text, signature = wire["text"], unb64(wire["signature"])
     if not isinstance(text, str) or not text.isascii():
         raise SealedRefused(culprit, "the message's text is not canonical JSON")
-    body = _object(text.encode("ascii"), culprit)
+    body = parsed_object(text.encode("ascii"), culprit)
     whose = key if isinstance(key, str) else key(body)
-    if signature is None or not _holds(whose, signature, text):
+    if signature is None or not holds(whose, signature, text):
         raise SealedRefused(culprit, "the message's signature does not hold")
     return Envelope(body, text, {name: wire[name] for name in extra})
 
 
-def _holds(key: str, signature: bytes, text: str) -> bool:
+def holds(key: str, signature: bytes, text: str) -> bool:
+    """Whether whoever has the private half of this key signed the text."""
     public = unb64(key)
     if public is None or len(signature) != _SIGNATURE_BYTES:
         return False
@@ -127,7 +130,7 @@ def _holds(key: str, signature: bytes, text: str) -> bool:
     return True
 
 
-def _object(content: bytes, culprit: str) -> dict[str, Any]:
+def parsed_object(content: bytes, culprit: str) -> dict[str, Any]:
     """A JSON object that is written canonically: no float, no repeated field, no space."""
     try:
         text = content.decode("ascii")

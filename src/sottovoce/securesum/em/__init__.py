@@ -1,0 +1,1 @@
+"""The worker-private EM of P2 in rounds of sums: what is added up, and what is made of it."""

@@ -1,0 +1,161 @@
+"""What is added up in the rounds of a private EM: part of what everybody agrees on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any, Self
+
+from sottovoce.errors import UsageError
+from sottovoce.model.canonical import canonical
+
+__all__ = ["PURPOSE", "EMTerms", "Mode", "NoiseTerms"]
+
+PURPOSE = "sottovoce-private-em/1"
+MOST_SCALE = 10**14
+"""P2, section 6.2: the largest L of its experiments."""
+
+MOST_PART = 10**12
+
+
+class Mode(StrEnum):
+    """What is opened, and with it what is betrayed."""
+
+    AS_PUBLISHED = "as_published"
+    """Every log-likelihood of every round (P2, protocol 1): labels can be computed from it."""
+    LOG_ODDS = "log_odds"
+    """Differences of log-likelihoods only: half of it, at a small scale. No guarantee."""
+    NOISED = "noised"
+    """Counts, and weighted counts if they pay, with noise in them: a guarantee."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseTerms:
+    """The noise of `noised` rounds: counts first, then one weighted count for each more variance.
+
+    `variances` are of one worker's share of the noise, round by round, in steps² (a step is
+    1 / scale). The guarantee counts on the shares of `honest` workers. `weight` is the largest
+    weight of a worker.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    honest: int
+    weight: Fraction
+    variances: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        for name in ("epsilon", "delta", "weight"):
+            value = getattr(self, name)
+            if not (0 < value and value.numerator <= MOST_PART and value.denominator <= MOST_PART):
+                raise UsageError(f"{name} must be a positive fraction of integers up to 10^12")
+        if self.delta >= 1:
+            raise UsageError(f"delta must be below 1, not {float(self.delta):g}")
+        if self.honest < 2:
+            raise UsageError(f"at least 2 workers must be counted on for noise, not {self.honest}")
+        if not 1 <= len(self.variances) <= 10 or min(self.variances) < 1:
+            raise UsageError("noise has 1 to 10 variances, each at least 1")
+
+    def as_json(self) -> dict[str, Any]:
+        """The noise in the terms."""
+        return {
+            "delta": _pair(self.delta),
+            "epsilon": _pair(self.epsilon),
+            "honest": self.honest,
+            "variances": [str(each) for each in self.variances],
+            "weight": _pair(self.weight),
+        }
+
+    @classmethod
+    def of_json(cls, document: Any) -> Self:
+        """The noise that `as_json` wrote."""
+        return cls(
+            _fraction(document["epsilon"]),
+            _fraction(document["delta"]),
+            document["honest"],
+            _fraction(document["weight"]),
+            tuple(int(each) for each in document["variances"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EMTerms:
+    """A private EM: its tasks and labels, what it opens, and when it stops.
+
+    `scale` is P2's L. Probabilities stay within [1/clip, 1 - 1/clip] before their logarithm is
+    taken; the EM stops after `rounds` rounds, or when Q changes by less than 1/tolerance of
+    itself. A worker has at most `repeats` answers to one task.
+    """
+
+    tasks: tuple[str, ...]
+    labels: tuple[str, ...]
+    mode: Mode
+    scale: int
+    clip: int = 10**6
+    tolerance: int = 10**8
+    rounds: int = 100
+    repeats: int = 1
+    noise: NoiseTerms | None = None
+
+    def __post_init__(self) -> None:
+        if not self.tasks or len(set(self.tasks)) != len(self.tasks):
+            raise UsageError("a private EM is about at least one task, and each of them once")
+        if len(self.labels) < 2 or len(set(self.labels)) != len(self.labels):
+            raise UsageError("a private EM has at least two labels, and each of them once")
+        if not 1 <= self.scale <= MOST_SCALE:
+            raise UsageError(f"scale is from 1 to 10^14, not {self.scale}")
+        for name, least in (("clip", 3), ("tolerance", 2), ("rounds", 1), ("repeats", 1)):
+            if getattr(self, name) < least:
+                raise UsageError(f"{name} must be at least {least}, not {getattr(self, name)}")
+        if (self.mode is Mode.NOISED) != (self.noise is not None):
+            raise UsageError("noised, and nothing else, says what its noise is")
+        if self.noise is not None and self.repeats != 1:
+            raise UsageError("noised takes one answer of a worker to a task")
+
+    def as_json(self) -> dict[str, Any]:
+        """The purpose of a session, as `StarTerms` has it."""
+        return {
+            "clip": self.clip,
+            "labels": list(self.labels),
+            "mode": str(self.mode),
+            "noise": None if self.noise is None else self.noise.as_json(),
+            "purpose": PURPOSE,
+            "repeats": self.repeats,
+            "rounds": self.rounds,
+            "scale": self.scale,
+            "tasks": list(self.tasks),
+            "tolerance": self.tolerance,
+        }
+
+    @classmethod
+    def of_json(cls, document: Any) -> Self:
+        """The terms that `as_json` wrote; anything else is refused."""
+        try:
+            noise = document["noise"]
+            terms = cls(
+                tuple(document["tasks"]),
+                tuple(document["labels"]),
+                Mode(document["mode"]),
+                document["scale"],
+                document["clip"],
+                document["tolerance"],
+                document["rounds"],
+                document["repeats"],
+                None if noise is None else NoiseTerms.of_json(noise),
+            )
+            same = canonical(terms.as_json()) == canonical(document)
+        except (KeyError, TypeError, ValueError, ZeroDivisionError):
+            same = False
+        if not same:
+            raise UsageError("this is not what a private EM is about")
+        return terms
+
+
+def _pair(value: Fraction) -> list[str]:
+    return [str(value.numerator), str(value.denominator)]
+
+
+def _fraction(pair: Any) -> Fraction:
+    numerator, denominator = pair
+    return Fraction(int(numerator), int(denominator))
