@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
+import ssl
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
+import httpx
+import httpx._transports.default
 import pytest
 import typer.main
 from hypothesis import settings
@@ -23,6 +28,20 @@ settings.load_profile(os.environ.get("SOTTOVOCE_EXAMPLES", "quick"))
 
 # Typer would make all commands anew for each that is run, which takes a tenth of a second.
 vars(typer.main)["get_command"] = cache(typer.main.get_command)
+
+
+# httpx would read a hundred and more certificates anew for each client, which takes as long as some
+# tests. Which ones it reads, the environment may say.
+@cache
+def _reading(file: str | None, folder: str | None, **options: Any) -> ssl.SSLContext:
+    return httpx.create_ssl_context(**options)
+
+
+def _context(**options: Any) -> ssl.SSLContext:
+    return _reading(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"), **options)
+
+
+vars(httpx._transports.default)["create_ssl_context"] = _context
 
 
 @pytest.fixture(scope="session")
@@ -61,11 +80,22 @@ def forker() -> Iterator[Forker]:
         yield made
 
 
+@pytest.fixture(scope="session")
+def empty_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a database with this release's tables: a copy is made in a moment."""
+    made = Database.at(tmp_path_factory.mktemp("empty"))
+    upgrade(made)
+    made.close()
+    assert made.file is not None
+    return made.file
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
     """An empty database of each kind, with this release's tables."""
     if request.param == "sqlite":
         made = Database.at(tmp_path)
+        shutil.copy(request.getfixturevalue("empty_sqlite"), tmp_path)
     else:
         made = Database.at(request.getfixturevalue("postgresql"))
         with made.engine.begin() as connection:
@@ -75,6 +105,6 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databas
                 "WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
             connection.exec_driver_sql("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
-    upgrade(made)
+        upgrade(made)
     yield made
     made.close()

@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 from tests.browser.chromium import NONE_FOUND, OPTIONS, find_chromium
+from tests.browser.lending import Lending
 from tests.browser.watching import PATIENCE, Locale, OpenPage, Scheme, Size, Watched, watch
 
 from sottovoce.testing.serving import RunningServer, running_server
@@ -28,6 +29,7 @@ class Running:
     """What runs for the tests of this folder, started by the first that needs it."""
 
     browser: Browser | None = None
+    lending: Lending | None = None
     server: RunningServer | None = None
     _stack: ExitStack = field(default_factory=ExitStack)
 
@@ -38,6 +40,11 @@ class Running:
             self._stack.callback(self.browser.close)
         return self.browser
 
+    def lend(self, browser: Browser) -> Lending:
+        if self.lending is None:
+            self.lending = Lending(browser)
+        return self.lending
+
     def serve(self) -> RunningServer:
         if self.server is None:
             folder = self._stack.enter_context(TemporaryDirectory(prefix="sottovoce-"))
@@ -45,7 +52,7 @@ class Running:
         return self.server
 
     def end(self) -> None:
-        self.browser = self.server = None
+        self.browser = self.lending = self.server = None
         self._stack.close()
 
 
@@ -77,12 +84,18 @@ def server() -> RunningServer:
     return RUNNING.serve()
 
 
+@pytest.fixture(scope="module")
+def lending(chromium: Browser) -> Lending:
+    """Contexts of the browser, each with whatever of its cache other tests have left."""
+    return RUNNING.lend(chromium)
+
+
 @pytest.fixture
-def open_page(chromium: Browser, server: RunningServer) -> Iterator[OpenPage]:
+def open_page(lending: Lending, server: RunningServer) -> Iterator[OpenPage]:
     """Opens watched pages of the server: `open_page("phone", "dark", "ja-JP").page`.
 
     At the end of the test each is closed, and fails it if it made an error, violated its policy, or
-    asked another server for anything.
+    asked another server for anything. What a page loads is told by one with an empty cache.
     """
     with ExitStack() as opened:
 
@@ -92,11 +105,16 @@ def open_page(chromium: Browser, server: RunningServer) -> Iterator[OpenPage]:
             locale: Locale = "en-GB",
             *,
             reduced_motion: bool = True,
+            empty_cache: bool = False,
         ) -> Watched:
-            watched = watch(
-                chromium, server.url, size, scheme, locale, reduced_motion=reduced_motion
-            )
-            opened.callback(watched.close)
+            options = {"reduced_motion": reduced_motion}
+            if empty_cache:
+                watched = watch(lending.browser, server.url, size, scheme, locale, **options)
+                opened.callback(watched.context.close)
+            else:
+                lent = lending.lent(server.url, size, scheme, locale, **options)
+                watched = opened.enter_context(lent)
+            opened.callback(watched.check)
             return watched
 
         yield open_one

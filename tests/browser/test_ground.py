@@ -8,10 +8,10 @@ from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from playwright.sync_api import Browser
 from tests.browser.accessibility import axe
 from tests.browser.campaigns import KINDS, drafted, opened
-from tests.browser.watching import OpenPage, Watched, watch
+from tests.browser.lending import Lending
+from tests.browser.watching import OpenPage, Watched
 
 from sottovoce.testing.serving import RunningServer
 from sottovoce.web.headers import PAGE
@@ -41,6 +41,18 @@ FAULTY = {
 }  # fmt: skip
 
 
+LEAVE_TRACES = """async () => {
+  localStorage.kept = sessionStorage.kept = document.cookie = "kept=1";
+  await (await caches.open("kept")).put("/kept", new Response("kept"));
+  await new Promise((resolve) => (indexedDB.open("kept").onsuccess = resolve));
+}"""
+TRACES = """async () => [
+  ...Object.keys(localStorage), ...Object.keys(sessionStorage), ...(await caches.keys()),
+  ...(await indexedDB.databases()), ...document.cookie.match(/kept/g) ?? [],
+]"""
+"""What a page leaves on a device, and what it finds there of itself or of others."""
+
+
 class Faulty(BaseHTTPRequestHandler):
     """Serves a page with each fault, and nothing to those who ask for more."""
 
@@ -68,10 +80,9 @@ def faulty() -> Iterator[str]:
 
 
 @pytest.fixture
-def watched(chromium: Browser, faulty: str) -> Iterator[Watched]:
-    made = watch(chromium, faulty)
-    yield made
-    made.context.close()
+def watched(lending: Lending, faulty: str) -> Iterator[Watched]:
+    with lending.lent(faulty) as made:
+        yield made
 
 
 CAUGHT = {
@@ -97,7 +108,7 @@ def test_a_fault_fails_its_test_although_its_page_was_left(watched: Watched) -> 
     for path in ("/console", "/good"):
         watched.page.goto(path)
     with pytest.raises(AssertionError, match="no page may do:\nconsole: it went wrong"):
-        watched.close()
+        watched.check()
 
 
 def test_a_fault_in_another_tab_is_caught(watched: Watched) -> None:
@@ -133,6 +144,23 @@ def test_a_page_is_seen_as_asked(open_page: OpenPage) -> None:
         ["(prefers-color-scheme: dark)", "(prefers-reduced-motion: reduce)", "(pointer: coarse)"],
     )
     assert seen == [390, "ja-JP", True, True, True]
+
+
+def test_whoever_has_a_context_next_is_a_stranger_to_it(lending: Lending, faulty: str) -> None:
+    with lending.lent(faulty) as first:
+        first.context.route("**/good", lambda route: route.abort())
+        first.context.grant_permissions(["clipboard-read"])
+        for page in (first.page, first.context.new_page()):
+            page.goto("/console")
+            page.evaluate(LEAVE_TRACES)
+            assert len(page.evaluate(TRACES)) == 5
+        first.context.set_offline(True)
+    with lending.lent(faulty) as second:
+        assert second.context is first.context
+        second.page.goto("/good")
+        assert second.page.evaluate(TRACES) == []
+        assert (second.faults(), second.addresses()) == ([], [f"{faulty}/good"])
+        assert second.page not in (first.page, page)
 
 
 def test_every_kind_of_campaign_can_be_opened(server: RunningServer) -> None:

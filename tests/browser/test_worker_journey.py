@@ -48,7 +48,7 @@ def test_a_worker_answers_sees_what_leaves_sends_it_and_takes_it_back_and_loads_
     campaign, link = opened(
         server, tasks=3, question="Which bird?", domain=domain, target=Target(1.0, answers=3)
     )
-    watched = open_page(size, scheme, locale, reduced_motion=size == "phone")
+    watched = open_page(size, scheme, locale, reduced_motion=size == "phone", empty_cache=True)
     page, at = watched.page, AtPage(watched.page, locale[:2])
     at.open(link)
     assert page.evaluate("() => document.documentElement.lang") == locale[:2]

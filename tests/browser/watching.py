@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, WebError
 
-__all__ = ["PATIENCE", "Locale", "OpenPage", "Scheme", "Size", "Watched", "watch"]
+__all__ = ["PATIENCE", "Locale", "OpenPage", "Scheme", "Size", "Watched", "new_context", "watch"]
 
 Size: TypeAlias = Literal["desktop", "phone"]
 Scheme: TypeAlias = Literal["light", "dark"]
@@ -30,14 +30,20 @@ A_TURN_LATER = "() => new Promise((resolve) => setTimeout(resolve))"
 
 @dataclass
 class Watched:
-    """A page, the requests it made, and its faults in words."""
+    """A page, watched from its first request on, the requests it made, and its faults in words."""
 
-    page: Page
     context: BrowserContext
     origin: str
+    page: Page = field(init=False)
     requests: list[Request] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
     _expected: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page = self.context.new_page()
+        self.context.on("request", self._ask)
+        self.context.on("console", self._hear)
+        self.context.on("weberror", self._fail)
 
     def expect(self, *words: str) -> None:
         """Faults with these words are part of the test, as a refusal or a network that is down."""
@@ -61,14 +67,27 @@ class Watched:
     def close(self) -> None:
         """Close the page; raises if it did anything that it may not do."""
         try:
-            faults = self.faults()
+            self.check()
         finally:
             self.context.close()
+
+    def check(self) -> None:
+        """Raises if the page did anything that it may not do."""
+        faults = self.faults()
         assert not faults, "the page did what no page may do:\n" + "\n".join(faults)
+
+    def leave(self) -> None:
+        """Watch the context no more: the next in it is somebody else."""
+        self.context.remove_listener("request", self._ask)
+        self.context.remove_listener("console", self._hear)
+        self.context.remove_listener("weberror", self._fail)
 
     def _is_ours(self, address: str) -> bool:
         parts = urlsplit(address)
         return parts.scheme in STAYS_HERE or f"{parts.scheme}://{parts.netloc}" == self.origin
+
+    def _ask(self, request: Request) -> None:
+        self.requests.append(request)
 
     def _hear(self, message: ConsoleMessage) -> None:
         if message.type == "error":
@@ -88,10 +107,11 @@ class OpenPage(Protocol):
         locale: Locale = "en-GB",
         *,
         reduced_motion: bool = True,
+        empty_cache: bool = False,
     ) -> Watched: ...
 
 
-def watch(
+def new_context(
     browser: Browser,
     origin: str,
     size: Size = "desktop",
@@ -99,8 +119,8 @@ def watch(
     locale: Locale = "en-GB",
     *,
     reduced_motion: bool = True,
-) -> Watched:
-    """A new page of somebody who was never here, watched from its first request on."""
+) -> BrowserContext:
+    """The browser of somebody who was never anywhere."""
     phone = size == "phone"
     context = browser.new_context(
         viewport={"width": 390, "height": 844} if phone else {"width": 1280, "height": 900},
@@ -114,8 +134,19 @@ def watch(
     )
     context.set_default_timeout(PATIENCE)
     context.add_init_script(TELL_VIOLATIONS)
-    watched = Watched(context.new_page(), context, origin)
-    context.on("request", lambda request: watched.requests.append(request))
-    context.on("console", watched._hear)
-    context.on("weberror", watched._fail)
-    return watched
+    return context
+
+
+def watch(
+    browser: Browser,
+    origin: str,
+    size: Size = "desktop",
+    scheme: Scheme = "light",
+    locale: Locale = "en-GB",
+    *,
+    reduced_motion: bool = True,
+) -> Watched:
+    """A new page of somebody who was never here."""
+    return Watched(
+        new_context(browser, origin, size, scheme, locale, reduced_motion=reduced_motion), origin
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import re
 import traceback
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,7 @@ def send(given: list[Answer], policy: Policy, ledger: Ledger, /, **more: Any) ->
 
 def assert_unmarked(text: str) -> None:
     assert CANARY not in text
-    assert "7351" not in text
+    assert not re.search(r"\b7351\b", text)  # digits among those of a hash are a hash's
 
 
 @pytest.mark.parametrize("case", REFUSED)
