@@ -5,6 +5,7 @@ A message says what was asked, what was found and the way out. Its numbers are a
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "PolicyChanged",
     "Reason",
     "Refused",
+    "SealedAborted",
     "SealedRefused",
     "SottovoceError",
     "SpendRefused",
@@ -206,6 +208,15 @@ class SealedRefused(SottovoceError):  # noqa: N818 - reads as the fact it states
     def __init__(self, culprit: str, reason: str) -> None:
         super().__init__(f"{culprit}: {reason}")
         self.culprit, self.reason = culprit, reason
+
+
+class SealedAborted(SottovoceError):  # noqa: N818 - reads as the fact it states
+    """A sealed sum that cannot be opened any more: why, and who did wrong where that is known."""
+
+    def __init__(self, reason: str, culprits: Iterable[str] = ()) -> None:
+        self.reason, self.culprits = reason, tuple(culprits)
+        named = f"{', '.join(self.culprits)}: " if self.culprits else ""
+        super().__init__(f"{named}{reason}")
 
 
 class PolicyChanged(SottovoceError):  # noqa: N818 - reads as the fact it states

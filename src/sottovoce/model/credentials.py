@@ -10,7 +10,7 @@ from sottovoce.errors import UsageError
 
 __all__ = ["Credential", "check_credential", "digest", "pseudonym"]
 
-SECRET = re.compile(r"sv[ahkirw]_[A-Za-z0-9_-]{43}", re.ASCII)
+SECRET = re.compile(r"sv[ahkilrw]_[A-Za-z0-9_-]{43}", re.ASCII)
 """A prefix that scanners for leaked secrets can know, and 256 bits in URL-safe base64."""
 
 _PSEUDONYM = b"sottovoce-worker/1"
@@ -27,6 +27,8 @@ class Credential(StrEnum):
     """Lets a keyholder take its part in one sealed campaign."""
     INVITE = "svi_"
     """Lets a worker send reports to one campaign."""
+    LIVE = "svl_"
+    """Lets one worker, or the dealer, take part in one live session."""
     RECEIPT = "svr_"
     """A worker's own: its hash is the worker's name in one campaign."""
     WEBHOOK = "svw_"

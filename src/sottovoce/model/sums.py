@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sottovoce.errors import UsageError
 
-__all__ = ["Contributor", "Integers", "OpenedSum", "Planner", "SumSpec"]
+__all__ = ["Contributor", "Integers", "OpenedSum", "Planner", "RoundRecord", "SumSpec"]
 
 Integers: TypeAlias = npt.NDArray[np.int64]
 
@@ -42,6 +42,23 @@ class OpenedSum:
 
     totals: Integers = field(repr=False)
     workers: int
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRecord:
+    """One round that was opened: its totals, who is in them, and who was excluded in it, and why.
+
+    Who was excluded late in a round may still be in its totals.
+    """
+
+    totals: Integers = field(repr=False)
+    contributors: tuple[int, ...]
+    excluded: Mapping[int, str]
+
+    @property
+    def opened(self) -> OpenedSum:
+        """What everybody learns of the round."""
+        return OpenedSum(self.totals, len(self.contributors))
 
 
 class Planner(Protocol):

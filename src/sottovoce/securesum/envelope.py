@@ -13,6 +13,7 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NoReturn, TypeAlias
 
 from sottovoce.errors import NotInstalled, SealedRefused
@@ -120,14 +121,23 @@ def read_envelope(
 
 def holds(key: str, signature: bytes, text: str) -> bool:
     """Whether whoever has the private half of this key signed the text."""
-    public = unb64(key)
+    public = _public(key)
     if public is None or len(signature) != _SIGNATURE_BYTES:
         return False
     try:
-        Ed25519PublicKey.from_public_bytes(public).verify(signature, CONTEXT + text.encode("ascii"))
-    except (InvalidSignature, ValueError):
+        public.verify(signature, CONTEXT + text.encode("ascii"))
+    except InvalidSignature:
         return False
     return True
+
+
+@lru_cache(maxsize=16_384)
+def _public(key: str) -> Ed25519PublicKey | None:
+    content = unb64(key)
+    try:
+        return None if content is None else Ed25519PublicKey.from_public_bytes(content)
+    except ValueError:
+        return None
 
 
 def parsed_object(content: bytes, culprit: str) -> dict[str, Any]:

@@ -26,8 +26,8 @@ from sottovoce.securesum.envelope import (
 )
 from sottovoce.securesum.star.terms import FORMAT, StarTerms
 
-__all__ = ["SERVER", "THE_SERVER", "Frame", "Place", "bundle", "party", "read_frame", "unbundle",
-           "written"]  # fmt: skip
+__all__ = ["HEAD", "SERVER", "THE_SERVER", "Frame", "Head", "Place", "bundle", "digest_of", "party",
+           "read_frame", "unbundle", "written"]  # fmt: skip
 
 SERVER = 0
 """The sender of what the server says; workers are 1, 2, …"""
@@ -35,6 +35,8 @@ SERVER = 0
 THE_SERVER = "the server"
 
 _SIGNATURE, _LENGTH = 64, struct.Struct("<I")
+HEAD = _SIGNATURE + 32
+"""Bytes of a frame's signature and of the hash of its payload."""
 LONGEST_TEXT = 1 << 20
 _FIELDS = frozenset(
     {"fields", "format", "payload", "phase", "round", "sender", "session", "step", "suite"}
@@ -57,12 +59,54 @@ class Frame:
     place: Place
     sender: int
     fields: Mapping[str, Any]
-    payload: bytes
     digest: str
     content: bytes
+    start: int
+    payload_hash: str
+
+    @property
+    def payload(self) -> bytes:
+        """What follows the text. Cut out when asked for: a long one is not kept twice."""
+        return self.content[self.start :]
+
+    @property
+    def view(self) -> memoryview:
+        """The payload where it is, not copied."""
+        return memoryview(self.content)[self.start :]
+
+    @property
+    def head(self) -> bytes:
+        """What `Head` needs beside the fields."""
+        return self.content[:_SIGNATURE] + bytes.fromhex(self.payload_hash)
 
     def __repr__(self) -> str:
         return f"Frame({self.place}, sender={self.sender}, {len(self.payload):,} bytes)"
+
+
+class Head:
+    """A frame without its payload, as another party shows it: not yet known to be signed.
+
+    Place, sender and fields are what the reader expects. With the signature and the hash of the
+    payload they give the text that must have been signed.
+    """
+
+    __slots__ = ("_key", "_signature", "_text")
+
+    def __init__(
+        self, terms: StarTerms, place: Place, sender: int, fields: Mapping[str, Any], content: bytes
+    ) -> None:
+        self._key, self._signature = _key(terms, sender), content[:_SIGNATURE]
+        self._text = _text(terms, place, sender, fields, content[_SIGNATURE:].hex())
+
+    @property
+    def digest(self) -> str:
+        """The digest of the frame whose head this is."""
+        return sha256_hex(self._text)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the sender signed it."""
+        return holds(self._key, self._signature, self._text)
 
 
 def party(number: int) -> str:
@@ -79,20 +123,16 @@ def written(
     payload: bytes = b"",
 ) -> bytes:
     """The frame with these fields and this payload."""
-    text = canonical(
-        {
-            "fields": dict(fields or {}),
-            "format": FORMAT,
-            "payload": hashlib.sha256(payload).hexdigest(),
-            "phase": place.phase,
-            "round": place.round,
-            "sender": sender,
-            "session": terms.id,
-            "step": place.step,
-            "suite": str(terms.suite),
-        }
-    ).encode("ascii")
+    named = hashlib.sha256(payload).hexdigest()
+    text = _text(terms, place, sender, fields or {}, named).encode("ascii")
     return b"".join((key.sign(CONTEXT + text), _LENGTH.pack(len(text)), text, payload))
+
+
+def digest_of(
+    terms: StarTerms, place: Place, sender: int, fields: Mapping[str, Any], payload: bytes
+) -> str:
+    """The digest of the frame with these fields and this payload, whoever writes it."""
+    return sha256_hex(_text(terms, place, sender, fields, hashlib.sha256(payload).hexdigest()))
 
 
 def read_frame(
@@ -122,10 +162,10 @@ def read_frame(
     text = raw.decode("ascii")
     if not holds(_key(terms, said), content[:_SIGNATURE], text):
         raise SealedRefused(culprit, "the message's signature does not hold")
-    payload = content[head + length :]
-    _check(terms, body, payload, carrier or party(said))
+    start = head + length
+    _check(terms, body, memoryview(content)[start:], carrier or party(said))
     place = Place(body["round"], body["phase"], body["step"])
-    return Frame(place, said, body["fields"], payload, sha256_hex(text), content)
+    return Frame(place, said, body["fields"], sha256_hex(text), content, start, body["payload"])
 
 
 def bundle(contents: Sequence[bytes]) -> bytes:
@@ -148,11 +188,22 @@ def unbundle(content: bytes, culprit: str) -> list[bytes]:
     return parts
 
 
+def _text(
+    terms: StarTerms, place: Place, sender: int, fields: Mapping[str, Any], payload: str
+) -> str:
+    """The canonical JSON of a frame, whose payload has this hash; the names are in their order."""
+    return (
+        f'{{"fields":{canonical(dict(fields))},"format":"{FORMAT}","payload":"{payload}",'
+        f'"phase":{canonical(place.phase)},"round":{place.round},"sender":{sender},'
+        f'"session":"{terms.id}","step":{place.step},"suite":"{terms.suite}"}}'
+    )
+
+
 def _key(terms: StarTerms, sender: int) -> str:
     return terms.coordinator if sender == SERVER else terms.members[sender - 1].signing
 
 
-def _check(terms: StarTerms, body: Mapping[str, Any], payload: bytes, culprit: str) -> None:
+def _check(terms: StarTerms, body: Mapping[str, Any], payload: memoryview, culprit: str) -> None:
     if (body["format"], body["suite"], body["session"]) != (FORMAT, str(terms.suite), terms.id):
         raise SealedRefused(culprit, "the message is for another session")
     counted = all(type(body[name]) is int and body[name] >= 0 for name in ("round", "step"))

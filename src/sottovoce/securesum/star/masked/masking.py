@@ -1,0 +1,93 @@
+"""Masks on a contribution, and off a total.
+
+A contribution is a worker's values and a 1, modulo 2⁶⁴, plus the mask that is its own, plus the
+masks it has in common with higher numbers, minus those with lower ones. The total of the ones
+must be the number of contributors: a total that is off was not unmasked by the right keys, or one
+of them sent something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from sottovoce.errors import SealedAborted, UsageError
+from sottovoce.model.sums import Integers, SumSpec
+from sottovoce.securesum.star.masked.ciphers import Masks, Words
+
+__all__ = ["check_fits", "checked_totals", "masked", "unmasked", "width", "words"]
+
+_WORD = 8
+_HALF = 1 << 63
+
+
+def check_fits(spec: SumSpec, workers: int) -> None:
+    """Refuse a sum that could reach the upper half of the ring, in which no total may lie."""
+    if spec.greatest * workers >= _HALF:
+        raise UsageError(
+            f"{workers:,} values of up to {spec.greatest:,} may add up to 2^63 or more: lower the "
+            "scale"
+        )
+
+
+def width(spec: SumSpec) -> int:
+    """Bytes of a contribution."""
+    return _WORD * (spec.values + 1)
+
+
+def words(values: Integers) -> Words:
+    """A worker's values and its 1."""
+    return np.append(values, 1).astype(np.uint64)
+
+
+def masked(plain: Words, own: bytes, pairs: Mapping[int, bytes], number: int) -> bytes:
+    """The contribution of worker `number`, from the keys of all its masks."""
+    masks = Masks(len(plain))
+    sent = plain + masks.of(own)
+    for peer, key in pairs.items():
+        _add_pair(sent, masks.of(key), number, peer)
+    return sent.astype("<u8", copy=False).tobytes()
+
+
+def _add_pair(sent: Words, mask: Words, number: int, peer: int) -> None:
+    """Put on the mask that worker `number` has in common with a peer; the peer's cancels it."""
+    if number < peer:
+        np.add(sent, mask, out=sent)
+    else:
+        np.subtract(sent, mask, out=sent)
+
+
+def unmasked(
+    contributions: Iterable[memoryview],
+    own: Iterable[bytes],
+    pairs: Iterable[tuple[int, int, bytes]],
+    spec: SumSpec,
+) -> Words:
+    """The sum, less each contributor's own mask, less those with workers who fell silent.
+
+    Pairs are (the contributor, who fell silent, their key).
+    """
+    total, masks = np.zeros(spec.values + 1, np.uint64), Masks(spec.values + 1)
+    for payload in contributions:
+        np.add(total, np.frombuffer(payload, "<u8"), out=total)
+    for key in own:
+        np.subtract(total, masks.of(key), out=total)
+    for contributor, silent, key in pairs:
+        _add_pair(total, masks.of(key), silent, contributor)  # what the silent one would put on
+    return total
+
+
+def checked_totals(total: Words, spec: SumSpec, workers: int) -> Integers:
+    """The totals, if so many honest workers can add up to them.
+
+    All masks are off as they should, since every secret was checked. So a contributor has sent
+    something else. Who it was cannot be told without baring contributions.
+    """
+    count, values = total[-1], total[:-1]
+    if count != workers or (values > np.uint64(workers * spec.greatest)).any():
+        raise SealedAborted(
+            "it has contributed what nobody may contribute; which one it was cannot be told",
+            [f"one of the {workers} contributors"],
+        )
+    return values.astype(np.int64)
