@@ -1,0 +1,126 @@
+"""The dealer's public document: one signed text that says what the key of a session is.
+
+It is canonical JSON, signed with the key that the terms pin for the dealer, and names the session:
+a key that was dealt for other members, another threshold or another purpose is refused. What can
+be checked of it without the primes is checked. That n is a product of two safe primes cannot:
+the dealer is believed in that, as in forgetting them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sottovoce.errors import SealedRefused, UsageError
+from sottovoce.securesum.envelope import Ed25519PrivateKey, b64, read_envelope, signed, unb64
+from sottovoce.securesum.star.damgard_jurik.integers import (
+    bytes_of,
+    gcd,
+    integer_of,
+    is_power,
+    is_prime,
+    jacobi,
+    length_of,
+    primorial,
+)
+from sottovoce.securesum.star.damgard_jurik.keys import PublicKey
+from sottovoce.securesum.star.damgard_jurik.primes import ROUNDS, SIEVED_TO
+from sottovoce.securesum.star.terms import KeyTerms, StarTerms
+
+__all__ = ["FORMAT", "THE_DEALER", "key_terms", "public_document", "read_public"]
+
+FORMAT = "sottovoce-dealt-key/1"
+THE_DEALER = "the dealer"
+
+_FIELDS = frozenset({"format", "h", "n", "s", "session", "threshold", "v", "verifiers"})
+
+
+def key_terms(terms: StarTerms) -> KeyTerms:
+    """What the terms say of the key; there must be one."""
+    if terms.key is None:
+        raise UsageError(f"sessions of the suite {terms.suite} have no key: nothing is dealt")
+    return terms.key
+
+
+def public_document(terms: StarTerms, public: PublicKey, signing: Ed25519PrivateKey) -> bytes:
+    """What the dealer publishes."""
+    length = public.length
+    body = {
+        "format": FORMAT,
+        "h": b64(bytes_of(public.h, length_of(public.n))),
+        "n": b64(bytes_of(public.n, key_terms(terms).bits // 8)),
+        "s": public.s,
+        "session": terms.id,
+        "threshold": public.threshold,
+        "v": b64(bytes_of(public.v, length)),
+        "verifiers": [b64(bytes_of(each, length)) for each in public.verifiers],
+    }
+    return signed(body, signing)
+
+
+def read_public(terms: StarTerms, content: bytes) -> PublicKey:
+    """The key of this session, if its dealer signed it and nothing about it is impossible."""
+    key = key_terms(terms)
+    body = read_envelope(content, key.dealer.signing, culprit=THE_DEALER).body
+    if body.keys() != _FIELDS or body["format"] != FORMAT:
+        raise _refused("the key's document has other fields than it must have")
+    if body["session"] != terms.id:
+        raise _refused("the key was dealt for another session")
+    if (body["s"], body["threshold"]) != (key.s, terms.threshold):
+        raise _refused("the key has another s or threshold than the terms")
+    public = _public(body, terms, key)
+    _check_n(public.n)
+    _check_units(public)
+    return public
+
+
+def _public(body: Mapping[str, Any], terms: StarTerms, key: KeyTerms) -> PublicKey:
+    n = _read(body["n"], key.bits // 8)
+    if int(n).bit_length() != key.bits:
+        raise _refused(f"n has {int(n).bit_length()} bits, and the terms say {key.bits}")
+    length, verifiers = length_of(n ** (key.s + 1)), body["verifiers"]
+    if not isinstance(verifiers, list) or len(verifiers) != terms.size + 1:
+        raise _refused(f"the key is not for {terms.size + 1} holders")
+    return PublicKey(
+        n,
+        key.s,
+        terms.threshold,
+        h=_read(body["h"], length_of(n)),
+        v=_read(body["v"], length),
+        verifiers=tuple(_read(each, length) for each in verifiers),
+    )
+
+
+def _read(text: object, length: int) -> int:
+    content = unb64(text)
+    if content is None or len(content) != length:
+        raise _refused(f"a number of the key is not {length} bytes in base64")
+    return integer_of(content)
+
+
+def _check_n(n: int) -> None:
+    """Refuse an n that anybody could factor: with a small factor, prime, or a power."""
+    if gcd(n, primorial(SIEVED_TO)) != 1:
+        raise _refused("n has a small factor")
+    if is_prime(n, ROUNDS) or is_power(n):
+        raise _refused("n is a prime or a power, not a product of two primes")
+
+
+def _check_units(public: PublicKey) -> None:
+    """h, v and the verifiers are units of their range with Jacobi symbol 1, and no two alike."""
+    numbers = [(public.h, public.n), *((each, public.modulus) for each in _squares(public))]
+    for number, bound in numbers:
+        if not 1 < number < bound - 1 or gcd(number, public.n) != 1:
+            raise _refused("a number of the key is out of range")
+        if jacobi(number, public.n) != 1:
+            raise _refused("a number of the key is not a square, nor the negative of one")
+    if len(set(_squares(public))) != public.holders + 1:
+        raise _refused("two numbers of the key are the same")
+
+
+def _squares(public: PublicKey) -> tuple[int, ...]:
+    return public.v, *public.verifiers
+
+
+def _refused(reason: str) -> SealedRefused:
+    return SealedRefused(THE_DEALER, reason)

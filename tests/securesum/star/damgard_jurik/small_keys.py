@@ -1,0 +1,54 @@
+"""Keys that are quick to make and protect nothing: for the mathematics, whatever the size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+from sottovoce.securesum.star.damgard_jurik.combining import combine
+from sottovoce.securesum.star.damgard_jurik.decrypting import partial
+from sottovoce.securesum.star.damgard_jurik.encrypting import encrypt, full_blind
+from sottovoce.securesum.star.damgard_jurik.generating import key_of
+from sottovoce.securesum.star.damgard_jurik.keys import KeyShare, PublicKey
+from sottovoce.securesum.star.damgard_jurik.primes import safe_prime
+
+__all__ = ["decrypted", "encrypted", "primes", "small_key"]
+
+BITS = 160
+"""Of each prime: more than the 128 bits below which a proof in a batch would not be sound."""
+
+
+@cache
+def primes() -> tuple[int, int]:
+    """Two safe primes."""
+    p = q = safe_prime(BITS)
+    while q == p:
+        q = safe_prime(BITS)
+    return int(p), int(q)
+
+
+def small_key(
+    s: int = 1, threshold: int = 3, holders: int = 5
+) -> tuple[PublicKey, tuple[KeyShare, ...]]:
+    """A key of these primes: the same for the same numbers."""
+    return _dealt(s, threshold, holders)
+
+
+@cache
+def _dealt(s: int, threshold: int, holders: int) -> tuple[PublicKey, tuple[KeyShare, ...]]:
+    return key_of(*primes(), s, threshold, holders)
+
+
+def encrypted(public: PublicKey, message: int) -> int:
+    """A ciphertext of a message."""
+    return encrypt(public, message, full_blind(public))
+
+
+def decrypted(
+    public: PublicKey, shares: Iterable[KeyShare], ciphertexts: Sequence[int]
+) -> list[int] | None:
+    """What these holders open together."""
+    return combine(
+        public, {share.number: [partial(public, share, each) for each in ciphertexts]
+                 for share in shares}
+    )  # fmt: skip
