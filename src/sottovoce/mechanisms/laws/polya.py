@@ -16,7 +16,7 @@ from sottovoce.model import WORDS, FloatArray, Words
 from sottovoce.model.policy import short
 from sottovoce.seams import Randomness
 
-__all__ = ["FLATTEST", "Polya", "exponential_coins", "noise_law"]
+__all__ = ["FLATTEST", "Polya", "exponential_coins", "exponential_lengths", "noise_law"]
 
 BLOCK = 1 << 18
 """Proposals at a time."""
@@ -88,7 +88,7 @@ class Polya:
         u, words = u[sure | unsure], words[sure | unsure]
         kept = exponential_coins(u, d, randomness)
         u, words = u[kept], words[kept]
-        v = _exponential_lengths(len(u), randomness)
+        v = exponential_lengths(len(u), randomness)
         # d v stays below 2⁶⁴ up to v = 2²⁴, which has a chance of exp(-2²⁴).
         drawn = ((u + np.uint64(d) * v) // np.uint64(n)).astype(np.int64)
         return drawn[_accepted(drawn, words, self.shape, randomness)]
@@ -101,7 +101,7 @@ def _check_fraction(field: str, value: Fraction, most: int) -> None:
         raise UsageError(f"{field} must be a fraction of integers up to {most:,}")
 
 
-def _exponential_lengths(count: int, randomness: Randomness) -> Words:
+def exponential_lengths(count: int, randomness: Randomness) -> Words:
     """How many coins of 1/e are true before the first that is not."""
     lengths, alive = np.zeros(count, np.uint64), np.arange(count)
     while alive.size:
