@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         perturb,
         read_under,
     )
+    from sottovoce.api.private_em import PrivateRun, simulate_private_em
     from sottovoce.api.sealed import OwnWeight, infer_opened, own_weight, sum_answers
     from sottovoce.api.sealing import SealedRun, simulate_sealed
     from sottovoce.api.sources import (
@@ -162,6 +163,7 @@ _HOMES = {
         "perturb",
         "read_under",
     ),
+    "sottovoce.api.private_em": ("PrivateRun", "simulate_private_em"),
     "sottovoce.api.sealed": ("OwnWeight", "infer_opened", "own_weight", "sum_answers"),
     "sottovoce.api.sealing": ("SealedRun", "simulate_sealed"),
     "sottovoce.api.sources": (
@@ -317,6 +319,7 @@ __all__ = [
     "Plan",
     "Policy",
     "PolicyChanged",
+    "PrivateRun",
     "Promise",
     "RandomVarianceGaussian",
     "RandomizedResponse",
@@ -369,6 +372,7 @@ __all__ = [
     "release_of",
     "respond",
     "score",
+    "simulate_private_em",
     "simulate_sealed",
     "sum_answers",
     "tradeoff",

@@ -10,13 +10,14 @@ from typing import Any, Self
 from sottovoce.errors import UsageError
 from sottovoce.model.canonical import canonical
 
-__all__ = ["PURPOSE", "EMTerms", "Mode", "NoiseTerms"]
+__all__ = ["PURPOSE", "EMTerms", "Law", "Mode", "NoiseTerms", "RoundNoise"]
 
 PURPOSE = "sottovoce-private-em/1"
 MOST_SCALE = 10**14
 """P2, section 6.2: the largest L of its experiments."""
 
 MOST_PART = 10**12
+MOST_NOISED = 10
 
 
 class Mode(StrEnum):
@@ -25,37 +26,65 @@ class Mode(StrEnum):
     AS_PUBLISHED = "as_published"
     """Every log-likelihood of every round (P2, protocol 1): labels can be computed from it."""
     LOG_ODDS = "log_odds"
-    """Differences of log-likelihoods only: half of it, at a small scale. No guarantee."""
+    """Differences of log-likelihoods only: half of it, and labels can be computed all the same."""
     NOISED = "noised"
     """Counts, and weighted counts if they pay, with noise in them: a guarantee."""
 
 
+class Law(StrEnum):
+    """What the noise of a round is made of."""
+
+    LAPLACE = "laplace"
+    """Shares of discrete Laplace noise: `size` is b of P(z) ∝ exp(-|z| / b), of honest shares."""
+    GAUSSIAN = "gaussian"
+    """Discrete Gaussian shares: `size` is σ² of one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundNoise:
+    """The noise that is in the sums of one round, in its steps: the law, and b or σ² of it."""
+
+    law: Law
+    size: Fraction
+
+    def __post_init__(self) -> None:
+        _check_fraction("the size of noise", self.size)
+        if self.law is Law.GAUSSIAN and self.size.denominator != 1:
+            raise UsageError(f"the variance of a share must be an integer, not {self.size}")
+
+    def as_json(self) -> list[Any]:
+        """The noise of a round in the terms."""
+        return [str(self.law), _pair(self.size)]
+
+
 @dataclass(frozen=True, slots=True)
 class NoiseTerms:
-    """The noise of `noised` rounds: counts first, then one weighted count for each more variance.
+    """The noise of `noised` rounds: of counts first, then of one weighted sum for each more.
 
-    `variances` are of one worker's share of the noise, round by round, in steps² (a step is
-    1 / scale). The guarantee counts on the shares of `honest` workers. `weight` is the largest
-    weight of a worker.
+    They keep `epsilon` and `delta` per answer as long as `honest` workers of every opened set add
+    their share of the noise.
     """
 
     epsilon: Fraction
     delta: Fraction
     honest: int
-    weight: Fraction
-    variances: tuple[int, ...]
+    rounds: tuple[RoundNoise, ...]
 
     def __post_init__(self) -> None:
-        for name in ("epsilon", "delta", "weight"):
-            value = getattr(self, name)
-            if not (0 < value and value.numerator <= MOST_PART and value.denominator <= MOST_PART):
-                raise UsageError(f"{name} must be a positive fraction of integers up to 10^12")
+        _check_fraction("epsilon", self.epsilon)
+        if self.delta != 0:
+            _check_fraction("delta", self.delta)
         if self.delta >= 1:
             raise UsageError(f"delta must be below 1, not {float(self.delta):g}")
         if self.honest < 2:
             raise UsageError(f"at least 2 workers must be counted on for noise, not {self.honest}")
-        if not 1 <= len(self.variances) <= 10 or min(self.variances) < 1:
-            raise UsageError("noise has 1 to 10 variances, each at least 1")
+        if not 1 <= len(self.rounds) <= MOST_NOISED:
+            raise UsageError(f"noise is of 1 to {MOST_NOISED} rounds, not {len(self.rounds)}")
+
+    @property
+    def weighted(self) -> int:
+        """How many rounds follow that of the counts."""
+        return len(self.rounds) - 1
 
     def as_json(self) -> dict[str, Any]:
         """The noise in the terms."""
@@ -63,8 +92,7 @@ class NoiseTerms:
             "delta": _pair(self.delta),
             "epsilon": _pair(self.epsilon),
             "honest": self.honest,
-            "variances": [str(each) for each in self.variances],
-            "weight": _pair(self.weight),
+            "rounds": [each.as_json() for each in self.rounds],
         }
 
     @classmethod
@@ -74,8 +102,7 @@ class NoiseTerms:
             _fraction(document["epsilon"]),
             _fraction(document["delta"]),
             document["honest"],
-            _fraction(document["weight"]),
-            tuple(int(each) for each in document["variances"]),
+            tuple(RoundNoise(Law(law), _fraction(size)) for law, size in document["rounds"]),
         )
 
 
@@ -150,6 +177,11 @@ class EMTerms:
         if not same:
             raise UsageError("this is not what a private EM is about")
         return terms
+
+
+def _check_fraction(field: str, value: Fraction) -> None:
+    if not (0 < value and value.numerator <= MOST_PART and value.denominator <= MOST_PART):
+        raise UsageError(f"{field} must be a positive fraction of integers up to 10^12")
 
 
 def _pair(value: Fraction) -> list[str]:

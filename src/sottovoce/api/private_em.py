@@ -1,0 +1,254 @@
+"""The worker-private EM on one machine: every party, every message, and what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from sottovoce.api.private_rounds import Rounds, rehearse
+from sottovoce.api.rehearsal import Dropouts, Rehearsal, Suite
+from sottovoce.api.sources import read
+from sottovoce.errors import UsageError
+from sottovoce.model import FloatArray, Guarantee, Reports, Result, Unit, label_text
+from sottovoce.model.sums import Integers, RoundRecord
+from sottovoce.securesum.em.calibrating import calibrated
+from sottovoce.securesum.em.contributing import EMContributor, PrivateContributor, contributor_of
+from sottovoce.securesum.em.guaranteeing import default_honest, guarantee
+from sottovoce.securesum.em.modes import planner_of
+from sottovoce.securesum.em.planning import EMPlanner, exact_terms
+from sottovoce.securesum.em.rounds import Recorded
+from sottovoce.securesum.em.terms import EMTerms, Mode
+from sottovoce.securesum.em.transcript import Transcript
+from sottovoce.stores.system_randomness import SystemRandomness
+
+__all__ = [
+    "PrivateRun",
+    "check_table",
+    "contributors_of",
+    "is_plain",
+    "private_run",
+    "private_terms",
+    "simulate_private_em",
+]
+
+FEWEST = 3
+"""P2, lemma 2: of two workers each would know the other's value from the sum."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PrivateRun:
+    """Truths, and what it took to come to them.
+
+    `transcript` is what the server has seen. `identical_to_plain` says that the totals of every
+    round are, to the integer, what its contributors gave, added up; None where that is not known,
+    as when workers were processes of their own and drew noise. `skills[worker]` is
+    P(answer | truth) at [truth, answer]: workers keep theirs to themselves, but in a rehearsal
+    everybody is at hand. `excluded` says why a worker was left out. `cpu_seconds` are by party,
+    for workers all of them together. Modes that open exact sums have no guarantee.
+    """
+
+    result: Result
+    terms: EMTerms
+    suite: str
+    records: tuple[RoundRecord, ...] = field(repr=False)
+    transcript: Transcript = field(repr=False)
+    identical_to_plain: bool | None
+    cpu_seconds: Mapping[str, float]
+    skills: Mapping[str, FloatArray] = field(repr=False)
+    excluded: Mapping[str, str] = field(default_factory=dict)
+    guarantee: Guarantee | None = None
+    guarantee_worker: Guarantee | None = None
+
+    @property
+    def rounds(self) -> int:
+        """Rounds of the EM after its counts, as of the plain one; with noise, the counts too."""
+        return self.result.rounds if self.terms.noise is None else len(self.records)
+
+    @property
+    def workers(self) -> int:
+        """Whose contributions are in the last sum."""
+        return len(self.records[-1].contributors)
+
+
+def simulate_private_em(
+    source: Any,
+    *,
+    suite: Suite = "masked",
+    mode: str = "noised",
+    epsilon: float = 1.0,
+    delta: float = 0.0,
+    weighted_rounds: int = 0,
+    scale: int | None = None,
+    clip: int | None = None,
+    rounds: int | None = None,
+    tolerance: int | None = None,
+    threshold: int | None = None,
+    bits: int = 2048,
+    s: int = 1,
+    dropouts: Dropouts | None = None,
+    assignments: bool = False,
+    **reading: Any,
+) -> PrivateRun:
+    """A private EM with all of its parties in this process, through the bytes that would be sent.
+
+    `source` is a table of answers, read as `read` does; repeats="keep" keeps several answers of a
+    worker to a task, where sums are exact. `suite` is how sums are sealed, one of `SUITES`, and
+    `mode` what is opened:
+
+    - "noised": votes with noise for `epsilon` and `delta` per answer, then `weighted_rounds` of
+      weighted votes, which all share the budget (`planning.weighting` says when they pay)
+    - "as_published", "log_odds": numbers are multiplied by `scale` and rounded, probabilities stay
+      within [1/clip, 1 - 1/clip], and the EM stops after `rounds`, or when Q changes by less than
+      1/tolerance of itself. There is no guarantee.
+
+    `threshold` workers must agree on a set, `bits` and `s` are of the key of damgard_jurik,
+    `dropouts` says who falls silent and when, and `assignments` that the server knows who had
+    which tasks, as one that hands them out does.
+
+    >>> answers = {"worker": list("aabbcc"), "task": list("121212"), "answer": list("yyynyn")}
+    >>> run = simulate_private_em(answers, suite="plain", mode="as_published")
+    >>> run.result.values.tolist(), run.identical_to_plain
+    (['y', 'n'], True)
+    """
+    answers = read(source, **reading)
+    exact = {"scale": scale, "clip": clip, "rounds": rounds, "tolerance": tolerance}
+    terms = private_terms(
+        answers, mode, epsilon=epsilon, delta=delta, weighted_rounds=weighted_rounds, **exact
+    )
+    rehearsal = Rehearsal(terms, suite, threshold, bits, s, dropouts or {})
+    # In the open nobody's time is measured, so nobody needs to decode for itself.
+    in_the_open = suite == "plain" and terms.noise is None
+    workers = contributors_of(answers, terms, EMPlanner(terms) if in_the_open else None)
+    recorded = [Recorded(each) for each in workers]
+    done = rehearse(rehearsal, planner_of(terms), recorded)
+    same = is_plain(done.records, [each.given for each in recorded])
+    return private_run(
+        answers, terms, suite, done, workers, identical=same, assignments=assignments
+    )
+
+
+def private_run(
+    answers: Reports,
+    terms: EMTerms,
+    suite: str,
+    done: Rounds,
+    workers: Sequence[PrivateContributor],
+    *,
+    identical: bool | None,
+    assignments: bool = False,
+) -> PrivateRun:
+    """What came of rounds whose answers are known, which is so in rehearsals only.
+
+    Worker `number` of the records is the one at place number - 1 of the table; `workers` are in
+    the same order (`contributors_of`).
+    """
+    opened = tuple(record.opened for record in done.records)
+    held = _guarantees(answers, terms)
+    names = [str(name) for name in answers.workers]
+    return PrivateRun(
+        replace(planner_of(terms).result(opened, answers.domain), tasks=answers.tasks),
+        terms,
+        suite,
+        done.records,
+        Transcript(terms, len(names), opened, _assigned(answers, terms) if assignments else None),
+        identical,
+        done.seconds,
+        {name: worker.skill(opened) for name, worker in zip(names, workers, strict=True)},
+        {names[number - 1]: why for number, why in done.excluded.items()},
+        held.get(Unit.ANSWER),
+        held.get(Unit.WORKER),
+    )
+
+
+def private_terms(
+    answers: Reports,
+    mode: str,
+    *,
+    epsilon: float = 1.0,
+    delta: float = 0.0,
+    weighted_rounds: int = 0,
+    **exact: int | None,
+) -> EMTerms:
+    """What the workers of a table agree on: its tasks, its labels, and what is opened.
+
+    `exact` has what sums without noise need: scale, clip, rounds, tolerance; None is the usual.
+    """
+    if mode not in tuple(Mode):
+        raise UsageError(f"a mode is one of {', '.join(Mode)}, not {mode!r}")
+    check_table(answers)
+    tasks = tuple(map(str, answers.tasks))
+    labels = tuple(label_text(label) for label in answers.domain.labels)
+    given = {name: value for name, value in exact.items() if value is not None}
+    if mode != Mode.NOISED:
+        return exact_terms(tasks, labels, Mode(mode), repeats=_most_repeats(answers), **given)
+    if given:
+        raise UsageError(f"noised rounds have no {next(iter(given))} to choose: drop it")
+    return calibrated(
+        tasks, labels, epsilon, delta, honest=default_honest(len(answers.workers)),
+        weighted_rounds=weighted_rounds,
+    )  # fmt: skip
+
+
+def check_table(answers: Reports) -> None:
+    """Refuse answers that no private EM can be made of."""
+    if answers.simulated:
+        raise UsageError("these are randomised reports: a private EM takes answers as they are")
+    if answers.domain.is_numeric:
+        raise UsageError("a private EM is for labels, and these answers are numbers")
+    if answers.domain.size < 2:
+        raise UsageError("a private EM needs two labels or more: name them all in the domain")
+    if len(answers.workers) < FEWEST:
+        raise UsageError(
+            f"a private EM needs {FEWEST} workers or more, not {len(answers.workers)}: of two, "
+            "each would know the other's answers from the sum"
+        )
+
+
+def _guarantees(answers: Reports, terms: EMTerms) -> dict[Unit, Guarantee]:
+    """What is promised to a worker with as many answers as any has; nothing without noise."""
+    most = int(np.bincount(answers.worker).max())
+    return {} if terms.noise is None else {unit: guarantee(terms, most, unit) for unit in Unit}
+
+
+def _most_repeats(answers: Reports) -> int:
+    pairs = answers.worker.astype(np.int64) * len(answers.tasks) + answers.task
+    return int(np.unique(pairs, return_counts=True)[1].max())
+
+
+def contributors_of(
+    answers: Reports, terms: EMTerms, planner: EMPlanner | None = None
+) -> list[PrivateContributor]:
+    """One for each worker of the table, with its own rows; exact ones may share a planner."""
+    order = np.argsort(answers.worker, kind="stable")
+    starts = np.searchsorted(answers.worker[order], np.arange(1, len(answers.workers)))
+    label = answers.value.astype(np.int64)
+    rows = np.split(order, starts)
+    if planner is not None:
+        return [EMContributor(terms, answers.task[own], label[own], planner) for own in rows]
+    return [
+        contributor_of(terms, answers.task[own], label[own], SystemRandomness()) for own in rows
+    ]
+
+
+def _assigned(answers: Reports, terms: EMTerms) -> dict[str, tuple[str, ...]]:
+    """The tasks of each worker, in the order of the terms."""
+    return {
+        str(name): tuple(
+            terms.tasks[task] for task in np.unique(answers.task[answers.worker == place])
+        )
+        for place, name in enumerate(answers.workers)
+    }
+
+
+def is_plain(records: Sequence[RoundRecord], given: Sequence[Mapping[int, Integers]]) -> bool:
+    """Whether totals are what those who are in them gave in each round, added up."""
+    return all(
+        np.array_equal(
+            record.totals,
+            np.sum([given[each - 1][number] for each in record.contributors], axis=0),
+        )
+        for number, record in enumerate(records)
+    )

@@ -1,0 +1,69 @@
+"""The rounds of a rehearsal, sealed in one way or another: all parties in this process.
+
+Sums in the open need no library for it; others are loaded where they are used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from time import thread_time
+
+from sottovoce.api.rehearsal import Rehearsal
+from sottovoce.errors import SealedAborted
+from sottovoce.model.sums import Planner, RoundRecord
+from sottovoce.securesum.em.rounds import Adding, Recorded, plain_sum, run_rounds
+
+__all__ = ["Rounds", "rehearse"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """What was opened, who was left out and why, and CPU seconds by party."""
+
+    records: tuple[RoundRecord, ...]
+    excluded: Mapping[int, str]
+    seconds: Mapping[str, float]
+
+
+def rehearse(rehearsal: Rehearsal, planner: Planner, contributors: Sequence[Recorded]) -> Rounds:
+    """All rounds. SealedAborted where too few are left."""
+    if rehearsal.suite == "plain":
+        return _together(planner, contributors, plain_sum, {})
+    if rehearsal.suite == "committee":
+        from sottovoce.securesum.committee.adding import CommitteeSum
+
+        committee = CommitteeSum()
+        return _together(planner, contributors, committee, committee.seconds)
+    return _star(rehearsal, planner, contributors)
+
+
+def _star(rehearsal: Rehearsal, planner: Planner, contributors: Sequence[Recorded]) -> Rounds:
+    """Rounds in which workers are online, and some may fall silent."""
+    from sottovoce.api.private_star import run_star
+
+    done, set_up = run_star(rehearsal, planner, contributors)
+    if done.state != "done":
+        raise SealedAborted(done.reason, done.culprits)
+    seconds = dict(set_up)
+    for party, spent in done.seconds.items():
+        seconds[party] = seconds.get(party, 0.0) + spent
+    return Rounds(done.records, done.excluded, seconds)
+
+
+def _together(
+    planner: Planner, contributors: Sequence[Recorded], add: Adding, sealing: Mapping[str, float]
+) -> Rounds:
+    """Rounds in which everybody is there from the first to the last."""
+    start = thread_time()
+    opened = run_rounds(planner, contributors, add)
+    spent = thread_time() - start
+    own = sum(each.seconds for each in contributors)
+    seconds = {
+        **sealing,
+        "workers": own + sealing.get("workers", 0.0),
+        "server": spent - own - sum(sealing.values()) + sealing.get("server", 0.0),
+    }
+    everybody = tuple(range(1, len(contributors) + 1))
+    records = tuple(RoundRecord(each.totals, everybody, {}) for each in opened)
+    return Rounds(records, {}, seconds)

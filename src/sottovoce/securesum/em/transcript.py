@@ -1,0 +1,127 @@
+"""What a server that follows the protocol has seen of a private EM, in a file."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from sottovoce.errors import DataError, UsageError
+from sottovoce.model.canonical import canonical
+from sottovoce.model.sums import OpenedSum
+from sottovoce.securesum.em.terms import EMTerms
+
+__all__ = ["FORMAT", "Transcript"]
+
+FAMILY = "sottovoce-transcript/"
+FORMAT = f"{FAMILY}1"
+
+_TOTAL = re.compile(r"0|[1-9][0-9]{0,18}")
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """The terms, how many workers took part, the totals of every round, and who had which tasks.
+
+    No key, no answer and no contribution is in it. Assignments are None where the server does not
+    know them; whoever hands out and pays for tasks does.
+
+    >>> from sottovoce.securesum.em.terms import Mode
+    >>> terms = EMTerms(("q1", "q2"), ("no", "yes"), Mode.AS_PUBLISHED, scale=100)
+    >>> seen = Transcript(terms, 3, (OpenedSum(np.array([1, 2, 3, 0]), 3),))
+    >>> Transcript.parse(seen.text()).opened[0].totals.tolist()
+    [1, 2, 3, 0]
+    """
+
+    terms: EMTerms
+    workers: int
+    opened: tuple[OpenedSum, ...]
+    assignments: Mapping[str, Sequence[str]] | None = None
+
+    def __post_init__(self) -> None:
+        if self.workers < 1:
+            raise UsageError("a transcript is of at least one worker")
+        for number, each in enumerate(self.opened):
+            if not 1 <= each.workers <= self.workers:
+                raise UsageError(f"round {number} adds up {each.workers} of {self.workers} workers")
+            if each.totals.dtype != np.int64 or each.totals.ndim != 1 or (each.totals < 0).any():
+                raise UsageError(f"round {number} has totals that are no integers from 0")
+        known = set(self.terms.tasks)
+        for tasks in (self.assignments or {}).values():
+            if len(set(tasks)) != len(tasks) or not known.issuperset(tasks):
+                raise UsageError("a worker is assigned tasks of the terms, and each of them once")
+
+    def text(self) -> str:
+        """The file: canonical JSON, one line."""
+        document = {
+            "assignments": None if self.assignments is None
+            else {worker: list(tasks) for worker, tasks in self.assignments.items()},
+            "em": self.terms.as_json(),
+            "format": FORMAT,
+            "rounds": [
+                {"totals": [str(total) for total in each.totals.tolist()], "workers": each.workers}
+                for each in self.opened
+            ],
+            "workers": self.workers,
+        }  # fmt: skip
+        return canonical(document) + "\n"
+
+    @classmethod
+    def parse(cls, text: str, file: str | None = None) -> Self:
+        """The transcript in a file; anything else is refused in a line that says what it is."""
+        document = _document(text, file)
+        try:
+            assigned = document["assignments"]
+            found = cls(
+                EMTerms.of_json(document["em"]),
+                _integer(document["workers"]),
+                tuple(_round(each) for each in document["rounds"]),
+                None if assigned is None
+                else {worker: tuple(tasks) for worker, tasks in assigned.items()},
+            )  # fmt: skip
+            whole = canonical(json.loads(found.text())) == canonical(document)
+        except UsageError as error:
+            raise DataError(f"not a transcript that can be: {error}", file=file) from None
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+            whole = False
+        if not whole:
+            raise DataError(
+                "a transcript with parts that are missing or wrong: write it again", file=file
+            )
+        return found
+
+
+def _document(text: str, file: str | None) -> dict[str, Any]:
+    try:
+        document = json.loads(text)
+    except ValueError:
+        cut = f'"format":"{FAMILY}' in text
+        raise DataError(
+            "a transcript that was cut off: write it again" if cut else "not a transcript: no JSON",
+            file=file,
+        ) from None
+    written = document.get("format") if isinstance(document, dict) else None
+    if not isinstance(written, str) or not written.startswith(FAMILY):
+        raise DataError(f"not a transcript: it does not say that its format is {FORMAT}", file=file)
+    if written != FORMAT:
+        raise DataError(f"a transcript of format {written[:60]!r}: this reads {FORMAT}", file=file)
+    return dict(document)
+
+
+def _round(document: Any) -> OpenedSum:
+    texts = document["totals"]
+    if not all(_TOTAL.fullmatch(each) for each in texts):
+        raise ValueError("a total is not an integer from 0")
+    return OpenedSum(
+        np.array([int(each) for each in texts], np.int64), _integer(document["workers"])
+    )
+
+
+def _integer(value: Any) -> int:
+    if type(value) is not int:
+        raise TypeError("not an integer")
+    return value
