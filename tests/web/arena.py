@@ -6,10 +6,11 @@ import hashlib
 import json
 import secrets
 import socket
+import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ import httpx
 import pytest
 import uvicorn
 from fastapi import FastAPI
-from sqlalchemy import select
+from tests.campaign.live.crowds import ASKED
 from tests.campaign.sealed.committees import cards
 from tests.web.requesting import DRAFT
 
@@ -73,6 +74,8 @@ class Arena:
     token: str
     setup: str
     http: httpx.Client
+    file: Path
+    """The server's database."""
     ids: dict[str, str] = field(default_factory=dict)
     invites: dict[str, str] = field(default_factory=dict)
     receipt: str = field(default_factory=lambda: new("svr_"))
@@ -115,6 +118,13 @@ class Arena:
         if reply.status_code == 404:
             return self.keyholder(self.sealed())
         return str(reply.json()["links"][0]["link"]).partition("#")[2]
+
+    def live(self) -> tuple[str, dict[str, str]]:
+        """A live session that gathers, and a credential of a worker and of its dealer."""
+        dealer = {"suite": "damgard_jurik", "bits": 1024, "dealer": cards()[0].as_json()}
+        made = self.ask("POST", "/live", json={**ASKED, **dealer}).json()
+        links = {"worker": made["links"][0], "dealer": made["dealer_link"]}
+        return made["id"], {role: link.partition("#")[2] for role, link in links.items()}
 
     def invite(self, campaign: str, **asked: Any) -> str:
         reply = self.ask("POST", f"/campaigns/{campaign}/invites", json={"kind": "open", **asked})
@@ -164,16 +174,6 @@ class Arena:
                 pass
         return received
 
-    def state(self) -> str:
-        """A hash of everything that is stored, but for what inference writes by itself."""
-        whole = hashlib.sha256()
-        with self.service.database.reading() as connection:
-            for table in METADATA.sorted_tables:
-                if table.name not in BUSY_TABLES:
-                    rows = sorted(map(repr, connection.execute(select(table))))
-                    whole.update("\n".join((table.name, *rows)).encode())
-        return whole.hexdigest()
-
     def await_rehearsals(self) -> None:
         """Until the simulated workers of earlier tests have reported."""
         while self.service.rehearsals.under_way:
@@ -183,11 +183,34 @@ class Arena:
     def unharmed(self) -> Iterator[None]:
         """What happens here changes nothing, and the server is as well as before."""
         self.await_rehearsals()
-        before = self.state()
-        yield
-        assert self.state() == before
+        with (
+            closing(sqlite3.connect(self.file)) as before,
+            closing(sqlite3.connect(self.file)) as after,
+        ):
+            before.execute("BEGIN")
+            before.execute("SELECT count(*) FROM campaigns").fetchone()  # from now on it sees this
+            version = _version(after)
+            yield
+            if _version(after) != version:
+                assert _state(after) == _state(before)
         for path in ("/healthz", "/readyz"):
             assert self.http.get(path).json() == {"status": "ok"}
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    """Another one after anybody else has written anything."""
+    [version] = connection.execute("PRAGMA data_version").fetchone()
+    return int(version)
+
+
+def _state(connection: sqlite3.Connection) -> str:
+    """A hash of everything that is stored, but for what inference writes by itself."""
+    whole = hashlib.sha256()
+    for table in METADATA.sorted_tables:
+        if table.name not in BUSY_TABLES:
+            rows = sorted(map(repr, connection.execute(f'SELECT * FROM "{table.name}"')))
+            whole.update("\n".join((table.name, *rows)).encode())
+    return whole.hexdigest()
 
 
 def problem(reply: httpx.Response, status: int, reason: Reason) -> dict[str, Any]:
@@ -212,6 +235,8 @@ def arena_at(folder: Path) -> Iterator[Arena]:
     database = settings.database()
     upgrade(database)
     database.close()
+    file = database.file
+    assert file is not None
     app = build_app(settings)
     with (
         pytest.MonkeyPatch.context() as patch,
@@ -231,15 +256,15 @@ def arena_at(folder: Path) -> Iterator[Arena]:
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         try:
             with httpx.Client(base_url=url, timeout=60, limits=FRESH) as http:
-                yield _furnished(app, url, http)
+                yield _furnished(app, url, http, file)
         finally:
             server.should_exit = True
             thread.join()
 
 
-def _furnished(app: FastAPI, url: str, http: httpx.Client) -> Arena:
+def _furnished(app: FastAPI, url: str, http: httpx.Client, file: Path) -> Arena:
     service: Service = app.state.service
-    arena = Arena(app, url, make_token(service, "arena"), make_setup(service), http)
+    arena = Arena(app, url, make_token(service, "arena"), make_setup(service), http, file)
     for state in ("draft", "open", "closed"):
         id = arena.ids[state] = arena.draft(title=f"A campaign that is {state}")
         arena.invites[state] = arena.invite(id)

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = {
     "/", "/setup", "/campaigns", "/campaigns/new", "/campaigns/{campaign_id}",
     "/campaigns/{campaign_id}/sheet", "/lab", "/c/{campaign_id}",
-    "/k/{campaign_id}", "/api",
+    "/k/{campaign_id}", "/l/{session_id}", "/api",
     "/static/reference/{name}",
 }  # fmt: skip
 """For people: they show nothing that needs a credential, and are in no description."""
@@ -34,7 +34,7 @@ OPERATIONS: dict[str, dict[str, Any]] = {
     for path, operations in DOCUMENT["paths"].items()
     for method, operation in operations.items()
 }
-KINDS = ["none", "token", "invite", "receipt", "setup", "keyholder"]
+KINDS = ["none", "token", "invite", "receipt", "setup", "keyholder", "member"]
 NEEDS: dict[str, str] = {
     "POST /api/v1/setup": "setup",
     "GET /api/v1/campaigns/{campaign_id}/offer": "invite",
@@ -47,6 +47,12 @@ NEEDS: dict[str, str] = {
     "GET /api/v1/campaigns/{campaign_id}/sealed/batches/{number}": "keyholder",
     "GET /api/v1/campaigns/{campaign_id}/sealed/close": "keyholder",
     "POST /api/v1/campaigns/{campaign_id}/sealed/messages": "keyholder",
+    "GET /api/v1/live/{session_id}/offer": "member",
+    "POST /api/v1/live/{session_id}/join": "member",
+    "GET /api/v1/live/{session_id}/terms": "member",
+    "POST /api/v1/live/{session_id}/deal": "member",
+    "GET /api/v1/live/{session_id}/turn": "member",
+    "POST /api/v1/live/{session_id}/replies": "member",
     "GET /healthz": "none",
     "GET /readyz": "none",
 }
@@ -54,6 +60,9 @@ NEEDS: dict[str, str] = {
 
 EITHER = {"GET /api/v1/campaigns/{campaign_id}/truths": ["invite", "receipt"]}
 """Those that take one of several credentials."""
+
+LIVE: dict[str, str] = {}
+"""Live sessions that were made for one request, and who may make it."""
 
 BESIDE = [name for name, needed in NEEDS.items() if needed == "invite" and "offer" not in name]
 """Those that take a receipt beside the invite."""
@@ -150,6 +159,8 @@ def _credential(arena: Arena, kind: str, campaign: str) -> str:
             return arena.receipt
         case "keyholder":
             return arena.keyholder(campaign)
+        case "member":
+            return LIVE.get(campaign) or arena.live()[1]["worker"]
         case _:
             return make_setup(arena.service)
 
@@ -165,13 +176,17 @@ def _path(arena: Arena, name: str, campaign: str) -> str:
     places = {
         "campaign_id": campaign, "report_id": "0" * 32, "webhook_id": "0" * 16,
         "token_id": token_id(make_token(arena.service, "expendable")), "name": "reports.csv",
-        "number": "0",
+        "number": "0", "session_id": campaign,
     }  # fmt: skip
     return name.partition(" ")[2].format(**places)
 
 
 def _campaign(arena: Arena, kind: str, name: str) -> str:
     """One that whoever has the credential may see."""
+    if "{session_id}" in name:
+        id, shown = arena.live()
+        LIVE[id] = shown["dealer" if name.endswith("/deal") else "worker"]
+        return id
     if kind == "keyholder":
         return arena.sealed()
     return arena.ids["open"] if name in EITHER else arena.opened()[0]

@@ -21,6 +21,11 @@ from sottovoce.stores.database.tables import invites
 REQUESTERS = ["/campaigns", "/tokens"]
 
 
+def test_what_is_written_is_noticed(arena: Arena) -> None:
+    with pytest.raises(AssertionError), arena.unharmed():
+        arena.draft()
+
+
 @pytest.mark.parametrize("path", REQUESTERS)
 def test_a_token_that_nobody_made_is_refused(arena: Arena, path: str) -> None:
     with arena.unharmed():

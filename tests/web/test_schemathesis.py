@@ -5,11 +5,12 @@ Nothing breaks the server, every answer is one that is documented, and every ref
 
 from __future__ import annotations
 
+import json
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 import requests
@@ -25,8 +26,19 @@ from schemathesis.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
+from tests.campaign.live.crowds import (
+    ASKED,
+    Direct,
+    dealt,
+    gathered,
+    offer,
+    workers_of,
+)
+from tests.campaign.live.crowds import go_on as live_go_on
 from tests.campaign.sealed.committees import (
+    cards,
     go_on,
+    keys_of,
     opened,
     sealed_policy,
     seats_of,
@@ -40,6 +52,9 @@ from sottovoce.campaign.access import make_setup, make_token, token_id
 from sottovoce.campaign.exporting import EXPORTS
 from sottovoce.campaign.inferring import infer_now
 from sottovoce.campaign.lifecycle import close_campaign
+from sottovoce.campaign.live.dealing import take_deal
+from sottovoce.campaign.live.gathering import create_session
+from sottovoce.campaign.live.members import seated
 from sottovoce.campaign.publishing import publish
 from sottovoce.campaign.sealed.rounds import rounds
 from sottovoce.campaign.sealed.seats import keyholder_links
@@ -47,6 +62,8 @@ from sottovoce.errors import Reason
 from sottovoce.model.campaign import MOST_TASKS, MOST_WORKERS
 from sottovoce.web.app import build_app
 from sottovoce.web.settings import Settings
+
+W = TypeVar("W", bound="World")
 
 DOCUMENT = build_app(Settings(Path("unused"))).openapi()
 OPERATIONS = sorted(
@@ -190,16 +207,83 @@ class SealedWorld(World):
         return self.message
 
 
-WORLDS: dict[str, SealedWorld] = {}
-"""By the arena's address: a sealed campaign takes a while, and one serves all."""
+class LiveWorld(World):
+    """A live session that is done, and one that runs under a dealt key; others are made to go."""
+
+    def __init__(self, arena: Arena) -> None:
+        self._arena, self.receipt, service = arena, new("svr_"), arena.service
+        self.done, workers = gathered(service)
+        live_go_on(workers)
+        asked = offer(suite="damgard_jurik", bits=1024, dealer=cards()[0], patience=3600.0)
+        made = create_session(service, asked, public_url="http://x")
+        self.running, self.workers = made.id, workers_of(service, made)
+        for worker in self.workers:
+            worker.join()
+        self.dealer = str(made.dealer_link).partition("#")[2]
+        self.deal = dealt(Direct(service, made.id, self.dealer), keys_of(1).signing)
+        take_deal(service, made.id, seated(service, made.id, self.dealer), **self.deal)
+        for worker in self.workers:
+            worker.begin()
+        self.workers[1].step()
+        self.ids, self.path = [self.running, self.done], ""
+
+    def for_operation(self, operation: tuple[str, str]) -> LiveWorld:
+        """The same, as this operation needs it."""
+        self.path = operation[1] if operation[0] != "DELETE" else "stop"
+        below = self.path.rpartition("/")[2]
+        finished = below in ("results", "transcript")
+        self.ids = [self.running, self.done if finished else self.running]
+        return self
+
+    def is_whole(self) -> bool:
+        """What is asked of the two does not change them."""
+        return True
+
+    def headers(self, schemes: list[str], receipt: str) -> dict[str, str]:
+        """A requester's, the dealer's, or that of a worker who is asked or has answered."""
+        if schemes != ["member"]:
+            return super().headers(schemes, receipt)
+        if self.path.endswith("/deal"):
+            return bearer(self.dealer)
+        line = self.workers[1 if self.path.endswith("/replies") else 0].line
+        return bearer(line.credential)
+
+    def places(self, names: list[str], campaign: str) -> dict[str, str]:
+        """A session; one that may go where it is to go."""
+        goes = self.path.rpartition("/")[2] == "stop"
+        return {"session_id": self._arena.live()[0] if goes else campaign} if names else {}
+
+    def body(self, path: str, campaign: str, receipt: str) -> Any:
+        """A body that an operation takes."""
+        match path.rpartition("/")[2]:
+            case "join":
+                return self.workers[0].keys
+            case "deal":
+                return self.deal
+            case "replies":
+                return self.workers[1].replies[0]
+            case _:
+                return json.loads(json.dumps(ASKED))
+
+
+WORLDS: dict[tuple[str, str], Any] = {}
+"""By the arena's address: a sealed campaign or a live session takes a while, and one serves all."""
 
 
 def _world(operation: tuple[str, str], arena: Arena) -> World:
+    if operation[1].startswith("/api/v1/live"):
+        return _once(LiveWorld, arena).for_operation(operation)
     if operation[1].removeprefix("/api/v1/campaigns/{campaign_id}/").partition("/")[0] in SEALED:
-        if arena.url not in WORLDS:
-            WORLDS[arena.url] = SealedWorld(arena)
-        return WORLDS[arena.url]
+        return _once(SealedWorld, arena)
     return World(arena)
+
+
+def _once(kind: Callable[[Arena], W], arena: Arena) -> W:
+    key = (arena.url, repr(kind))
+    if key not in WORLDS:
+        WORLDS[key] = kind(arena)
+    found: W = WORLDS[key]
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -289,12 +373,13 @@ def _valid(operation: tuple[str, str], world: World, schemes: list[str]) -> Case
     if "name" in places:
         places["name"] = "reports.csv"  # truths may take a moment
     headers, described = world.headers(schemes, receipt), SCHEMA[path][method]
-    if "requestBody" not in DOCUMENT["paths"][path][method.lower()]:
+    words = DOCUMENT["paths"][path][method.lower()]
+    if "requestBody" not in words:
         return described.Case(path_parameters=places, headers=headers)
+    kinds = list(words["requestBody"]["content"])
+    kind = "application/json" if "application/json" in kinds else kinds[0]
     body = world.body(path, campaign, receipt)
-    return described.Case(
-        path_parameters=places, headers=headers, body=body, media_type="application/json"
-    )
+    return described.Case(path_parameters=places, headers=headers, body=body, media_type=kind)
 
 
 def _name(operation: tuple[str, str]) -> str:

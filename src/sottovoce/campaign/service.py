@@ -11,6 +11,7 @@ from typing import TypeVar
 from sqlalchemy import Connection
 
 from sottovoce.campaign.forecasting import Forecaster
+from sottovoce.campaign.live.desks import LiveDesks
 from sottovoce.campaign.receiving import Reception
 from sottovoce.campaign.rehearsals import Rehearsals
 from sottovoce.campaign.rejections import Rejections
@@ -42,6 +43,7 @@ class Service:
     rehearsals: Rehearsals = field(default_factory=Rehearsals)
     forecaster: Forecaster = field(default_factory=Forecaster)
     attendance: Attendance = field(default_factory=Attendance)
+    live: LiveDesks = field(default_factory=LiveDesks)
 
     @classmethod
     def on(cls, database: Database, *, today: Callable[[], date] = _today) -> Service:
@@ -56,6 +58,7 @@ class Service:
 
     def close(self) -> None:
         """Write what waits, end what is simulated, and let go of the database."""
+        self.live.close()
         self.forecaster.close()
         self.rehearsals.close()
         self.writer.close()

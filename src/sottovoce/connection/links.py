@@ -17,7 +17,8 @@ def parsed_link(
 ) -> tuple[str, str, str]:
     """The server, the campaign and the secret of a link. Errors quote nothing of it.
 
-    The link is to the `page` of a campaign and has its secret, or it is given beside it.
+    The link is to the `page` of a campaign, or of a live session, and has its secret, or it is
+    given beside it.
 
     >>> link = "https://answers.example/lab/c/leaf0#svi_" + "A" * 43
     >>> parsed_link(link, "c", Credential.INVITE, allow_http=False)[:2]
@@ -29,8 +30,9 @@ def parsed_link(
     secret = _secret(fragment, beside, kind)
     found = re.fullmatch(f"(?P<server>.+?)/{page}/(?P<campaign>[^/]+)/?", address, re.DOTALL)
     if found is None or CAMPAIGN_ID.fullmatch(found["campaign"]) is None:
+        what = "a live session" if kind is Credential.LIVE else "a campaign"
         raise UsageError(
-            f"this is no link to a campaign: one is like https://host/{page}/leaf0#{kind}…"
+            f"this is no link to {what}: one is like https://host/{page}/leaf0#{kind}…"
         )
     return (
         checked_address(found["server"], allow_http=allow_http),

@@ -20,6 +20,7 @@ from sottovoce.requester.drafts import (
     terms_document,
 )
 from sottovoce.requester.exports import download
+from sottovoce.requester.live import LiveSessions
 from sottovoce.requester.overviews import ForecastView, MethodsView, OverviewView
 from sottovoce.requester.pages import all_pages, whole_result
 from sottovoce.requester.setup import PAUSE, RETRIES, token_from_setup
@@ -79,6 +80,11 @@ class Requester:
         """
         address, token = token_from_setup(link, name, allow_http=allow_http)
         return cls(address, token, allow_http=allow_http)
+
+    @property
+    def live(self) -> LiveSessions:
+        """Live sessions, in which workers who are all there add up sums."""
+        return LiveSessions(self._connection)
 
     @property
     def address(self) -> str:

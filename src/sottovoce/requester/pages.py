@@ -11,7 +11,7 @@ from sottovoce.connection import Connection
 from sottovoce.errors import DataError, Unreachable
 from sottovoce.model import Codes, Domain, FloatArray, Names, Policy, Provenance, Result, label_text
 
-__all__ = ["all_pages", "whole_result"]
+__all__ = ["all_pages", "live_result", "whole_result"]
 
 PAGE = 10_000
 """Rows that are fetched at once."""
@@ -53,6 +53,22 @@ def whole_result(
             truths = [row for page in pages for row in page["truths"]]
             return _result(policy, summary, truths, workers, simulated=simulated)
     raise Unreachable(connection.address, reason="its results change faster than they can be read")
+
+
+def live_result(domain: Domain, summary: Mapping[str, Any], truths: list[Any]) -> Result:
+    """The result of a live session, whose server knows nothing of single workers."""
+    return Result(
+        tasks=_texts(row["task"] for row in truths),
+        workers=_texts(()),
+        domain=domain,
+        truths=_coded(domain, [row["truth"] for row in truths]),
+        weights=_floats(()),
+        answers=np.array([row["answers"] for row in truths], dtype=np.int64),
+        rounds=summary["rounds"],
+        converged=summary["converged"],
+        provenance=Provenance(summary["method"], version=summary["version"]),
+        confidence=_numbers(truths, "confidence"),
+    )
 
 
 def _result(

@@ -19,6 +19,7 @@ from starlette.staticfiles import StaticFiles
 
 from sottovoce.campaign.inferring import inferring
 from sottovoce.campaign.lifecycle import closing
+from sottovoce.campaign.live.lifecycle import tending
 from sottovoce.campaign.notifying import notifying
 from sottovoce.campaign.rejecting import rejecting
 from sottovoce.campaign.sealed.watching import advancing
@@ -37,6 +38,8 @@ from sottovoce.web.routes import (
     forecasts,
     health,
     invites,
+    live,
+    live_members,
     overviews,
     pages,
     rejections,
@@ -57,11 +60,11 @@ __all__ = ["build_app"]
 # Routes are tried in this order, and most requests bring reports.
 API = (
     reports, tokens, campaigns, tasks, invites, worker, results, overviews, rejections, exports,
-    forecasts, webhooks, sealed, rounds,
+    forecasts, webhooks, sealed, rounds, live_members, live,
 )  # fmt: skip
 VERSION_ONE = "/api/v1"
 STATIC = Path(__file__).parent / "static"
-QUIET = frozenset({"worker", "keyholder", "health", "files"})
+QUIET = frozenset({"worker", "keyholder", "member", "health", "files"})
 """Routes that leave no line: a worker's would put a time beside a report, others say little."""
 
 SELDOM = 15
@@ -115,6 +118,7 @@ def _lifespan(settings: Settings, metrics: Metrics) -> Callable[[FastAPI], Any]:
             stack.enter_context(notifying(service))
             stack.enter_context(closing(service))
             stack.enter_context(advancing(service))
+            stack.enter_context(tending(service))
             app.state.service = service
             sampling = asyncio.create_task(_sample(service, metrics))
             log.info("started")

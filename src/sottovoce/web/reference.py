@@ -21,7 +21,8 @@ A requester makes campaigns; workers' software randomises answers on the device 
 
 Credentials go into the header `Authorization: Bearer …`. Each is a prefix and 256 random bits:
 `svk_` a requester's token, `svi_` an invite to one campaign, `svr_` a worker's own receipt,
-`svh_` a keyholder's in one sealed campaign, `sva_` the one-time secret of the setup link.
+`svh_` a keyholder's in one sealed campaign, `svl_` a member's of one live session, `sva_` the
+one-time secret of the setup link.
 
 Every refusal has one shape, `application/problem+json`: `detail` is for people, `reason` for
 programs. Sending the same report again is safe: the same bytes are stored once.
@@ -30,10 +31,12 @@ TAGS = {
     "tokens": "Who may ask.",
     "campaigns": "What is asked, what is promised, and who is invited.",
     "sealed": "Sealed campaigns: links for keyholders, and how their rounds go.",
+    "live": "Live sessions: workers who are all there add up sums, and nobody sees a part.",
     "results": "Truths, weights and exports.",
     "webhooks": "Being told when something happens.",
     "worker": "For the software of who answers: an invite, a receipt, or both.",
     "keyholder": "For the software of who holds a share of a sealed campaign's totals.",
+    "member": "For the software of who takes part in a live session, and of who deals its key.",
     "health": "For who runs the server.",
 }
 SCHEMES: dict[str, dict[str, str]] = {
@@ -42,6 +45,7 @@ SCHEMES: dict[str, dict[str, str]] = {
     "invite": {"type": "http", "scheme": "bearer", "description": "An invite: svi_…"},
     "receipt": {"type": "http", "scheme": "bearer", "description": "A worker's receipt: svr_…"},
     "keyholder": {"type": "http", "scheme": "bearer", "description": "A keyholder's: svh_…"},
+    "member": {"type": "http", "scheme": "bearer", "description": "A live member's: svl_…"},
     "own_receipt": {
         "type": "apiKey",
         "in": "header",
@@ -55,9 +59,11 @@ NEEDED = {
     "invite": "an invite to the campaign (`svi_…`)",
     "receipt": "the worker's receipt (`svr_…`)",
     "keyholder": "a keyholder's credential (`svh_…`)",
+    "member": "a credential of the live session (`svl_…`)",
     "own_receipt": "the worker's receipt in the header `Sottovoce-Receipt` (`svr_…`)",
 }
 _CAMPAIGN = "/api/v1/campaigns/{campaign_id}"
+_LIVE = "/api/v1/live/{session_id}"
 _NOBODY: list[str] = []
 SECURITY: dict[tuple[str, str], list[str]] = {
     ("post", "/api/v1/setup"): ["setup"],
@@ -71,6 +77,12 @@ SECURITY: dict[tuple[str, str], list[str]] = {
     ("get", f"{_CAMPAIGN}/sealed/batches/{{number}}"): ["keyholder"],
     ("get", f"{_CAMPAIGN}/sealed/close"): ["keyholder"],
     ("post", f"{_CAMPAIGN}/sealed/messages"): ["keyholder"],
+    ("get", f"{_LIVE}/offer"): ["member"],
+    ("post", f"{_LIVE}/join"): ["member"],
+    ("get", f"{_LIVE}/terms"): ["member"],
+    ("post", f"{_LIVE}/deal"): ["member"],
+    ("get", f"{_LIVE}/turn"): ["member"],
+    ("post", f"{_LIVE}/replies"): ["member"],
     ("get", "/healthz"): _NOBODY,
     ("get", "/readyz"): _NOBODY,
 }

@@ -12,7 +12,7 @@ from sottovoce.stores.database import Database
 __all__ = ["Settings"]
 
 OWN_NAMES = frozenset(
-    {"api", "c", "campaigns", "healthz", "k", "lab", "metrics", "readyz", "setup", "static"}
+    {"api", "c", "campaigns", "healthz", "k", "l", "lab", "metrics", "readyz", "setup", "static"}
 )
 """First parts of the server's own addresses: a prefix of the same name could not be told apart."""
 

@@ -15,6 +15,7 @@ from sottovoce.errors import Reason, SottovoceError
 from sottovoce.mechanisms.admitting import code_type
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.stores.database.campaigns import Stored, all_campaigns
+from sottovoce.stores.database.checking_live import live_faults
 from sottovoce.stores.database.checking_sealed import contribution_fault, sealed_faults
 from sottovoce.stores.database.connecting import Database
 from sottovoce.stores.database.reaching import reaching
@@ -22,6 +23,7 @@ from sottovoce.stores.database.tables import (
     erased,
     invites,
     keyholders,
+    live_members,
     rejections,
     reports,
     signing_keys,
@@ -53,6 +55,7 @@ def check(database: Database) -> list[str]:
             return [*faults, "a campaign's terms cannot be read"]
         for stored in campaigns:
             faults.extend(_first(_campaign(connection, stored)))
+        faults.extend(_first(live_faults(connection)))
         return faults
 
 
@@ -78,7 +81,7 @@ def _first(faults: Iterator[str]) -> Iterator[str]:
 
 
 def _credentials(connection: Connection) -> Iterator[str]:
-    for table in (invites, tokens, keyholders):
+    for table in (invites, tokens, keyholders, live_members):
         wrong = select(func.count()).where(func.length(table.c.digest) != _DIGEST)
         if count := connection.execute(wrong.select_from(table)).scalar_one():
             yield f"table {table.name}: {count:,} rows whose digest is none"

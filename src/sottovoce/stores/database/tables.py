@@ -30,6 +30,10 @@ __all__ = [
     "events",
     "invites",
     "keyholders",
+    "live_events",
+    "live_members",
+    "live_rounds",
+    "live_sessions",
     "messages",
     "opened",
     "rejections",
@@ -226,6 +230,68 @@ signing_keys = Table(
     Column("created_on", Integer, nullable=False),
 )
 """What the server signs with: one key for each database, pinned by the policies it made."""
+
+live_sessions = Table(
+    "live_sessions",
+    METADATA,
+    Column("number", _Number, primary_key=True),
+    Column("id", Text, nullable=False, unique=True),
+    Column("state", Text, nullable=False),
+    Column("offer", Text, nullable=False),
+    Column("sequence", Integer, nullable=False, server_default=text("0")),
+    Column("terms", Text),
+    Column("secret", LargeBinary),
+    Column("deal", LargeBinary),
+    Column("ending", LargeBinary),
+    Column("outcome", Text),
+    Column("result", Text),
+    Column("created_on", Integer, nullable=False),
+    sqlite_autoincrement=True,
+)
+"""Sums of workers who are all there. `sequence` counts what has happened; `secret` opens the
+server's share of a key that somebody dealt."""
+
+
+def _of_session() -> ForeignKey:
+    return ForeignKey("live_sessions.number", ondelete="CASCADE")
+
+
+live_members = Table(
+    "live_members",
+    METADATA,
+    Column("session", _Number, _of_session(), primary_key=True),
+    Column("seat", Integer, primary_key=True, autoincrement=False),
+    Column("digest", LargeBinary, nullable=False, unique=True),
+    Column("number", Integer),
+    Column("signing", Text),
+    Column("sealing", Text),
+    Column("replied", LargeBinary),
+    Column("ending", LargeBinary),
+    UniqueConstraint("session", "number"),
+)
+"""Who may take part in a live session: a link's hash, and whoever joined by it. Seat 0 deals."""
+
+live_events = Table(
+    "live_events",
+    METADATA,
+    Column("session", _Number, _of_session(), primary_key=True),
+    Column("sequence", Integer, primary_key=True, autoincrement=False),
+    Column("kind", Text, nullable=False),
+    Column("member", Integer),
+    Column("content", LargeBinary),
+)
+"""What has happened in the round that is on: replies as they were signed, and ends of phases."""
+
+live_rounds = Table(
+    "live_rounds",
+    METADATA,
+    Column("session", _Number, _of_session(), primary_key=True),
+    Column("round", Integer, primary_key=True, autoincrement=False),
+    Column("totals", LargeBinary, nullable=False),
+    Column("contributors", Text, nullable=False),
+    Column("excluded", Text, nullable=False),
+)
+"""The rounds that are over: what was opened, of whom, and who was excluded by then."""
 
 events = Table(
     "events",

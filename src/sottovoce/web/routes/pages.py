@@ -1,4 +1,4 @@
-"""The pages that invites and keyholders' links lead to. They know nothing of reports."""
+"""The pages that invites and other links lead to. They know nothing of reports."""
 
 from __future__ import annotations
 
@@ -23,6 +23,12 @@ BOTH = ["GET", "HEAD"]
 async def keyholder(request: Request) -> Response:
     """Where keyholders' links lead: what to do with them. The secret follows the #."""
     return page(request, "keyholder.html")
+
+
+@router.api_route("/l/{session_id}", methods=BOTH, tags=["member"])
+async def live(request: Request) -> Response:
+    """Where links of live sessions lead: what to do with them. The secret follows the #."""
+    return page(request, "live.html")
 
 
 @router.api_route("/c/{campaign_id}", methods=BOTH, tags=["worker"])
