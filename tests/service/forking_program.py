@@ -21,15 +21,18 @@ from sottovoce.cli.app import app
 
 IMPORTED = (
     "sottovoce.api",
+    "sottovoce.campaign.live.suites",
     "sottovoce.cli.demo_crowd",
     "sottovoce.datasets",
     "sottovoce.inference.aware.choosing",
+    "sottovoce.keyholder.dealing",
     "sottovoce.keyholder.status",
     "sottovoce.keyholder.serving",
     "sottovoce.mechanisms.auditing",
     "sottovoce.requester.client",
     "sottovoce.web.running",
     "sottovoce.worker.client",
+    "sottovoce.worker.live.working",
     "sottovoce.stores.database.checking",
     "sottovoce.stores.database.copying",
     "anyio._backends._asyncio",
@@ -57,6 +60,8 @@ def command(
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = ["sottovoce", *arguments]
+    if hooks := environment.get("TESTS_HOOKS"):  # a module beside this one
+        import_module(hooks).install()
     code: Any = 0
     try:
         main()

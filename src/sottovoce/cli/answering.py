@@ -6,7 +6,6 @@ import math
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +13,7 @@ import typer
 
 from sottovoce.cli import screen
 from sottovoce.cli.answer_tables import read_answers
+from sottovoce.cli.budgets import parsed_limits, raise_budget
 from sottovoce.cli.consenting import amount_words, consent_lines, summary_lines
 from sottovoce.cli.options import JsonOption
 from sottovoce.cli.questioning import Ended, Questions, agreed, read_line
@@ -97,7 +97,12 @@ def answer(
         address = read_line("Link: ") if link == "-" else link
         known = resume or status or erase is not None
         client = _client(
-            address, folder, _limits(budget), policy_hash, allow_http=allow_http, contact=not known
+            address,
+            folder,
+            parsed_limits(budget),
+            policy_hash,
+            allow_http=allow_http,
+            contact=not known,
         )
     with client:
         if resume:
@@ -136,7 +141,7 @@ def _client(
         contact=contact,
     )
     if limits is not None and not is_new:
-        _raise_budget(client, limits)
+        raise_budget(client.ledger, limits)
     return client
 
 
@@ -375,26 +380,3 @@ def _tell_erased(client: Client, report_id: str, *, json: bool) -> None:
         return
     screen.say(f"Report {report_id} is taken back.")
     screen.say("What it spent of your budget stays spent: somebody may have seen it.")
-
-
-def _limits(text: str | None) -> tuple[float, float] | None:
-    if text is None:
-        return None
-    epsilon, _, delta = text.partition(",")
-    try:
-        return float(epsilon), float(delta or 0)
-    except ValueError:
-        raise UsageError("--budget is an epsilon, as 20, or with a delta, as 20,1e-6") from None
-
-
-def _raise_budget(client: Client, limits: tuple[float, float]) -> None:
-    """Allow more than before: less could not be kept any more."""
-    from sottovoce.model import Unit
-
-    budget = client.ledger.budget
-    wanted = replace(budget, worker_epsilon=limits[0], worker_delta=limits[1])
-    if not wanted.covers(budget):
-        now = amount_words(budget.limit(Unit.WORKER))
-        raise UsageError(f"--budget only raises what you allow, which is {now} per worker now")
-    if wanted != budget:
-        client.ledger.raise_budget(wanted)

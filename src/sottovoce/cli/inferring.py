@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-import tempfile
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -28,6 +25,7 @@ from sottovoce.cli.options import (
     parameters,
     reading,
 )
+from sottovoce.cli.truths import print_truths
 from sottovoce.errors import UsageError
 
 if TYPE_CHECKING:
@@ -44,7 +42,6 @@ class Ties(StrEnum):
     random = "random"
 
 
-SHOWN = 20
 LONG = 1_000_000
 
 
@@ -132,7 +129,7 @@ def infer(
         screen.print_json(_summary(result, len(table), score))
         return
     if output is None:
-        _print_truths(result)
+        print_truths(result)
     for path in wanted.values():
         screen.note(f"wrote {path}")
     screen.note(_words(result))
@@ -196,32 +193,3 @@ def _belief(confusion_share: float) -> str:
     """How far a method for labels went from one accuracy a worker to a confusion matrix."""
     percent = round(100 * confusion_share)
     return f"; workers' own confusions were believed to {percent} %" if percent else ""
-
-
-def _print_truths(result: Result) -> None:
-    columns = result.table("truths")
-    if not sys.stdout.isatty():
-        _pipe(columns)
-        return
-    rows = [
-        [_cell(column[i]) for column in columns.values()] for i in range(min(SHOWN, len(result)))
-    ]
-    screen.print_table(list(columns), rows)
-    if len(result) > SHOWN:
-        screen.note(f"… {len(result) - SHOWN:,} more tasks: -o truths.csv writes them all")
-
-
-def _pipe(columns: dict[str, Any]) -> None:
-    """All rows as CSV on standard output."""
-    from sottovoce.stores import write_columns
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "truths.csv"
-        write_columns(columns, path)
-        with path.open("rb") as stream:
-            shutil.copyfileobj(stream, sys.stdout.buffer)
-    sys.stdout.flush()
-
-
-def _cell(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sottovoce.keyholder.status import Standing
     from sottovoce.model.keyholder import Keyholder
 
-__all__ = ["app"]
+__all__ = ["FolderOption", "PassphraseOption", "app", "keyholder_folder"]
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -70,7 +70,7 @@ def init(
     """
     from sottovoce.keyholder.key_file import CARD_FILE, KEY_FILE, check_free, make_keys
 
-    home = _home(folder)
+    home = keyholder_folder(folder)
     check_free(home)
     card = make_keys(home, name, given_passphrase(passphrase_file, twice=True))
     screen.say(f"Your keys are made, and kept in {home / KEY_FILE} under your passphrase.")
@@ -117,7 +117,7 @@ def serve(
     from sottovoce.keyholder.links import KeyholderLink
     from sottovoce.keyholder.seat import Seat
 
-    home = _home(folder)
+    home = keyholder_folder(folder)
     parsed = list(dict.fromkeys(KeyholderLink.parse(each, allow_http=allow_http) for each in links))
     card = read_card(home)
     with ExitStack() as stack:
@@ -140,7 +140,7 @@ def status(folder: FolderOption = None, json: JsonOption = False) -> None:
     from sottovoce.keyholder.key_file import read_card
     from sottovoce.keyholder.status import standings
 
-    home = _home(folder)
+    home = keyholder_folder(folder)
     card, found = read_card(home), standings(home)
     if json:
         screen.print_json(
@@ -160,7 +160,8 @@ def status(folder: FolderOption = None, json: JsonOption = False) -> None:
         raise typer.Exit(FAILED)
 
 
-def _home(folder: Path | None) -> Path:
+def keyholder_folder(folder: Path | None) -> Path:
+    """Where a keyholder's keys are."""
     from sottovoce.stores.private_files import home_folder
 
     return (folder or home_folder() / "keyholder").absolute()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from sottovoce.cli.process_times import cpu
 from sottovoce.errors import SottovoceError
 
 if TYPE_CHECKING:
@@ -72,19 +73,19 @@ def run_processes(
         requester.open(campaign)
         links = requester.keyholder_links(campaign)
         served = [stack.enter_context(_serving(place, link)) for link in links]
-        with _cpu(seconds, "workers"):
+        with cpu(seconds, "workers"):
             _let_contribute(requester, campaign, answers, place)
         requester.close(campaign)
         _wait_for_opening(requester, campaign, served)
         for seat, process in enumerate(served, 1):
-            with _cpu(seconds, f"keyholder {seat}"):
+            with cpu(seconds, f"keyholder {seat}"):
                 process.wait(PATIENCE)
         totals = _totals(requester, campaign, place, len(answers.tasks))
         noise = _noise(place, links)
         policy = Policy.of_json(made["policy"])
         result = requester.results(campaign)
         dropped = len(requester.rounds(campaign)["dropped"])
-        with _cpu(seconds, "server"):
+        with cpu(seconds, "server"):
             server.stop()
     return sealed_run(
         answers, policy, totals, noise, suite="committee", dropped=dropped, seconds=seconds,
@@ -190,18 +191,3 @@ def _noise(place: Path, links: Sequence[KeyholderLink]) -> Integers:
     opened = interpolate([link["seat"] for link in links], np.stack(rows))[: session.slots]
     noise = np.where(opened > P // 2, opened.astype(np.int64) - P, opened.astype(np.int64))
     return noise.reshape(len(session.names), -1)
-
-
-@contextmanager
-def _cpu(seconds: dict[str, float], party: str) -> Iterator[None]:
-    """CPU of the processes that end inside the block."""
-    before = _spent()
-    yield
-    seconds[party] = _spent() - before
-
-
-def _spent() -> float:
-    import resource
-
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sottovoce.cli import screen
+from sottovoce.cli import live_sessions, screen
+from sottovoce.cli.live_dealing import deal
+from sottovoce.cli.live_working import worker
 from sottovoce.cli.options import (
     AnswersArgument,
     BadRows,
     BadRowsOption,
     ColumnsOption,
     DomainOption,
+    ForceOption,
     FormatOption,
     GoldColumnsOption,
     HideOption,
@@ -23,15 +29,18 @@ from sottovoce.cli.options import (
     pairs,
     reading,
 )
+from sottovoce.cli.recovering import attack
 from sottovoce.errors import UsageError
 
 if TYPE_CHECKING:
     from sottovoce.api.sealing import SealedRun
-    from sottovoce.model import Score
+    from sottovoce.model import Reports, Result, Score
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="Answers shared among keyholders: one sum is opened.")
+app = typer.Typer(
+    no_args_is_help=True, help="Sums that are sealed, by keyholders or by workers who are online."
+)
 
 
 class Suite(StrEnum):
@@ -39,12 +48,31 @@ class Suite(StrEnum):
 
     committee = "committee"
     plain = "plain"
+    masked = "masked"
+    damgard_jurik = "damgard_jurik"
 
 
 class Mode(StrEnum):
     """What is opened."""
 
     noised = "noised"
+    as_published = "as_published"
+    log_odds = "log_odds"
+
+
+class WeightedRounds(StrEnum):
+    """How many noised rounds come after the first."""
+
+    auto = "auto"
+    none = "0"
+    one = "1"
+    two = "2"
+    three = "3"
+
+    @property
+    def asked(self) -> int | None:
+        """The number; None where it is left to the planner."""
+        return None if self is WeightedRounds.auto else int(self.value)
 
 
 class Layout(StrEnum):
@@ -57,19 +85,62 @@ class Layout(StrEnum):
 
 @app.callback()
 def sealed() -> None:
-    """Answers shared among keyholders: one sum is opened."""
+    """Sums that are sealed, by keyholders or by workers who are online."""
+
+
+app.command("attack")(attack)
+app.command("worker")(worker)
+app.command("deal")(deal)
+app.add_typer(live_sessions.app, name="session")
 
 
 @app.command("simulate")
 def simulate(
     answers: AnswersArgument,
     suite: Annotated[
-        Suite, typer.Option(help="Keyholders, or plain: the same sums in the open.")
+        Suite,
+        typer.Option(
+            help="Keyholders (committee); workers who are online (masked, damgard_jurik); or "
+            "plain: the same sums in the open."
+        ),
     ] = Suite.committee,
     mode: Annotated[
-        Mode, typer.Option(help="What is opened: one noised sum for each slot of a task.")
+        Mode,
+        typer.Option(
+            help="What is opened: noised sums; or all that the paper's EM opens (as_published), "
+            "or half of it (log_odds), which gives labels away."
+        ),
     ] = Mode.noised,
     epsilon: Annotated[float, typer.Option(help="How much may be betrayed of an answer.")] = 1.0,
+    delta: Annotated[
+        float | None,
+        typer.Option(help="Online workers: the chance with which more may be betrayed."),
+    ] = None,
+    weighted_rounds: Annotated[
+        WeightedRounds,
+        typer.Option(help="Online workers: noised rounds after the first, or auto: if they pay."),
+    ] = WeightedRounds.auto,
+    scale: Annotated[
+        int | None,
+        typer.Option(help="EM without noise: numbers are multiplied by it and rounded."),
+    ] = None,
+    rounds: Annotated[
+        int | None, typer.Option(help="EM without noise: the most rounds; 100 if not given.")
+    ] = None,
+    threshold: Annotated[
+        int | None,
+        typer.Option(help="Online workers: how many must agree; 2(J + 1)/3 if not given."),
+    ] = None,
+    bits: Annotated[
+        int, typer.Option(help="damgard_jurik: size of the key, 1024 (to reproduce), 2048, 3072.")
+    ] = 2048,
+    transcript: Annotated[
+        Path | None, typer.Option(help="EM: write what the server has seen to this file.")
+    ] = None,
+    assignments: Annotated[
+        bool,
+        typer.Option("--assignments", help="Into the transcript: who had which tasks."),
+    ] = False,
     gold: Annotated[
         str | None, typer.Option(help="Table with columns task and truth, to score against.")
     ] = None,
@@ -82,7 +153,7 @@ def simulate(
     hide_participation: HideOption = False,
     layout: Annotated[
         Layout | None,
-        typer.Option(help="votes; for numbers sum, or histogram, which is robust."),
+        typer.Option(help="Keyholders: votes; for numbers sum, or histogram, which is robust."),
     ] = None,
     keyholders: Annotated[int, typer.Option(help="How many seats there are.")] = 3,
     colluding: Annotated[int, typer.Option(help="How many of them may be in league.")] = 1,
@@ -92,43 +163,103 @@ def simulate(
     repeats: RepeatsOption = Repeats.first,
     bad_rows: BadRowsOption = BadRows.error,
     format: FormatOption = None,
+    force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
     """Seal ANSWERS, sum, open and infer, on this machine, and say what came of it.
 
     Every worker of the table seals its answers, keyholders deal noise, check, certify and open, and
     truths are inferred from the sums. Keys and noise are real, so that no two runs are the same.
+    With a suite of online workers, or a mode that is not noised, the workers and a server compute
+    truths together, round after round (the worker-private EM).
     """
     import sottovoce
-    from sottovoce.api.sealing import simulate_sealed
 
+    private = mode is not Mode.noised or suite in (Suite.masked, Suite.damgard_jurik)
+    _refuse_others(
+        private,
+        keyholders={
+            "--hide-participation": hide_participation, "--layout": layout is not None,
+            "--keyholders": keyholders != 3, "--colluding": colluding != 1,
+        },
+        online={
+            "--scale": scale is not None, "--rounds": rounds is not None, "--bits": bits != 2048,
+            "--threshold": threshold is not None, "--transcript": transcript is not None,
+            "--delta": delta is not None, "--assignments": assignments,
+            "--weighted-rounds": weighted_rounds is not WeightedRounds.auto,
+        },
+    )  # fmt: skip
+    if processes and suite is Suite.plain:
+        raise UsageError("the plain suite has no parties: drop --processes")
+    if assignments and transcript is None:
+        raise UsageError("--assignments go into a transcript: give --transcript FILE too")
+    if transcript is not None:
+        from sottovoce.stores.writing import check_target
+
+        check_target(transcript, force=force)
     with screen.reading(answers):
         table = sottovoce.read(answers, **reading(columns, domain, repeats, bad_rows, format))
     screen.notes_of(table.reading)
     if table.simulated:
         raise UsageError("these are randomised reports: seal answers as they are")
-    given: dict[str, Any] = {
-        "epsilon": epsilon, "hide_participation": hide_participation,
-        "layout": layout and str(layout), "keyholders": keyholders, "colluding": colluding,
-    }  # fmt: skip
-    if processes:
-        if suite is Suite.plain:
-            raise UsageError("the plain suite has no parties: drop --processes")
-        from sottovoce.cli.sealed_processes import run_processes
-
-        run = run_processes(table, **given)
-    else:
-        run = simulate_sealed(table, suite=suite.value, **given)
     known = gold or (answers if answers.startswith("dataset:") else None)
-    score = (
-        sottovoce.score(run.result, known, columns=pairs(gold_columns, "--gold-columns"))
-        if known
-        else None
-    )
+    scored = _Scoring(known, pairs(gold_columns, "--gold-columns"))
+    if private:
+        from sottovoce.cli import private_em
+
+        run = private_em.run(
+            table, suite=suite.value, mode=mode.value, epsilon=epsilon, delta=delta,
+            weighted_rounds=weighted_rounds.asked, scale=scale, rounds=rounds,
+            threshold=threshold, bits=bits, assignments=assignments, processes=processes,
+        )  # fmt: skip
+        private_em.show(run, scored(run.result), transcript, json=json, force=force)
+        return
+    summed = _summed(
+        table, suite, processes=processes, epsilon=epsilon, hide_participation=hide_participation,
+        layout=layout and str(layout), keyholders=keyholders, colluding=colluding,
+    )  # fmt: skip
+    score = scored(summed.result)
     if json:
-        screen.print_json(_as_json(run, score, mode))
+        screen.print_json(_as_json(summed, score, mode))
     else:
-        _print(run, score, table_tasks=len(table.tasks))
+        _print(summed, score, table_tasks=len(table.tasks))
+
+
+@dataclass(frozen=True, slots=True)
+class _Scoring:
+    """Known truths, if there are some, and the names of their columns."""
+
+    gold: str | None
+    columns: dict[str, str] | None
+
+    def __call__(self, result: Result) -> Score | None:
+        import sottovoce
+
+        return sottovoce.score(result, self.gold, columns=self.columns) if self.gold else None
+
+
+def _refuse_others(
+    private: bool, *, keyholders: Mapping[str, bool], online: Mapping[str, bool]
+) -> None:
+    """Refuse options that would do nothing."""
+    named = [option for option, given in (keyholders if private else online).items() if given]
+    if named and private:
+        raise UsageError(f"the EM of online workers has no {named[0]}: drop it")
+    if named:
+        raise UsageError(
+            f"one noised sum of keyholders has no {named[0]}: drop it, or give --suite masked"
+        )
+
+
+def _summed(table: Reports, suite: Suite, *, processes: bool, **given: Any) -> SealedRun:
+    """One noised sum, by keyholders."""
+    from sottovoce.api.sealing import simulate_sealed
+
+    if not processes:
+        return simulate_sealed(table, suite=suite.value, **given)  # type: ignore[arg-type]
+    from sottovoce.cli.sealed_processes import run_processes
+
+    return run_processes(table, **given)
 
 
 def _as_json(run: SealedRun, score: Score | None, mode: Mode) -> dict[str, Any]:

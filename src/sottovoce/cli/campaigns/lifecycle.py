@@ -13,7 +13,8 @@ from sottovoce.cli.campaigns.words import counted, shown, titled
 from sottovoce.cli.options import JsonOption
 from sottovoce.errors import UsageError
 
-__all__ = ["close_campaign", "delete_campaign", "list_campaigns", "open_campaign"]
+__all__ = ["close_campaign", "confirm_deletion", "delete_campaign", "list_campaigns",
+           "open_campaign"]  # fmt: skip
 
 
 def list_campaigns(context: typer.Context, json: JsonOption = False) -> None:
@@ -76,7 +77,7 @@ def delete_campaign(
     with connected(context, campaign) as requester:
         found = requester.campaign(campaign)
         if not yes:
-            _confirm(
+            confirm_deletion(
                 f"Delete campaign {campaign} ({shown(found['title'])}) with its "
                 f"{counted(found['reports'], 'report')}, for good?"
             )
@@ -87,7 +88,8 @@ def delete_campaign(
     screen.note(f"campaign {campaign} is deleted")
 
 
-def _confirm(sentence: str) -> None:
+def confirm_deletion(sentence: str) -> None:
+    """Ask before something is deleted; whoever says no ends the command."""
     if not sys.stdin.isatty():
         raise UsageError("deleting asks first, and nobody is there to answer: say --yes")
     if not typer.confirm(sentence, err=True):

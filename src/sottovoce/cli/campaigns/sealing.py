@@ -12,7 +12,7 @@ import typer
 
 from sottovoce.cli import screen
 from sottovoce.cli.campaigns.connecting import CampaignArgument, connected
-from sottovoce.cli.campaigns.words import counted, shown
+from sottovoce.cli.campaigns.words import counted, sentence, shown
 from sottovoce.cli.options import JsonOption
 from sottovoce.errors import DataError, UsageError
 
@@ -29,6 +29,7 @@ __all__ = [
     "LayoutOption",
     "MinimumOption",
     "SealedOption",
+    "card_from",
     "keyholders",
     "publish",
     "rounds",
@@ -111,14 +112,15 @@ def sealing_from(
             "sealed answers need keyholders: say --keyholder CARD.json for each, three or more"
         )
     return Sealing(
-        tuple(map(_card, cards)),
+        tuple(map(card_from, cards)),
         1 if degree is None else degree,
         10 if minimum is None else minimum,
         None if layout is None else layout.value,
     )
 
 
-def _card(path: Path) -> Keyholder:
+def card_from(path: Path) -> Keyholder:
+    """The keyholder whose card is in a file."""
     from sottovoce.model.keyholder import Keyholder
 
     try:
@@ -216,7 +218,7 @@ def _print(found: RoundsView, *, json: bool) -> None:
     for dropped in found["dropped"]:
         screen.say(f"  dropped {dropped['worker']}: {shown(dropped['words'])}")
     if found["problem"] is not None:
-        screen.note(f"problem: {_sentence(found['problem'])}")
+        screen.note(f"problem: {sentence(found['problem'])}")
 
 
 def _seat(seat: SeatView) -> str:
@@ -225,10 +227,3 @@ def _seat(seat: SeatView) -> str:
     confirmed = "" if seat["confirmed"] is None else f", confirmed batch {seat['confirmed']:,}"
     opened = ", opened" if seat["opened"] else ""
     return f"{seat['seat']} {shown(seat['name'])} ({here}): {dealt}{confirmed}{opened}"
-
-
-def _sentence(text: str) -> str:
-    """A server's whole sentence, harmless to a terminal."""
-    from sottovoce.connection import plain
-
-    return plain(text, longest=500)

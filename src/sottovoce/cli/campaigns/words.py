@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sottovoce.requester.views import CampaignView, SummaryView
 
-__all__ = ["counted", "guarantee_lines", "shown", "summary_words", "titled"]
+__all__ = ["counted", "guarantee_lines", "sentence", "shown", "summary_words", "titled"]
 
-LONGEST_TITLE = 60
+LONGEST_TITLE, LONGEST_SENTENCE = 60, 500
 
 
 def guarantee_lines(campaign: CampaignView) -> list[str]:
@@ -55,6 +55,13 @@ def shown(text: str) -> str:
     from sottovoce.connection import plain
 
     return plain(text, longest=LONGEST_TITLE)
+
+
+def sentence(text: str) -> str:
+    """A server's whole sentence, harmless to a terminal."""
+    from sottovoce.connection import plain
+
+    return plain(text, longest=LONGEST_SENTENCE)
 
 
 def titled(campaign: CampaignView) -> str:

@@ -1,0 +1,116 @@
+"""`sottovoce sealed attack`."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Run
+
+from sottovoce.api.private_em import simulate_private_em
+
+
+def rows(workers: int = 5, tasks: int = 40) -> list[tuple[str, str, str]]:
+    """Every worker leaves out other tasks, and is wrong now and then."""
+    said = ("no", "yes")
+    return [
+        (f"w{worker}", f"t{task}", said[(task % 3 == 0) ^ (task * (worker + 3) % 11 < 2)])
+        for worker in range(workers)
+        for task in range(tasks)
+        if (task + worker) % 7
+    ]
+
+
+@pytest.fixture
+def answers(tmp_path: Path) -> Path:
+    file = tmp_path / "answers.csv"
+    lines = ["worker,task,answer", *(",".join(row) for row in rows())]
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+def written(answers: Path, mode: str, *, assignments: bool = True) -> Path:
+    run = simulate_private_em(str(answers), suite="plain", mode=mode, assignments=assignments)
+    file = answers.with_name(f"{mode}.json")
+    file.write_text(run.transcript.text())
+    return file
+
+
+def test_people_are_told_how_much_was_found_and_no_label(call: Run, answers: Path) -> None:
+    done = call(
+        "sealed", "attack", str(written(answers, "as_published")), "--answers", str(answers)
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Found: the labels of 5 of 5 workers." in done.stdout
+    assert "5 are linked to their worker by its tasks (w0, w1, w2, w3, w4)" in done.stdout
+    assert "5 of 5 columns are right in every label, 5 under the right name." in done.stdout
+    assert "These labels give every total of every round again, to the integer." in done.stdout
+    assert f"Labels right: {len(rows())} of {len(rows())}" in done.stdout
+    assert "use --mode noised" in done.stdout
+    assert "yes" not in done.stdout
+
+
+def test_what_was_found_is_one_json_object(call: Run, answers: Path) -> None:
+    file = written(answers, "log_odds", assignments=False)
+    done = call("sealed", "attack", str(file), "--answers", str(answers), "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["outcome"], found["columns"], found["columns_exact"]) == ("all", 5, 5)
+    assert found["linked"] == []
+    assert found["labels_right"] == found["answers"] > found["labels_right_by_guessing"]
+
+
+def test_noise_is_no_better_than_guessing(call: Run, answers: Path) -> None:
+    done = call("sealed", "attack", str(written(answers, "noised")), "--answers", str(answers))
+    assert done.returncode == 0, done.stderr
+    assert "Found: the labels of 0 of 5 workers." in done.stdout
+    assert ": no better than guessing." in done.stdout
+    assert "bounded by the guarantee" in done.stdout
+
+
+def few(folder: Path, text: str) -> Path:
+    """Three workers and as many tasks: what each says, one letter a task."""
+    file = folder / "few.csv"
+    lines = [f"w{place // 3},t{place % 3},{said}" for place, said in enumerate(text)]
+    file.write_text("\n".join(["worker,task,answer", *lines]) + "\n")
+    return file
+
+
+def test_what_too_few_tasks_hide_is_not_promised_to_be_hidden(call: Run, tmp_path: Path) -> None:
+    file = written(few(tmp_path, "ynyyynyyn"), "as_published")
+    done = call("sealed", "attack", str(file))
+    assert done.returncode == 0, done.stderr
+    assert "Found: the labels of 0 of 3 workers." in done.stdout
+    assert "Unanimous tasks: 1, where the counts of the first round give all 3" in done.stdout
+    assert "Too few tasks for this attack, which promises nothing" in done.stdout
+
+
+def test_labels_go_to_a_file(call: Run, answers: Path) -> None:
+    out = answers.with_name("found.csv")
+    file = written(answers, "as_published", assignments=False)
+    done = call("sealed", "attack", str(file), "-o", str(out))
+    assert done.returncode == 0, done.stderr
+    with out.open(newline="") as stream:
+        found = list(csv.DictReader(stream))
+    assert len(found) == len(rows())
+    assert {row["worker"] for row in found} == {f"column {number}" for number in range(1, 6)}
+    assert {row["label"] for row in found} == {"no", "yes"}
+
+
+def test_a_file_that_is_there_is_not_replaced(call: Run, answers: Path) -> None:
+    file = written(answers, "as_published")
+    before = answers.read_bytes()
+    done = call("sealed", "attack", str(file), "-o", str(answers))
+    assert done.returncode == 2
+    assert "exists; say --force" in done.stderr
+    assert answers.read_bytes() == before
+
+
+def test_what_is_no_transcript_is_one_line(call: Run, answers: Path) -> None:
+    done = call("sealed", "attack", str(answers), "--json")
+    assert done.returncode != 0
+    assert "answers.csv: not a transcript: no JSON" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
