@@ -36,9 +36,9 @@ numbers = st.floats(-1e150, 1e150) | st.floats(-2, 2) | st.sampled_from([0.0, 0.
 
 
 @st.composite
-def any_series(draw: st.DrawFn, name: str) -> Series:
+def any_series(draw: st.DrawFn, name: str, values: st.SearchStrategy[float] = numbers) -> Series:
     x = draw(st.lists(st.sampled_from(EPSILONS), min_size=1, max_size=6, unique=True))
-    rows = draw(st.lists(st.tuples(numbers, numbers, numbers), min_size=len(x), max_size=len(x)))
+    rows = draw(st.lists(st.tuples(values, values, values), min_size=len(x), max_size=len(x)))
     low, y, high = zip(*(sorted(row) for row in rows), strict=True)
     role: Role = draw(st.sampled_from(["ours", "theirs", "reference"]))
     banded = draw(st.booleans())
@@ -48,14 +48,17 @@ def any_series(draw: st.DrawFn, name: str) -> Series:
 @st.composite
 def any_chart(draw: st.DrawFn) -> Chart:
     lines = draw(st.lists(names, min_size=1, max_size=4, unique=True))
-    levels = draw(st.lists(st.builds(Level, names, numbers), max_size=4))
+    log = draw(st.booleans())
+    values = numbers.map(lambda value: abs(value) + 1e-30) if log else numbers
+    levels = draw(st.lists(st.builds(Level, names, values), max_size=4))
     return Chart(
         title=draw(names),
         x_label=draw(names),
         y_label=draw(names),
-        series=tuple(draw(any_series(name)) for name in lines),
+        series=tuple(draw(any_series(name, values)) for name in lines),
         levels=tuple(levels),
         note=draw(names | st.just("")),
-        better=draw(st.sampled_from(["higher", "lower"])),
+        better=draw(st.sampled_from(["higher", "lower", "neither"])),
         x_scale=draw(st.sampled_from(["linear", "log"])),
+        y_scale="log" if log else "linear",
     )

@@ -66,6 +66,11 @@ def test_a_series_that_cannot_be_drawn_is_refused(fields: dict[str, Any], words:
         ({"better": "faster"}, "better must be one of higher, lower"),
         ({"x_scale": "sqrt"}, "x_scale must be one of linear, log"),
         ({"x_scale": "log", "series": (Series("a", (0.0,), (2.0,)),)}, "starts above 0, not at 0"),
+        ({"y_scale": "sqrt"}, "y_scale must be one of linear, log"),
+        (
+            {"y_scale": "log", "series": (Series("a", (1.0,), (0.0,)),)},
+            "logarithmic y starts above",
+        ),
     ],
 )
 def test_a_chart_that_cannot_be_drawn_is_refused(changes: dict[str, Any], words: str) -> None:

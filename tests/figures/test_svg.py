@@ -71,6 +71,18 @@ def test_labels_of_close_x_are_left_out() -> None:
     assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
 
 
+def test_a_logarithmic_y_has_plain_numbers_at_powers_of_ten() -> None:
+    xs = (1.0, 2.0, 3.0)
+    chart = replace(PLAIN, series=(Series("a", xs, (1e-12, 1e-6, 1.0)),), y_scale="log")
+    with drawn(chart) as figure:
+        figure.draw_without_rendering()
+        low, high = figure.axes[0].get_ylim()
+        ticks = figure.axes[0].yaxis.get_major_ticks()
+        labels = [tick.label1.get_text() for tick in ticks if low <= tick.get_loc() <= high]
+    assert {"1e-12", "1e-06"} <= set(labels)
+    assert not any("$" in label for label in labels)
+
+
 @pytest.mark.parametrize("levels", [(0.5, 0.5, 0.5), (0.0, 0.01, 0.99, 1.0), (0.3,)])
 def test_labels_of_levels_do_not_overlap(levels: tuple[float, ...]) -> None:
     named = tuple(

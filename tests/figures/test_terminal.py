@@ -85,3 +85,12 @@ def test_which_way_is_better_is_said() -> None:
 def test_a_series_without_a_value_at_x_has_no_row_there() -> None:
     chart = simple(Series("a", (1.0,), (0.5,)), Series("b", (2.0,), (0.6,)))
     assert text_chart(chart).count("○") == 2
+
+
+def test_a_logarithmic_axis_is_marked_at_powers_of_ten() -> None:
+    chart = replace(simple(Series("a", (1.0, 2.0, 3.0), (1e-6, 1e-3, 1.0))), y_scale="log")
+    lines = text_chart(chart, 60).splitlines()
+    places = [line.index("○") for line in lines if "○" in line]
+    assert places[1] - places[0] == pytest.approx(places[2] - places[1], abs=1)
+    [axis] = [line.split() for line in lines if "1e-3" in line and "○" not in line]
+    assert {"1e-6", "1e-3", "1e0"} <= set(axis)

@@ -12,7 +12,7 @@ from sottovoce.errors import UsageError
 __all__ = ["Better", "Chart", "Level", "Point", "Role", "Scale", "Series"]
 
 Role = Literal["ours", "theirs", "reference"]
-Better = Literal["higher", "lower"]
+Better = Literal["higher", "lower", "neither"]
 Scale = Literal["linear", "log"]
 
 LARGEST = 1e150
@@ -93,6 +93,7 @@ class Chart:
     note: str = ""
     better: Better = "higher"
     x_scale: Scale = "linear"
+    y_scale: Scale = "linear"
 
     def __post_init__(self) -> None:
         for field in ("title", "x_label", "y_label"):
@@ -101,6 +102,7 @@ class Chart:
             _check_text("the chart's note", self.note)
         _check_choice("better", self.better, get_args(Better))
         _check_choice("x_scale", self.x_scale, get_args(Scale))
+        _check_choice("y_scale", self.y_scale, get_args(Scale))
         if not self.series:
             raise UsageError(f"chart {self.title!r} has no series: give at least one")
         names = [series.name for series in self.series]
@@ -108,6 +110,8 @@ class Chart:
             raise UsageError(f"chart {self.title!r} has two series of one name: rename one")
         if self.x_scale == "log" and self.xs()[0] <= 0:
             raise UsageError(f"a logarithmic x starts above 0, not at {self.xs()[0]:g}")
+        if self.y_scale == "log" and min(self.values()) <= 0:
+            raise UsageError(f"a logarithmic y starts above 0, not at {min(self.values()):g}")
 
     def xs(self) -> tuple[float, ...]:
         """Every x of any series, in order."""
@@ -120,7 +124,9 @@ class Chart:
         yield from (level.y for level in self.levels)
 
     def y_words(self) -> str:
-        """The label of the y axis, and which way is better."""
+        """The label of the y axis, and which way is better, if any."""
+        if self.better == "neither":
+            return self.y_label
         return f"{self.y_label} ({self.better} is better)"
 
 

@@ -68,7 +68,7 @@ def _draw_band(axes: Any, xs: list[float], lows: list[Any], highs: list[Any], co
 
 def _draw_levels(axes: Any, chart: Chart) -> list[Any]:
     """Dashed lines; their labels stand at the right, where no series runs."""
-    words = words_for(chart.values())
+    words = words_for(chart.values(), log=chart.y_scale == "log")
     labels = []
     for level in chart.levels:
         axes.axhline(level.y, color=SOFT, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
@@ -87,6 +87,10 @@ def _draw_levels(axes: Any, chart: Chart) -> list[Any]:
 def _label_axes(axes: Any, chart: Chart) -> None:
     xs = chart.xs()
     axes.set_xscale(chart.x_scale)
+    if chart.y_scale == "log":
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.yaxis.set_minor_formatter(lambda value, _: "")
     if len(xs) == 1:
         x = xs[0]
         axes.set_xlim(*((x / 2, x * 2) if chart.x_scale == "log" else (x - 1, x + 1)))

@@ -39,12 +39,16 @@ def round_steps(low: float, high: float, most: int) -> list[tuple[float, str]]:
     return [(number, f"{number + 0.0:.{digits}g}") for number in numbers]
 
 
-def words_for(values: Iterable[float]) -> Callable[[float], str]:
+def words_for(values: Iterable[float], *, log: bool = False) -> Callable[[float], str]:
     """How to write values that are compared: all with the decimals their spread asks for.
+
+    With `log`, when it is their ratios that are compared, all with two digits.
 
     >>> words_for([0.51234, 0.93])(0.6), words_for([250.0, 3.0])(17.25)
     ('0.600', '17.2')
     """
+    if log:
+        return lambda value: f"{value:.2g}"
     low, high = spread(values)
     size, exponent = max(abs(low), abs(high)), _exponent(high - low)
     if size >= 1e7 or size < 1e-4:

@@ -9,8 +9,9 @@ Each x has a group of rows, one for each series, all on one horizontal axis of v
 
 from __future__ import annotations
 
+import math
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len, set_cell_size
@@ -37,6 +38,7 @@ class _Columns:
     number: int
     low: float
     high: float
+    log: bool
 
     @property
     def left(self) -> int:
@@ -45,7 +47,15 @@ class _Columns:
 
     def place(self, value: float) -> int:
         """The column of a value, within the strip."""
+        value = math.log10(value) if self.log else value
         return round((value - self.low) / (self.high - self.low) * (self.strip - 1))
+
+    def steps(self, most: int) -> list[tuple[float, str]]:
+        """At most so many values at the axis, and their words: powers of ten if it is `log`."""
+        steps = round_steps(self.low, self.high, most)
+        if not self.log:
+            return steps
+        return [(10.0**power, f"1e{power:.0f}") for power, _ in steps if power == round(power)]
 
 
 def text_chart(chart: Chart, width: int = 80) -> str:
@@ -63,16 +73,22 @@ def text_chart(chart: Chart, width: int = 80) -> str:
 
 
 def _columns(chart: Chart, width: int) -> _Columns:
-    words = words_for(chart.values())
+    words = _words(chart)
     number = max(len(words(y)) for series in chart.series for y in series.y)
     longest = max(cell_len(series.name) for series in chart.series)
     name = min(longest, 2 * (width - INDENT - number) // 5)
     strip = width - INDENT - name - number - 2
-    return _Columns(name, strip, number, *spread(chart.values()))
+    log = chart.y_scale == "log"
+    values = map(math.log10, chart.values()) if log else chart.values()
+    return _Columns(name, strip, number, *spread(values), log)
+
+
+def _words(chart: Chart) -> Callable[[float], str]:
+    return words_for(chart.values(), log=chart.y_scale == "log")
 
 
 def _groups(chart: Chart, columns: _Columns) -> Iterator[str]:
-    words = words_for(chart.values())
+    words = _words(chart)
     rows = [
         (set_cell_size(name, columns.name), MARKS[series.role], {p.x: p for p in series.points()})
         for name, series in zip(_names(chart, columns.name), chart.series, strict=True)
@@ -120,7 +136,7 @@ def _strip(point: Point, mark: str, chart: Chart, columns: _Columns) -> str:
 
 def _axis(chart: Chart, columns: _Columns, width: int) -> Iterator[str]:
     line, labels = ["─"] * columns.strip, ""
-    for value, words in round_steps(columns.low, columns.high, max(4, columns.strip // 6)):
+    for value, words in columns.steps(max(4, columns.strip // 6)):
         place = columns.place(value)
         line[place] = "┴"
         start = min(columns.left + place - len(words) // 2, width - len(words))
@@ -135,7 +151,7 @@ def _axis(chart: Chart, columns: _Columns, width: int) -> Iterator[str]:
 
 def _legend(chart: Chart, columns: _Columns, width: int) -> Iterator[str]:
     """What the drawing could not say: levels, names that were shortened, the note."""
-    words = words_for(chart.values())
+    words = _words(chart)
     levels = [
         f"{LEVELS[number % len(LEVELS)]} {level.name}: {words(level.y)}"
         for number, level in enumerate(chart.levels)

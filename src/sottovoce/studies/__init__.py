@@ -7,14 +7,29 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from sottovoce.errors import UsageError
-from sottovoce.studies import aware_vs_papers, calibration, never_worse
+from sottovoce.studies import (
+    aware_vs_papers,
+    calibration,
+    label_recovery,
+    never_worse,
+    worker_private_em,
+)
 from sottovoce.studies.cells import Kept, studies_folder
 from sottovoce.studies.study import Outcome, Row, Size, Study
 
 __all__ = ["STUDIES", "Kept", "Outcome", "Row", "Size", "Study", "studies_folder", "study_named"]
 
 STUDIES: Mapping[str, Study] = MappingProxyType(
-    {study.name: study for study in (aware_vs_papers.STUDY, never_worse.STUDY, calibration.STUDY)}
+    {
+        study.name: study
+        for study in (
+            aware_vs_papers.STUDY,
+            never_worse.STUDY,
+            calibration.STUDY,
+            worker_private_em.STUDY,
+            label_recovery.STUDY,
+        )
+    }
 )
 """Every study by its name."""
 

@@ -1,0 +1,89 @@
+"""The tables of P2's experiments: its public data, and crowds that are drawn to be like them.
+
+P2 had 3,513 labels of 20 workers for 159 images, which is more than one for each pair: a worker
+answered some images several times, and all of it counts. What is public of the same data set has
+fewer answers to the 159 images with gold. P2 prints no abilities: U(0.55, 0.85) is ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from sottovoce import datasets
+from sottovoce.errors import DataError
+from sottovoce.model import Domain, Reports
+from sottovoce.planning.truths import truths_by_task
+
+__all__ = ["GoldTasks", "PaperCrowd", "TableSource"]
+
+
+class TableSource(Protocol):
+    """Answers with repeats, and the truth of every task as a label code."""
+
+    def draw(self, seed: int) -> tuple[Reports, npt.NDArray[Any]]:
+        """The same for the same seed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PaperCrowd:
+    """P2 §6.1 in numbers: every worker answers every task, and some pairs a second time.
+
+    The truth of 58 tasks is 0. A worker is right with its own chance, drawn from U(0.55, 0.85).
+    """
+
+    tasks: int = 159
+    zeros: int = 58
+    workers: int = 20
+    answers: int = 3513
+
+    def draw(self, seed: int) -> tuple[Reports, npt.NDArray[Any]]:
+        rng = np.random.default_rng(seed)
+        truths = (rng.permutation(self.tasks) >= self.zeros).astype(np.int64)
+        pairs = np.arange(self.workers * self.tasks)
+        again = rng.choice(pairs, self.answers - len(pairs), replace=False)
+        worker, task = np.divmod(np.concatenate([pairs, again]), self.tasks)
+        ability = rng.uniform(0.55, 0.85, self.workers)
+        wrong = rng.random(len(worker)) >= ability[worker]
+        return Reports.of(worker, task, truths[task] ^ wrong, domain=_BINARY), truths
+
+
+@dataclass(frozen=True, slots=True)
+class GoldTasks:
+    """The tasks of a dataset whose truth is known, with all answers to them, repeats too.
+
+    `sha256` is that of its files, so that results are not kept for others.
+    """
+
+    name: str
+    sha256: tuple[str, ...]
+
+    @classmethod
+    def of(cls, name: str) -> GoldTasks | None:
+        """The dataset, or None where the cache does not have it."""
+        try:
+            card = datasets.describe(name)
+        except DataError:
+            return None
+        return cls(name, tuple(sorted(card.files.values())))
+
+    def draw(self, seed: int) -> tuple[Reports, npt.NDArray[Any]]:
+        answers, gold = datasets.load(self.name, raw=True, repeats="keep")
+        if gold is None:
+            raise DataError(f"dataset {self.name!r} has no gold")
+        truths = truths_by_task(answers, gold)
+        rows = np.flatnonzero(truths[answers.task] >= 0)
+        workers, worker = np.unique(answers.worker[rows], return_inverse=True)
+        tasks, task = np.unique(answers.task[rows], return_inverse=True)
+        table = Reports.of(
+            worker, task, answers.value[rows], domain=answers.domain,
+            workers=answers.workers[workers], tasks=answers.tasks[tasks],
+        )  # fmt: skip
+        return table, truths[tasks]
+
+
+_BINARY = Domain.categorical((0, 1))

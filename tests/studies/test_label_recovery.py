@@ -1,0 +1,59 @@
+"""The study of label recovery: what it runs, and how it judges."""
+
+from __future__ import annotations
+
+from sottovoce.securesum.em.terms import Mode
+from sottovoce.studies.label_recovery import (
+    PAPER_SCALE,
+    STUDY,
+    Setting,
+    attacked,
+    judge,
+    settings,
+)
+
+DENSE = Setting(5, 1.0, "as_published", PAPER_SCALE)
+SPARSE = Setting(5, 0.7, "as_published", PAPER_SCALE)
+SEEN = {
+    "rounds": 9, "rank": 6, "needed": 6, "exact": 5, "named": 0, "claimed": 5,
+    "answers": 100, "right": 100, "guessed": 70,
+}  # fmt: skip
+
+
+def test_every_mode_is_attacked_in_every_size() -> None:
+    for size in ("quick", "full"):
+        assert {each.mode for each in settings(size)} == set(Mode)
+        papers = [each for each in settings(size) if each.scale == PAPER_SCALE]
+        assert {each.share < 1 for each in papers} == {True, False}
+
+
+def test_the_theorem_fails_where_labels_come_out_with_names() -> None:
+    outcome = judge([DENSE, SPARSE], [SEEN, {**SEEN, "named": 5}], 1)
+    assert outcome.verdict == "fails"
+    assert "came out in 2 of 2 runs, and under its worker's name in 1 of 1" in outcome.explanation
+
+
+def test_the_theorem_holds_where_labels_have_no_names() -> None:
+    assert judge([DENSE, SPARSE], [SEEN, SEEN], 1).verdict == "holds"
+    assert judge([SPARSE], [{**SEEN, "exact": 4, "named": 4}], 1).verdict == "holds"
+
+
+def test_other_scales_than_the_papers_do_not_decide() -> None:
+    other = Setting(5, 0.7, "as_published", 10)
+    assert judge([other], [{**SEEN, "named": 5}], 1).verdict == "holds"
+
+
+def test_charts_show_shares_by_scale() -> None:
+    other = Setting(5, 1.0, "as_published", 10)
+    [chart] = judge([other, DENSE], [{**SEEN, "exact": 1}, SEEN], 1).charts
+    assert [series.y for series in chart.series] == [(0.2, 1.0)]
+
+
+def test_an_attack_is_the_same_for_the_same_seed_with_and_without_noise() -> None:
+    noised = Setting(5, 0.7, "noised", None, "counts, epsilon 1")
+    assert attacked(noised, 0, 1) == attacked(noised, 0, 1)
+    assert attacked(SPARSE, 0, 1)["named"] == 5
+
+
+def test_the_claim_is_the_papers() -> None:
+    assert STUDY.source == "P2, theorem 1"
