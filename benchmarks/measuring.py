@@ -101,3 +101,7 @@ def _status(field: str, process: str = "self") -> int:
         if line.startswith(field):
             return int(line.split()[1]) * 1024
     raise LookupError(field)
+
+
+def tell(what: Any) -> None:
+    print(f"… {what}", file=sys.stderr, flush=True)

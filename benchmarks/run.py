@@ -13,10 +13,10 @@ import sys
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import explaining
-from measuring import child, cpu_of_command, this_machine
+from live_tables import live, live_masked
+from measuring import child, cpu_of_command, tell, this_machine
 from starting import compile_seconds, help_seconds, import_ratio
 
 DOCS = Path(__file__).parent.parent / "docs" / "benchmarks.md"
@@ -49,7 +49,7 @@ def peers(*, quick: bool) -> list[list[str]]:
              "float32 per round", "largest difference", "float32", "majority vote"]]  # fmt: skip
     for answers in sizes:
         for labels in (4, 10):
-            _tell(f"crowd-kit, {answers:,} answers, K={labels}")
+            tell(f"crowd-kit, {answers:,} answers, K={labels}")
             seen = child("against_crowdkit.py", str(answers), str(labels))
             rows.append([
                 _power(answers), str(labels), str(seen["rounds"]), f"{seen['peer_seconds']:.2f} s",
@@ -67,7 +67,7 @@ def memory(*, quick: bool) -> list[list[str]]:
         ["answers", "K", "crowd-kit", "ours", "ours / crowd-kit", "above the data: ours / theirs"]
     ]
     for labels in (4, 10):
-        _tell(f"memory, {answers:,} answers, K={labels}")
+        tell(f"memory, {answers:,} answers, K={labels}")
         seen = {
             tool: child("memory.py", tool, str(answers), str(labels))
             for tool in ("crowd-kit", "sottovoce")
@@ -86,7 +86,7 @@ def growth(*, quick: bool) -> list[list[str]]:
     crowds = [(10**6, 10**4), (10**7, 10**4), (10**8, 10**4), (10**6, 10**3), (10**8, 10**5)]
     first: dict[bool, float] = {}
     for answers, workers in crowds[:1] if quick else crowds:
-        _tell(f"growth, {answers:,} answers, {workers:,} workers")
+        tell(f"growth, {answers:,} answers, {workers:,} workers")
         seen = child("growth.py", str(answers), "4", str(workers))
         each = seen["round"] / answers * 1e9
         base = first.setdefault(workers == 10**4, each)
@@ -103,7 +103,7 @@ def reading(*, quick: bool) -> list[list[str]]:
     answers = 10**6 if quick else 10**7
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        _tell(f"reading, {answers:,} rows")
+        tell(f"reading, {answers:,} rows")
         child("reading.py", "prepare", name, str(answers))
         names = ("answers.parquet", "by_task.parquet", "answers.csv", "packed.parquet")
         parquet, by_task, csv, packed = (folder / file for file in names)
@@ -128,7 +128,7 @@ def reading(*, quick: bool) -> list[list[str]]:
 
 
 def starting(*, quick: bool) -> list[list[str]]:
-    _tell("starting")
+    tell("starting")
     numpy, ours, ratio = import_ratio(5 if quick else 15)
     return [
         ["what", "time"],
@@ -145,7 +145,7 @@ def perturbing(*, quick: bool) -> list[list[str]]:
     rows = [["answers", "K", "ours, secure", "a word of os.urandom", "ours, seeded", "NumPy",
              "secure / NumPy", "multi-freq-ldpy", "ratio", "pure-ldp", "ratio"]]  # fmt: skip
     for labels in (2, 4, 10):
-        _tell(f"perturbing, {answers:,} answers, K={labels}")
+        tell(f"perturbing, {answers:,} answers, K={labels}")
         seen = child("perturbing.py", str(answers), str(labels))
         ours = seen["secure"]
         rows.append([
@@ -162,7 +162,7 @@ def aware(*, quick: bool) -> list[list[str]]:
              "peak memory"]]  # fmt: skip
     reports = 10**5 if quick else 10**6
     for count in (2, 5, 10):
-        _tell(f"aware labels, {reports:,} reports, K={count}")
+        tell(f"aware labels, {reports:,} reports, K={count}")
         seen = child("aware.py", "labels", str(reports), str(count))
         rows.append([
             _power(reports), str(count), f"{1e3 * seen['dawid_skene']:.1f} ms",
@@ -170,7 +170,7 @@ def aware(*, quick: bool) -> list[list[str]]:
             f"{1e3 * seen['confusion']:.1f} ms", f"{seen['confusion'] / seen['dawid_skene']:.1f}x",
             f"{seen['whole']:.2f} s", "",
         ])  # fmt: skip
-    _tell(f"aware numbers, {reports:,} reports")
+    tell(f"aware numbers, {reports:,} reports")
     seen = child("aware.py", "numbers", str(reports))
     rows.append([
         _power(reports), "numbers", "", "", "", f"{seen['round']:.2f} s", "", "",
@@ -183,14 +183,14 @@ def serving(*, quick: bool) -> list[list[str]]:
     count, reports = (2_000, 10**5) if quick else (20_000, 10**6)
     rows = [["what", "connections", "submissions a second", "median", "slowest 1 %",
              "empty requests a second", "ratio"]]  # fmt: skip
-    _tell(f"serving, {count:,} submissions at a time")
+    tell(f"serving, {count:,} submissions at a time")
     for seen in child("serving.py", "rates", str(count))["rows"]:
         ours, empty = seen["ours"], seen["empty"]["rate"]
         rows.append([
             f"run {seen['run']}", str(seen["connections"]), *_load(ours), f"{empty:,.0f}",
             f"{ours['rate'] / empty:.2f}",
         ])  # fmt: skip
-    _tell(f"serving beside inference and exports, {reports:,} reports")
+    tell(f"serving beside inference and exports, {reports:,} reports")
     beside = child("serving.py", "beside", str(count), str(reports))
     words = {
         "alone": "nothing else",
@@ -211,7 +211,7 @@ def _load(seen: dict[str, float]) -> list[str]:
 
 def serving_memory(*, quick: bool) -> list[list[str]]:
     count = 8_000 if quick else 200_000
-    _tell(f"memory of the service, {count:,} submissions")
+    tell(f"memory of the service, {count:,} submissions")
     seen = child("serving.py", "memory", str(count))["seen"]
     _, start = seen[0]
     return [
@@ -222,7 +222,7 @@ def serving_memory(*, quick: bool) -> list[list[str]]:
 
 def serving_results(*, quick: bool) -> list[list[str]]:
     reports, rows = (10**5, 2 * 10**5) if quick else (10**6, 5 * 10**6)
-    _tell(f"results of {reports:,} reports, export of {rows:,}")
+    tell(f"results of {reports:,} reports, export of {rows:,}")
     seen = child("serving.py", "results", str(reports), str(rows))
     return [
         ["what", "size", "time", "memory"],
@@ -239,7 +239,7 @@ def serving_results(*, quick: bool) -> list[list[str]]:
 
 def dashboard(*, quick: bool) -> list[list[str]]:
     tasks, reports = (10**3, 10**5) if quick else (10**4, 10**6)
-    _tell(f"dashboard, {tasks:,} tasks and {reports:,} reports")
+    tell(f"dashboard, {tasks:,} tasks and {reports:,} reports")
     seen = child("dashboard.py", str(tasks), str(reports))
     size = f"{_power(tasks)} tasks, {_power(reports)} reports"
     return [
@@ -255,7 +255,7 @@ def dashboard(*, quick: bool) -> list[list[str]]:
 
 def sealing(*, quick: bool) -> list[list[str]]:
     workers, values = (500, 1000) if quick else (10_000, 1000)
-    _tell(f"sealing, {workers:,} workers, {values:,} values")
+    tell(f"sealing, {workers:,} workers, {values:,} values")
     seen = child("sealing.py", "parties", str(workers), str(values))
     page = child("sealing.py", "page", str(values))
     size = f"{workers:,} workers x {values:,} values"
@@ -277,7 +277,7 @@ def sealing(*, quick: bool) -> list[list[str]]:
 
 def sealing_truths(*, quick: bool) -> list[list[str]]:
     trials = 3 if quick else 20
-    _tell(f"truths of sealed campaigns, {trials} trials")
+    tell(f"truths of sealed campaigns, {trials} trials")
     rows = [["answers", "sealed", "randomised on the device", "ratio"]]
     for name, seen in child("sealing.py", "truths", str(trials)).items():
         (sealed, doubt), (local, more) = seen["sealed"], seen["local"]
@@ -325,10 +325,6 @@ def _today() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%d")
 
 
-def _tell(what: Any) -> None:
-    print(f"… {what}", file=sys.stderr, flush=True)
-
-
 SECTIONS = {
     "peers": ("Dawid-Skene and majority vote beside crowd-kit", explaining.PEER, peers),
     "memory": ("Peak memory of Dawid-Skene", explaining.MEMORY, memory),
@@ -347,6 +343,8 @@ SECTIONS = {
     "dashboard": ("The dashboard of a large campaign", explaining.DASHBOARD, dashboard),
     "sealing": ("Sealed campaigns", explaining.SEALING, sealing),
     "sealing-truths": ("Truths of sealed campaigns", explaining.SEALING_TRUTHS, sealing_truths),
+    "live": ("Live sessions: threshold encryption", explaining.LIVE, live),
+    "live-masked": ("Live sessions: masks", explaining.LIVE_MASKED, live_masked),
 }
 
 if __name__ == "__main__":

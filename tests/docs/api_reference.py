@@ -39,6 +39,7 @@ random bits, and the server keeps only its hash.
 | invite | `svi_` | what follows the `#` of a link to a campaign |
 | receipt | `svr_` | a worker's own: the worker's software makes it, and keeps it |
 | keyholder | `svh_` | what follows the `#` of a keyholder's link to a sealed campaign |
+| member | `svl_` | what follows the `#` of a link to a live session: a worker's, or the dealer's |
 | own_receipt | `svr_` | the same beside an invite, in the header `Sottovoce-Receipt` |
 
 ## Requests
@@ -51,6 +52,10 @@ written as `2031-12-24` and are days in UTC.
 
 Of a sealed campaign a submission is one contribution, and a keyholder's message is the bytes that
 were signed, to the byte.
+
+A worker's turn in a live session and its reply are signed frames of bytes, sent as
+`application/octet-stream`. The same reply again is answered with 200. `GET …/turn?wait=25` waits
+so many seconds for a turn, and answers 204 if there is none.
 
 `PUT …/reports/{report_id}` can be repeated as often as needed: the same bytes are stored once, and
 answered with 200 instead of 201. Never randomise again for a second attempt.

@@ -23,6 +23,7 @@ LONG = frozenset(
         "keyholders",
         "operations",
         "planning",
+        "recovery",
         "service",
         "tradeoff",
         "worker",
