@@ -115,7 +115,7 @@ def _assumptions(noise: NoiseTerms) -> tuple[str, ...]:
         f"at least {noise.honest} of the workers in every opened set follow the protocol and draw "
         "their noise from the operating system's generator; all others may be in league with the "
         "server",
-        "in every round one sum is opened, of one set of workers: so many workers must be in "
-        "league with the server before it can open two as the session says",
+        "fewer workers are in league with the server than it takes to open the sums of two sets of "
+        "workers in one round",
         "nobody breaks the cryptography of the suite",
     )
