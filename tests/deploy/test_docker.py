@@ -188,6 +188,7 @@ def test_the_image_runs_the_python_that_was_tested() -> None:
         assert bases == [tested, tested]
 
 
+@pytest.mark.slow
 def test_the_command_runs_and_is_healthy(installed: Path, tmp_path: Path) -> None:
     folder = _folder(tmp_path)
     with _running(installed, json.loads(_only("CMD")), folder) as (port, process):
