@@ -11,6 +11,7 @@ from functools import partial
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
+from sottovoce.campaign.backgrounds import beside
 from sottovoce.campaign.notifying import announce
 from sottovoce.campaign.sealed.advancing import advance
 from sottovoce.campaign.sealed.signing import coordinator_of
@@ -99,9 +100,8 @@ def close_due(service: Service) -> list[str]:
 @contextmanager
 def closing(service: Service) -> Iterator[None]:
     """Close campaigns on their day while the block runs."""
-    done = threading.Event()
 
-    def watch() -> None:
+    def watch(done: threading.Event) -> None:
         while True:
             # Where storage does not answer, reports are refused all the same: look again later.
             with suppress(SottovoceError, SQLAlchemyError):
@@ -109,13 +109,8 @@ def closing(service: Service) -> Iterator[None]:
             if done.wait(LOOK):
                 return
 
-    thread = threading.Thread(target=watch, name="sottovoce-closing", daemon=True)
-    thread.start()
-    try:
+    with beside(watch, "closing"):
         yield
-    finally:
-        done.set()
-        thread.join()
 
 
 def delete_campaign(service: Service, id: str) -> None:

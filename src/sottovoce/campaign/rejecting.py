@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
+from sottovoce.campaign.backgrounds import beside
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.stores.database.campaigns import number_of, the_campaign
@@ -89,20 +90,14 @@ def write_rejections(service: Service) -> None:
 @contextmanager
 def rejecting(service: Service, *, pause: float = PAUSE) -> Iterator[None]:
     """Write counts down every few seconds while the block runs, and at its end."""
-    done = threading.Event()
 
-    def watch() -> None:
+    def watch(done: threading.Event) -> None:
         while not done.wait(pause):
             _try_to_write(service)
         _try_to_write(service)
 
-    thread = threading.Thread(target=watch, name="sottovoce-rejections", daemon=True)
-    thread.start()
-    try:
+    with beside(watch, "rejections"):
         yield
-    finally:
-        done.set()
-        thread.join()
 
 
 def _try_to_write(service: Service) -> None:

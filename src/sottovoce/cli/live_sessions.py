@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sottovoce.cli import live_results, screen
-from sottovoce.cli.campaigns.connecting import Chosen, connected
+from sottovoce.cli.campaigns.connecting import AllowHttpOption, Chosen, ServerOption, connected
 from sottovoce.cli.campaigns.lifecycle import confirm_deletion
 from sottovoce.cli.campaigns.sealing import card_from
 from sottovoce.cli.campaigns.words import counted, sentence, shown
@@ -51,21 +51,8 @@ class Mode(StrEnum):
 @app.callback()
 def session(
     context: typer.Context,
-    server: Annotated[
-        str | None,
-        typer.Option(
-            help="The server's address. `SOTTOVOCE_URL` if not given, else the one you logged in "
-            "to last.",
-            show_default=False,
-        ),
-    ] = None,
-    allow_http: Annotated[
-        bool,
-        typer.Option(
-            "--allow-http",
-            help="Speak plain http also to another machine: anybody on the way can read along.",
-        ),
-    ] = False,
+    server: ServerOption = None,
+    allow_http: AllowHttpOption = False,
 ) -> None:
     """Run a live session on a server: workers who are all online add up sums, and keep the parts.
 

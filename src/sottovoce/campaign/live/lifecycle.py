@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
+from sottovoce.campaign.backgrounds import beside
 from sottovoce.campaign.live.advancing import look, wish
 from sottovoce.campaign.live.desks import Stop
 from sottovoce.campaign.live.ending import stopped_early
@@ -62,9 +63,8 @@ def remove(service: Service, id: str) -> None:
 @contextmanager
 def tending(service: Service, *, look_every: float = LOOK) -> Iterator[None]:
     """End phases whose time is up while the block runs, also of sessions that ran before."""
-    done = threading.Event()
 
-    def watch() -> None:
+    def watch(done: threading.Event) -> None:
         # Where storage does not answer now, whoever asks for a turn has its session looked at.
         with suppress(SottovoceError, SQLAlchemyError):
             _look_at_running(service)
@@ -72,13 +72,8 @@ def tending(service: Service, *, look_every: float = LOOK) -> Iterator[None]:
             for desk in service.live.due():
                 look(service, desk)
 
-    thread = threading.Thread(target=watch, name="sottovoce-live", daemon=True)
-    thread.start()
-    try:
+    with beside(watch, "live"):
         yield
-    finally:
-        done.set()
-        thread.join()
 
 
 def _look_at_running(service: Service) -> None:

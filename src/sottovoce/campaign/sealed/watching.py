@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from sottovoce.campaign.backgrounds import beside
 from sottovoce.campaign.sealed.advancing import advance, what_is_due
 from sottovoce.campaign.sealed.seats import sealed_desk
 from sottovoce.campaign.service import Service
@@ -36,22 +37,16 @@ def advance_all(service: Service) -> None:
 @contextmanager
 def advancing(service: Service, *, look: float = LOOK) -> Iterator[None]:
     """Do what falls due while the block runs."""
-    done = threading.Event()
 
-    def watch() -> None:
+    def watch(done: threading.Event) -> None:
         while not done.wait(look):
             try:
                 advance_all(service)
             except Exception as error:
                 log.warning("sealed campaigns wait", extra={"error": type(error).__name__})
 
-    thread = threading.Thread(target=watch, name="sottovoce-sealed", daemon=True)
-    thread.start()
-    try:
+    with beside(watch, "sealed"):
         yield
-    finally:
-        done.set()
-        thread.join()
 
 
 def _is_due(service: Service, id: str) -> bool:

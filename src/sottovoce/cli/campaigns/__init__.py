@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from sottovoce.cli.campaigns import (
@@ -19,7 +17,7 @@ from sottovoce.cli.campaigns import (
     tokens,
     webhooks,
 )
-from sottovoce.cli.campaigns.connecting import Chosen
+from sottovoce.cli.campaigns.connecting import AllowHttpOption, Chosen, ServerOption
 
 __all__ = ["app"]
 
@@ -29,21 +27,8 @@ app = typer.Typer(no_args_is_help=True)
 @app.callback()
 def campaign(
     context: typer.Context,
-    server: Annotated[
-        str | None,
-        typer.Option(
-            help="The server's address. `SOTTOVOCE_URL` if not given, else the one you logged in "
-            "to last.",
-            show_default=False,
-        ),
-    ] = None,
-    allow_http: Annotated[
-        bool,
-        typer.Option(
-            "--allow-http",
-            help="Speak plain http also to another machine: anybody on the way can read along.",
-        ),
-    ] = False,
+    server: ServerOption = None,
+    allow_http: AllowHttpOption = False,
 ) -> None:
     """Run a campaign on a server: ask a crowd, and read truths while its reports arrive."""
     context.obj = Chosen(server, allow_http)

@@ -17,7 +17,15 @@ from sottovoce.errors import Reason, Refused, SottovoceError, Unreachable, Usage
 if TYPE_CHECKING:
     from sottovoce.requester.client import Requester
 
-__all__ = ["CampaignArgument", "Chosen", "asked_day", "connected", "reached"]
+__all__ = [
+    "AllowHttpOption",
+    "CampaignArgument",
+    "Chosen",
+    "ServerOption",
+    "asked_day",
+    "connected",
+    "reached",
+]
 
 CampaignArgument = Annotated[
     str,
@@ -25,6 +33,23 @@ CampaignArgument = Annotated[
         metavar="ID",
         help="The campaign, as `sottovoce campaign list` names it.",
         show_default=False,
+    ),
+]
+
+ServerOption = Annotated[
+    str | None,
+    typer.Option(
+        help="The server's address. `SOTTOVOCE_URL` if not given, else the one you logged in "
+        "to last.",
+        show_default=False,
+    ),
+]
+
+AllowHttpOption = Annotated[
+    bool,
+    typer.Option(
+        "--allow-http",
+        help="Speak plain http also to another machine: anybody on the way can read along.",
     ),
 ]
 
