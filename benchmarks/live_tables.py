@@ -40,7 +40,7 @@ def live_masked(*, quick: bool) -> list[list[str]]:
         tell(f"live, masked, {workers} workers, {values:,} values, {dropouts} dropouts")
         rows.append(_masked(workers, values, dropouts, rounds))
     tell("live, masked beside damgard_jurik, 20 workers, 2,000 values")
-    both = _masked(20, 2000, 0, 5)
+    both = _masked(20, 2000, 0, 15)
     peer = _threshold(2048, 10**10, "2000", 20, 1)
     seconds = float(both[5].split()[0]) / 1000
     rows.append([
