@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.cli.conftest import Run
 
-from sottovoce.studies import calibration
+from sottovoce.studies.beyond import calibration
 from sottovoce.studies.cells import Cell
 from sottovoce.studies.sources import LabelCrowd
 

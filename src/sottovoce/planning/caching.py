@@ -7,6 +7,7 @@ import json
 import math
 import os
 import tempfile
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import numpy as np
 
 from sottovoce.version import __version__
 
-__all__ = ["key_of", "plans_folder", "recall", "remember"]
+__all__ = ["key_of", "plans_folder", "recall", "remember", "stamp_of"]
 
 
 def plans_folder() -> Path:
@@ -64,14 +65,29 @@ def remember(key: str, errors: tuple[float, ...]) -> None:
         return
 
 
+DECIDING = (
+    "model", "privacy", "mechanisms", "inference", "stores", "securesum", "datasets", "engines",
+    "api", "planning",
+)  # fmt: skip
+"""The folders whose code decides what a simulation finds: all layers up to this one."""
+
+
 @cache
 def software() -> tuple[str, str, str]:
-    """The versions that decide a simulation, and a stamp of the package's files.
+    """The versions that decide a simulation, and a stamp of the code that does.
 
-    Two installations of one version may differ, where somebody works on them.
+    Two installations of one version may differ, where somebody works on them. What is above the
+    simulations, such as pages and commands, has no part in the stamp.
     """
     root = Path(__file__).parents[1]
-    stats = ((path, path.stat()) for path in sorted(root.rglob("*.py")))
-    lines = [f"{path.relative_to(root)} {stat.st_size} {stat.st_mtime_ns}" for path, stat in stats]
-    stamp = hashlib.sha256("\n".join(lines).encode()).hexdigest()
-    return __version__, np.__version__, stamp
+    files = [path for folder in DECIDING for path in sorted((root / folder).rglob("*.py"))]
+    return __version__, np.__version__, stamp_of([*sorted(root.glob("*.py")), *files], root)
+
+
+def stamp_of(files: Sequence[Path], root: Path) -> str:
+    """SHA-256 of the names and contents of files, in their order."""
+    stamp = hashlib.sha256()
+    for path in files:
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        stamp.update(f"{path.relative_to(root).as_posix()} {content}\n".encode())
+    return stamp.hexdigest()

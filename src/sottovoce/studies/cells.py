@@ -10,6 +10,7 @@ from typing import Any
 
 from sottovoce.planning.caching import key_of, plans_folder
 from sottovoce.planning.parallel import Processes, Progress
+from sottovoce.studies.stamping import study_stamp
 
 __all__ = ["Cell", "Kept", "run_cells", "studies_folder"]
 
@@ -32,7 +33,9 @@ class Cell:
     @property
     def key(self) -> str:
         """A name by content: the function, its arguments, and the software that runs it."""
-        return key_of([self.function.__module__, self.function.__qualname__, repr(self.arguments)])
+        function = self.function
+        code = study_stamp(function.__module__)
+        return key_of([code, function.__module__, function.__qualname__, repr(self.arguments)])
 
 
 def studies_folder() -> Path:

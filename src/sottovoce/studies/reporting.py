@@ -18,7 +18,7 @@ TITLE = "What Sottovoce claims, checked"
 
 def verdict_words(study: Study, outcome: Outcome, size: Size) -> str:
     """The verdict and why; a quick run says what it left out."""
-    words = f"verdict: {outcome.verdict}"
+    words = f"verdict: {outcome.ruling}"
     if size == "quick":
         words += f" (quick run: {study.quick})"
     return f"{words}. {outcome.explanation[0].upper()}{outcome.explanation[1:]}"

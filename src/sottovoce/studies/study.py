@@ -14,7 +14,9 @@ from sottovoce.studies.cells import Cell, Kept, run_cells
 __all__ = ["Outcome", "Row", "Size", "Study", "Value", "Verdict", "Work"]
 
 Size: TypeAlias = Literal["quick", "full"]
-Verdict: TypeAlias = Literal["holds", "fails", "skipped"]
+Verdict: TypeAlias = Literal["holds", "holds in shape", "fails", "cannot be checked"]
+"""`holds in shape`: what the text says of the curves is so, but the printed numbers are others."""
+
 Value: TypeAlias = str | int | float | None
 Row: TypeAlias = Mapping[str, Value]
 """A row of a study's table by column; None is an empty cell. `part` says which table it is of."""
@@ -24,13 +26,29 @@ PART = "part"
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run showed: rows, whether the claim holds, and why; charts and further tables."""
+    """What a run showed: rows, a verdict with its reason, what was seen; charts, more tables.
+
+    The reason is a few words that stand behind the verdict, `fails: …`; only what holds needs
+    none. The explanation is whole sentences with the numbers that matter.
+    """
 
     rows: tuple[Row, ...]
     verdict: Verdict
+    reason: str
     explanation: str
     charts: tuple[Chart, ...] = ()
     details: tuple[Table, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.verdict not in get_args(Verdict):
+            raise UsageError(f"a verdict is one of {', '.join(get_args(Verdict))}")
+        if not self.reason and self.verdict != "holds":
+            raise UsageError(f"a verdict {self.verdict!r} needs its reason")
+
+    @property
+    def ruling(self) -> str:
+        """The verdict and its reason, in a line."""
+        return f"{self.verdict}: {self.reason}" if self.reason else self.verdict
 
     def columns(self) -> list[str]:
         """The columns of all rows, in the order in which they first occur."""
@@ -63,14 +81,20 @@ class Work:
 class Study:
     """A claim with its source, the seed it is cited with, and the work that checks it.
 
-    `quick` says what the quick size leaves out.
+    `items` are the tables, figures and theorems of the papers that it is about, as the catalogue
+    names them; a study beyond the papers has none. `setting` says on what answers, with which
+    choices of ours where the paper is silent, and how ties are broken. `quick` says what the quick
+    size leaves out. `recorded` is the verdict of the full run that is cited, and of a quick run.
     """
 
     name: str
     claim: str
     source: str
+    setting: str
     plan: Callable[[Size, int], Work] = field(repr=False)
     quick: str
+    recorded: Verdict
+    items: tuple[str, ...] = ()
     seed: int = 1
 
     def run(

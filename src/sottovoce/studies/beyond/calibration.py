@@ -91,8 +91,9 @@ def judge(
     verdict: Verdict = "fails" if missed else "holds"
     words = f"under {LIMIT} in {len(rows) - len(missed)} of {len(rows)} cases"
     words += f"; not in {'; '.join(missed)}" if missed else ""
+    reason = f"{len(missed)} cases are not under {LIMIT}" if missed else ""
     return Outcome(
-        rows, verdict, f"{words}.",
+        rows, verdict, reason, f"{words}.",
         tuple(_charts(cases, found)),
         tuple(_table(case, seen) for case, seen in zip(cases, found, strict=True)),
     )  # fmt: skip
@@ -158,6 +159,9 @@ STUDY = Study(
     f"The expected calibration error of truths from randomised labels is under {LIMIT} "
     f"({BINS} bins of equal mass, trials pooled)",
     "the crowds of aware-vs-papers",
+    "drawn crowds that answer with labels; what a bin's confidence should be is the share of its "
+    "truths that are right; ties are broken at random",
     plan,
     "one crowd at two epsilons, 3 trials each instead of 20",
+    recorded="holds",
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sottovoce.securesum.em.terms import Mode
-from sottovoce.studies.label_recovery import (
+from sottovoce.studies.p2.label_recovery import (
     PAPER_SCALE,
     STUDY,
     Setting,

@@ -15,7 +15,7 @@ from sottovoce.inference import LatentLabel, MajorityVote
 from sottovoce.model import FloatArray, Result
 from sottovoce.planning.spreads import trial_seed
 from sottovoce.studies.cells import Cell
-from sottovoce.studies.gold_tasks import GoldTasks, PaperCrowd, TableSource
+from sottovoce.studies.p2.gold_tasks import GoldTasks, PaperCrowd, TableSource
 from sottovoce.studies.study import Outcome, Row, Size, Study, Value, Verdict, Work
 
 __all__ = [
@@ -126,7 +126,8 @@ def judge(found: Mapping[str, Sequence[Trial]]) -> Outcome:
     rows = tuple(row for name, trials in found.items() for row in _rows(name, trials))
     charts = tuple(chart for name, trials in found.items() for chart in _charts(name, trials))
     accuracies = tuple(_accuracies(name, trials) for name, trials in found.items())
-    return Outcome((*rows, *accuracies), verdict, f"{'; '.join(words)}.", charts)
+    reason = faults[0] if faults else ""
+    return Outcome((*rows, *accuracies), verdict, reason, f"{'; '.join(words)}.", charts)
 
 
 def _parameters(result: Result, confusions: FloatArray) -> dict[str, FloatArray]:
@@ -249,7 +250,12 @@ STUDY = Study(
     "worker-private-em",
     "Errors of the private EM fall with the scale L; from L = 10^7 on it finds the labels of the "
     "plain EM, on the paper's data in as many rounds",
-    "P2 §6.2: table 1, figures 2 and 3",
+    "P2 §6.2: Table 1, Figures 2 and 3",
+    "the 159 images of Duchenne with gold and all public answers to them (17 workers, 1,950 "
+    "answers; P2 had 20 and 3,513), and drawn crowds of P2's size, abilities U(0.55, 0.85); votes "
+    "that tie go to the first label, as P2's rule mu > 0.5 has it",
     plan,
     f"{TRIALS['quick']} crowds instead of {TRIALS['full']}",
+    recorded="holds",
+    items=("P2 Table 1", "P2 Figure 2", "P2 Figure 3"),
 )

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.studies.gold_tasks import GoldTasks, PaperCrowd
-from sottovoce.studies.worker_private_em import (
+from sottovoce.studies.p2.gold_tasks import GoldTasks, PaperCrowd
+from sottovoce.studies.p2.worker_private_em import (
     CROWD,
     DUCHENNE,
     EXPONENTS,

@@ -1,0 +1,11 @@
+"""P2, the worker-private EM: accuracy, rounds, time, and what its totals give away."""
+
+from sottovoce.studies.p2 import label_recovery, worker_private_em
+from sottovoce.studies.study import Study
+
+__all__ = ["STUDIES"]
+
+STUDIES: tuple[Study, ...] = (
+    worker_private_em.STUDY,
+    label_recovery.STUDY,
+)
