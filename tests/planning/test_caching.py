@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from sottovoce.planning import caching
-from sottovoce.planning.caching import key_of, plans_folder, recall, remember
+from sottovoce.planning.caching import key_of, plans_folder, recall, remember, stamp_of
 
 KEY = key_of(["a question"])
 
@@ -60,3 +61,15 @@ def test_the_folder_is_the_users_cache_unless_named(
 def test_other_software_has_other_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(caching, "software", lambda: ("another", "version", "of it"))
     assert key_of(["a question"]) != KEY
+
+
+def test_a_stamp_is_of_names_and_contents_not_of_times(tmp_path: Path) -> None:
+    file = tmp_path / "code.py"
+    file.write_text("x = 1")
+    first = stamp_of([file], tmp_path)
+    os.utime(file, (0, 0))
+    assert stamp_of([file], tmp_path) == first
+    file.write_text("x = 2")
+    second = stamp_of([file], tmp_path)
+    other = file.rename(tmp_path / "other.py")
+    assert len({first, second, stamp_of([other], tmp_path)}) == 3

@@ -1,0 +1,50 @@
+"""Study `aware-vs-papers`: the figures to reach, and what reaching one means."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sottovoce.planning.spreads import Spread
+from sottovoce.studies.beyond.aware_vs_papers import SKIPPED, STUDY, is_met
+from sottovoce.studies.beyond.settings import settings
+from sottovoce.studies.contests import CONSTANT
+from sottovoce.studies.study import Outcome
+
+
+@pytest.fixture
+def outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Outcome:
+    """Every pair errs in one of a hundred tasks, the best constant in half; no dataset is there."""
+    monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
+    work = STUDY.plan("quick", 1)
+    contests = [cell.arguments[0] for cell in work.cells]
+    return work.judge(
+        [{**{pair.name: 0.01 for pair in each.pairs}, CONSTANT: 0.5} for each in contests]
+    )
+
+
+def test_rows_without_their_dataset_are_said_to_be_skipped(outcome: Outcome) -> None:
+    assert [row["setting"] for row in outcome.rows if row["met"] == SKIPPED] == ["bluebirds"]
+    assert outcome.verdict == "holds"
+    assert "1 skipped" in outcome.explanation
+
+
+def test_every_chart_of_errors_has_the_best_constant(outcome: Outcome) -> None:
+    assert all([level.name for level in chart.levels] == [CONSTANT] for chart in outcome.charts)
+
+
+def test_a_figure_is_met_within_two_standard_errors() -> None:
+    spread = Spread(20, mean=0.5, standard_error=0.01, low=0.4, high=0.6)
+    assert is_met(spread, 0.48)
+    assert not is_met(spread, 0.4799)
+
+
+def test_the_rows_are_those_that_were_asked_for() -> None:
+    found = [(row.epsilon, row.figure) for row in settings()]
+    assert found == [
+        (2, 0.092), (3, 0.018), (1, 0.43), (2, 0.10),
+        (1, 0.36), (2, 0.15), (4, 0.08),
+        (2, 0.62), (4, 0.20), (1, 0.34), (1, 0.40), (4, 0.26),
+        (1, 0.22), (2, 0.107), (2, 0.145), (1, 0.35),
+    ]  # fmt: skip

@@ -1,0 +1,48 @@
+"""Results are kept for the code that computed them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sottovoce.studies import stamping
+from sottovoce.studies.stamping import study_stamp
+
+FILES = {
+    "judged.py": "from sottovoce.studies.computed import cell",
+    "computed.py": "from sottovoce.studies import shared\nimport math",
+    "shared.py": "VALUE = 1",
+    "other.py": "VALUE = 2",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "studies").mkdir()
+    for name, text in FILES.items():
+        (tmp_path / "studies" / name).write_text(text)
+        monkeypatch.setitem(stamping.sys.modules, f"sottovoce.studies.{name[:-3]}", stamping)
+    monkeypatch.setattr(stamping, "ROOT", tmp_path)
+    monkeypatch.setattr(stamping, "study_stamp", study_stamp.__wrapped__)
+    return tmp_path / "studies"
+
+
+@pytest.mark.parametrize(
+    ("changed", "differs"),
+    [("computed.py", True), ("shared.py", True), ("judged.py", False), ("other.py", False)],
+)
+def test_a_result_rests_on_its_module_and_what_that_imports(
+    folder: Path, changed: str, differs: bool
+) -> None:
+    before = stamping.study_stamp("sottovoce.studies.computed")
+    (folder / changed).write_text(f"{FILES[changed]}\nMORE = 0")
+    assert (stamping.study_stamp("sottovoce.studies.computed") != before) is differs
+
+
+def test_a_function_of_another_package_rests_on_its_file() -> None:
+    assert study_stamp(__name__) != study_stamp("tests.studies.test_cells")
+
+
+def test_a_function_of_the_interpreter_rests_on_it() -> None:
+    assert study_stamp("builtins") == "builtins"
