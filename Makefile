@@ -41,8 +41,9 @@ test-slow: $(VENV)/test.stamp chromium ## the larger runs as well
 bench: $(VENV)/bench.stamp ## measure against crowd-kit and pandas; writes docs/benchmarks.md
 	$(BIN)/python benchmarks/run.py
 
-studies: $(VENV)/test.stamp ## check every claim in full, ours beside the papers'; writes build/studies
+studies: $(VENV)/test.stamp ## check every claim in full, ours beside the papers'; writes build/studies, docs/studies.md
 	$(BIN)/sottovoce reproduce --full --force -o build/studies
+	$(BIN)/python tests/docs/studies_page.py build/studies/verdicts.json
 
 format: $(VENV)/test.stamp ## put the code into shape
 	$(BIN)/ruff check --fix .

@@ -67,6 +67,8 @@ def test_a_series_that_cannot_be_drawn_is_refused(fields: dict[str, Any], words:
         ({"x_scale": "sqrt"}, "x_scale must be one of linear, log"),
         ({"x_scale": "log", "series": (Series("a", (0.0,), (2.0,)),)}, "starts above 0, not at 0"),
         ({"y_scale": "sqrt"}, "y_scale must be one of linear, log"),
+        ({"style": "pies"}, "style must be one of lines, bars"),
+        ({"style": "bars", "x_scale": "log"}, "bars stand on linear axes"),
         (
             {"y_scale": "log", "series": (Series("a", (1.0,), (0.0,)),)},
             "logarithmic y starts above",

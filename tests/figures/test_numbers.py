@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce.figures.numbers import round_steps, spread, words_for
+from sottovoce.figures.numbers import log_steps, power_words, round_steps, spread, words_for
 
 finite = st.floats(-1e150, 1e150)
 
@@ -50,3 +50,22 @@ def test_every_number_is_short(values: list[float]) -> None:
 )
 def test_decimals_follow_the_spread(values: tuple[float, ...], told: str) -> None:
     assert words_for(values)(values[-1]) == told
+
+
+@given(st.floats(1e-100, 1e100), st.floats(1.05, 1e40), st.integers(4, 12))
+def test_steps_of_ratios_lie_inside_are_few_and_read_differently(
+    low: float, ratio: float, most: int
+) -> None:
+    high = low * ratio
+    steps = log_steps(low, high, most)
+    words = power_words(steps)
+    assert 2 <= len(steps) <= most + 5
+    assert all(low * (1 - 1e-6) <= step <= high * (1 + 1e-6) for step in steps)
+    assert len({words(step) for step in steps}) == len(steps)
+
+
+@pytest.mark.parametrize(
+    ("value", "told"), [(1e-12, "10⁻¹²"), (1.0, "1"), (10.0, "10"), (2.5e7, "2.5·10⁷")]
+)
+def test_far_powers_of_ten_are_written_as_such(value: float, told: str) -> None:
+    assert power_words([1e-12, 1e7])(value) == told

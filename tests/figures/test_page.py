@@ -12,10 +12,15 @@ from tests.figures.charts import TRADE_OFF
 
 from sottovoce.errors import OutputExists, UsageError
 from sottovoce.figures import (
+    Badge,
     Chart,
+    Details,
+    Facts,
     Figure,
+    Figures,
     Heading,
     Level,
+    Link,
     Paragraph,
     Series,
     Table,
@@ -82,7 +87,13 @@ def hostile() -> str:
     series = (Series(HOSTILE, (1.0,), (0.5,)),)
     chart = Chart(HOSTILE, HOSTILE, HOSTILE, series, (Level(HOSTILE, 0.1),), HOSTILE)
     table = Table((HOSTILE,), ((HOSTILE,),), HOSTILE)
-    return page(HOSTILE, [Heading(HOSTILE), Paragraph(HOSTILE), table, Figure(chart, HOSTILE)])
+    phrases = Paragraph((HOSTILE, Link(HOSTILE, "x"), Badge(HOSTILE, "bad")))
+    folded = Details(HOSTILE, (Facts(((HOSTILE, HOSTILE),)), phrases, Heading(HOSTILE, 3, "x")))
+    return page(
+        HOSTILE,
+        [Heading(HOSTILE), Paragraph(HOSTILE), table, Figure(chart, HOSTILE), folded],
+        report=True,
+    )
 
 
 def test_a_page_is_well_formed(document: str) -> None:
@@ -126,7 +137,9 @@ def test_hostile_names_stay_text(hostile: str) -> None:
     assert reader.open == []
     assert reader.named("script") == []
     assert reader.named("img") == []
-    for tag in ("title", "h1", "h2", "p", "caption", "th", "td"):
+    for tag in (
+        "title", "h1", "h2", "h3", "p", "caption", "th", "td", "summary", "dt", "dd", "a", "strong"
+    ):  # fmt: skip
         assert HOSTILE in "".join(reader.text(tag)), tag
 
 
@@ -185,3 +198,62 @@ def test_a_page_is_not_replaced_unasked(tmp_path: Path) -> None:
 def test_the_same_blocks_are_the_same_page() -> None:
     chart = Chart("t", "x", "y", (Series("a", (1.0,), (0.5,)),))
     assert page("t", [Figure(chart)]) == page("t", [Figure(chart)])
+
+
+def test_a_badge_is_told_by_its_words_and_a_sign() -> None:
+    text = page("t", [Paragraph((Badge("holds", "good"), " always"))])
+    assert (
+        '<p><strong class="badge good"><span aria-hidden="true">✓</span> holds</strong> always</p>'
+        in text
+    )
+
+
+def test_a_link_leads_to_its_heading() -> None:
+    reader = Reader(page("t", [Paragraph((Link("there", "p1-7.3-users"),)),
+                               Heading("here", 3, "p1-7.3-users")]))  # fmt: skip
+    assert reader.named("a") == [{"href": "#p1-7.3-users"}]
+    assert reader.named("h3") == [{"id": "p1-7.3-users"}]
+
+
+def test_what_repeats_is_written_once_over_its_rows() -> None:
+    rows = (("a", "x", 1), ("a", "x", 1), ("a", "y", 2), ("b", "y", 2))
+    text = page("t", [Table(("data", "method", "n"), rows, merged=2)])
+    assert re.findall(r"<tr>(<td.*?)</tr>", text) == [
+        '<td rowspan="3">a</td><td rowspan="2">x</td><td class="number">1</td>',
+        '<td class="number">1</td>',
+        '<td>y</td><td class="number">2</td>',
+        '<td>b</td><td>y</td><td class="number">2</td>',
+    ]
+
+
+def test_figures_side_by_side_and_folded_ones_keep_their_names_apart() -> None:
+    figure = Figure(Chart("t", "x", "y", (Series("a", (1.0,), (0.5,)),)))
+    reader = Reader(page("t", [Figures((figure, figure)), Details("more", (figure,))]))
+    names = [attrs["id"] for _, attrs in reader.elements if "id" in attrs]
+    assert reader.open == []
+    assert len(reader.named("svg")) == 3
+    assert len(set(names)) == len(names)
+
+
+def test_small_numbers_on_a_logarithmic_axis_are_told_by_their_digits() -> None:
+    series = (Series("a", (1.0, 2.0), (1.234e-12, 1.0)),)
+    text = page("t", [Figure(Chart("t", "x", "y", series, y_scale="log"))])
+    assert '<td class="number">1.234e-12</td>' in text
+
+
+@pytest.mark.parametrize("anchor", ["", "Upper", "a b", 'a"b', "1st"])
+def test_an_anchor_that_would_break_a_page_is_refused(anchor: str) -> None:
+    with pytest.raises(UsageError, match="an anchor is a letter and"):
+        Link("there", anchor)
+
+
+def test_an_unknown_tone_or_level_is_refused() -> None:
+    with pytest.raises(UsageError, match="a tone is one of good, partly, bad, open, not 'fine'"):
+        Badge("holds", "fine")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="level 2 or 3, not 1"):
+        Heading("t", 1)  # type: ignore[arg-type]
+
+
+def test_only_a_report_has_the_style_of_reports() -> None:
+    assert "max-width: 76rem" in page("t", [], report=True)
+    assert "76rem" not in page("t", [])

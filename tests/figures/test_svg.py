@@ -16,6 +16,7 @@ from tests.figures.charts import TRADE_OFF
 
 from sottovoce.errors import OutputExists, UsageError
 from sottovoce.figures import Chart, Level, Series, save, svg
+from sottovoce.figures.canvas import INK
 from sottovoce.figures.drawing import drawn
 
 PLAIN = Chart("t", "x", "y", (Series("a", (1.0,), (0.5,)),))
@@ -71,16 +72,70 @@ def test_labels_of_close_x_are_left_out() -> None:
     assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
 
 
-def test_a_logarithmic_y_has_plain_numbers_at_powers_of_ten() -> None:
+def test_a_logarithmic_y_is_marked_at_powers_of_ten() -> None:
     xs = (1.0, 2.0, 3.0)
     chart = replace(PLAIN, series=(Series("a", xs, (1e-12, 1e-6, 1.0)),), y_scale="log")
     with drawn(chart) as figure:
-        figure.draw_without_rendering()
+        labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert labels == ["10⁻¹²", "10⁻¹⁰", "10⁻⁸", "10⁻⁶", "10⁻⁴", "10⁻²", "1"]
+
+
+def test_six_series_and_the_papers_own_differ_without_colour_too() -> None:
+    xs = (1.0, 2.0, 3.0)
+    named = tuple(Series(f"method {i}", xs, (i, i, i)) for i in range(6))
+    printed = tuple(Series(f"paper {i}", xs, (i, i, i), role="reference") for i in range(2))
+    with drawn(replace(PLAIN, series=(*printed, *named))) as figure:
+        lines = figure.axes[0].get_lines()
+    looks = [(line.get_marker(), str(line._unscaled_dash_pattern)) for line in lines]
+    assert len({marker for marker, _ in looks}) == 8
+    assert len({dash for _, dash in looks[2:]}) == 6
+    assert [line.get_color() for line in lines[:2]] == [INK, INK]
+    assert len({line.get_color() for line in lines}) == 7
+
+
+def test_x_that_are_whole_are_marked_at_whole_numbers() -> None:
+    xs = tuple(map(float, [*range(3, 11), *range(20, 101, 10)]))
+    with drawn(replace(PLAIN, series=(Series("a", xs, xs),))) as figure:
+        ticks = figure.axes[0].get_xticks()
+    assert all(tick == round(tick) for tick in ticks)
+
+
+def test_labels_on_a_logarithmic_x_are_evenly_apart() -> None:
+    xs = tuple(10.0**k for k in range(15))
+    with drawn(replace(PLAIN, series=(Series("a", xs, xs),), x_scale="log")) as figure:
+        labels = [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    assert labels == ["1", "10²", "10⁴", "10⁶", "10⁸", "10¹⁰", "10¹²", "10¹⁴"]
+
+
+@pytest.mark.parametrize(
+    ("values", "starts"), [((0.0, 0.3), True), ((8.0, 22.0), True), ((0.6, 0.9), False),
+                           ((-0.1, 0.4), False), ((0.0, 0.0), False)],
+)  # fmt: skip
+def test_y_starts_at_0_where_that_leaves_room_for_what_differs(
+    values: tuple[float, ...], starts: bool
+) -> None:
+    with drawn(replace(PLAIN, series=(Series("a", (1.0, 2.0), values),))) as figure:
         low, high = figure.axes[0].get_ylim()
-        ticks = figure.axes[0].yaxis.get_major_ticks()
-        labels = [tick.label1.get_text() for tick in ticks if low <= tick.get_loc() <= high]
-    assert {"1e-12", "1e-06"} <= set(labels)
-    assert not any("$" in label for label in labels)
+    assert (low == 0) == starts
+    assert low <= min(values) <= max(values) <= high
+
+
+def test_bars_stand_side_by_side_from_0_to_their_values() -> None:
+    xs = (0.0, 1.0, 2.0)
+    both = (
+        Series("a", xs, (0.2, 0.5, 0.3), (0.1, 0.4, 0.2), (0.3, 0.6, 0.4)),
+        Series("paper", xs, (0.3, 0.4, 0.3), role="reference"),
+    )
+    with drawn(replace(PLAIN, series=both, style="bars")) as figure:
+        axes = figure.axes[0]
+        bars = sorted((bar.get_x(), bar.get_x() + bar.get_width(), bar.get_height())
+                      for bar in axes.patches)  # fmt: skip
+        hatches = {bar.get_hatch() for bar in axes.patches}
+        low, _ = axes.get_ylim()
+    assert [height for *_, height in bars] == [0.2, 0.3, 0.5, 0.4, 0.3, 0.3]
+    assert all(left[1] <= right[0] + 1e-9 for left, right in pairwise(bars))
+    assert len(hatches) == 2
+    assert low == 0
 
 
 @pytest.mark.parametrize("levels", [(0.5, 0.5, 0.5), (0.0, 0.01, 0.99, 1.0), (0.3,)])

@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import math
 import os
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 
 from sottovoce.errors import SottovoceError, UsageError
 from sottovoce.model import Domain
 from sottovoce.planning.parallel import Processes
+from sottovoce.testing.waiting import wait_until
 
 
 def test_results_do_not_depend_on_the_number_of_processes() -> None:
@@ -47,3 +52,35 @@ def test_a_process_that_dies_is_said_in_one_line() -> None:
 def test_jobs_are_counted_from_one(jobs: int) -> None:
     with pytest.raises(UsageError, match="jobs must be a whole number from 1 up"):
         Processes(math.factorial, jobs=jobs)
+
+
+BEATING = """
+import os, sys, time
+from pathlib import Path
+from sottovoce.planning.parallel import Processes
+
+def beat(folder):
+    while True:
+        Path(folder, str(os.getpid())).write_text(str(time.monotonic_ns()))
+        time.sleep(0.02)
+
+if __name__ == "__main__":
+    with Processes(beat, jobs=2) as processes:
+        processes.map([sys.argv[1]] * 2)
+"""
+
+
+def test_processes_end_with_the_one_that_started_them(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(BEATING)
+    folder = tmp_path / "beats"
+    folder.mkdir()
+    with subprocess.Popen([sys.executable, str(tmp_path / "script.py"), str(folder)]) as first:
+        wait_until(lambda: len(list(folder.iterdir())) == 2, "two processes to work")
+        first.kill()
+    wait_until(lambda: not _goes_on(folder), "them to end")
+
+
+def _goes_on(folder: Path) -> bool:
+    before = [file.read_text() for file in folder.iterdir()]
+    time.sleep(0.3)
+    return [file.read_text() for file in folder.iterdir()] != before

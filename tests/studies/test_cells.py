@@ -9,6 +9,8 @@ import pytest
 from sottovoce.planning.caching import key_of
 from sottovoce.studies import cells
 from sottovoce.studies.cells import Cell, Kept, run_cells, studies_folder
+from sottovoce.studies.sources import LabelCrowd
+from sottovoce.studies.stamping import study_stamp
 
 CALLS: list[int] = []
 
@@ -73,6 +75,14 @@ def test_other_software_computes_anew(file: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(cells, "key_of", lambda content: key_of(["later", content]))
     run_cells(WORK, kept=Kept(file))
     assert CALLS == [0, 1, 2, 3]
+
+
+def test_a_key_rests_on_the_code_of_what_the_arguments_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    crowd = LabelCrowd(5, 5, 2, 2, "homogeneous")
+    before = Cell(double, ((crowd, 1),)).key
+    changed = {"sottovoce.studies.sources": "later", __name__: study_stamp(__name__)}
+    monkeypatch.setattr(cells, "study_stamp", changed.get)
+    assert Cell(double, ((crowd, 1),)).key != before
 
 
 def test_a_key_names_the_function_and_every_argument() -> None:

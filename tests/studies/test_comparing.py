@@ -23,8 +23,8 @@ def test_a_row_of_one_trial_has_no_standard_error() -> None:
 
 
 def test_a_curve_has_a_band_of_two_standard_errors() -> None:
-    series = curve("ours", [1], [SEEN], "ours")
-    assert series.low == (pytest.approx(0.2 - 2 * 0.1 / 3**0.5),)
+    [point] = curve("ours", [1], [SEEN], "ours").points()
+    assert point.low == pytest.approx(0.2 - 2 * 0.1 / 3**0.5)
     assert curve("ours", [1], [Spread.of([0.1])]).low is None
 
 

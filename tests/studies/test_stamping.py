@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "studies").mkdir()
     for name, text in FILES.items():
         (tmp_path / "studies" / name).write_text(text)
-        monkeypatch.setitem(stamping.sys.modules, f"sottovoce.studies.{name[:-3]}", stamping)
+        monkeypatch.setitem(sys.modules, f"sottovoce.studies.{name[:-3]}", stamping)
     monkeypatch.setattr(stamping, "ROOT", tmp_path)
     monkeypatch.setattr(stamping, "study_stamp", study_stamp.__wrapped__)
     return tmp_path / "studies"

@@ -13,7 +13,7 @@ from sottovoce.mechanisms.evidence import evidence
 from sottovoce.mechanisms.plain import plain
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.mechanisms.tables import answer_cells, recoded, report_domain, report_table
-from sottovoce.model import Domain, Evidence, Policy, Reports
+from sottovoce.model import Domain, Evidence, Policy, Reports, occurs_twice
 from sottovoce.seams import Randomness, Release
 
 __all__ = [
@@ -112,7 +112,7 @@ def check_once(answers: Reports) -> None:
     if reading is not None and (reading.repeats != "keep" or not reading.repeated):
         return
     pairs = answers.worker.astype(np.int64) * len(answers.tasks) + answers.task
-    if len(np.unique(pairs)) != len(pairs):
+    if occurs_twice(pairs):
         raise UsageError(
             "a worker answers a task twice, and two reports on it would betray twice as much: "
             "choose which counts with --repeats first or last"

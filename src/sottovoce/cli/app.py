@@ -34,6 +34,7 @@ from sottovoce.cli import (
     weighing,
 )
 from sottovoce.cli.epsilons import EpsilonsCommand
+from sottovoce.cli.stopping import Stopped
 from sottovoce.errors import (
     DataError,
     PolicyChanged,
@@ -131,6 +132,8 @@ def main() -> None:
 
 def _code(error: SottovoceError) -> int:
     """Bad usage, unless the same command would do with another table, campaign or server."""
+    if isinstance(error, Stopped):
+        return INTERRUPTED
     if isinstance(error, Refused) and error.reason is Reason.MALFORMED and error.row is None:
         return USAGE
     wrong = DataError | PolicyChanged | Refused | SealedRefused | Unreachable

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,20 +11,24 @@ import typer
 
 from sottovoce.cli import screen
 from sottovoce.cli.options import ForceOption
+from sottovoce.cli.stopping import Stopped
 from sottovoce.errors import UsageError
 
 if TYPE_CHECKING:
-    from sottovoce.studies import Outcome, Size, Study
+    from sottovoce.studies import Outcome, Study
+    from sottovoce.studies.cells import Results
+    from sottovoce.studies.reporting import Run
 
 __all__ = ["reproduce"]
-
-REPORT = "report.html"
 
 
 def reproduce(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[STUDY ...]", help="Studies by name; all if none is given."),
+        typer.Argument(
+            metavar="[STUDY ...]",
+            help="Studies by name, or by a table or figure as p2-figure-3; all if none is given.",
+        ),
     ] = None,
     full: Annotated[
         bool, typer.Option("--full", help="The size that is cited, which takes minutes or hours.")
@@ -38,87 +43,85 @@ def reproduce(
         Path | None,
         typer.Option(
             "--output", "-o", metavar="DIR",
-            help="Write a CSV for each study and one page with all tables and figures here.",
+            help="Write a report with all tables and figures here, the verdicts as JSON, a CSV for "
+            "each study and an SVG for each figure.",
         ),
     ] = None,
     anew: Annotated[
         bool, typer.Option("--anew", help="Compute also what a full run before has left.")
     ] = False,
-    list_: Annotated[bool, typer.Option("--list", help="List the studies, and run none.")] = False,
+    list_: Annotated[
+        bool, typer.Option("--list", help="List the studies and their verdicts, and run none.")
+    ] = False,
     force: ForceOption = False,
 ) -> None:  # fmt: skip
-    """Check what Sottovoce claims about itself and the papers, and print ours beside the figures.
+    """Check the papers' tables, figures and claims, ours beside theirs, with a verdict on each.
 
     Quick runs take seconds and show less. A full run that was stopped goes on where it was.
     """
+    from sottovoce.cli.reproducing_files import check_folder, write_files
+    from sottovoce.cli.reproducing_views import print_list, print_verdicts
     from sottovoce.studies import STUDIES, study_named
+    from sottovoce.studies.reporting import Run
 
-    chosen = [study_named(name) for name in dict.fromkeys(names or STUDIES)]
+    chosen = list({study.name: study for study in map(study_named, names or STUDIES)}.values())
     if list_:
-        screen.print_table(["study", "claim"], [[study.name, study.claim] for study in chosen])
+        print_list(chosen)
         return
-    size: Size = "full" if full else "quick"
-    files = _files(output, chosen, force=force)
-    done = [(study, _run(study, size, seed, jobs, anew=anew)) for study in chosen]
-    for study, outcome in done:
-        _print(study, outcome, size)
+    _check(seed, jobs)
+    run = Run("full" if full else "quick", seed, f"{datetime.now(UTC):%Y-%m-%d}")
     if output is not None:
-        _write(done, size, files, force=force)
-        screen.note(f"wrote {len(files)} files in {output}")
+        check_folder(output, chosen, force=force)
+    done = _done(chosen, run, jobs, anew=anew)
+    if len(done) > 1:
+        print_verdicts(done)
+    if output is not None:
+        with screen.passes("drawing figures", visible=True):
+            count = write_files(output, done, run, force=force)
+        screen.note(f"wrote {count} files in {output}")
 
 
-def _files(output: Path | None, studies: list[Study], *, force: bool) -> dict[str, Path]:
-    """Where each study's rows and the report go, checked before the work."""
-    from sottovoce.figures import check_page
-    from sottovoce.stores import check_path
-
-    if output is None:
-        return {}
-    if output.exists() and not output.is_dir():
-        raise UsageError(f"{output} is a file: name a folder")
-    output.mkdir(parents=True, exist_ok=True)
-    files = {study.name: output / f"{study.name}.csv" for study in studies}
-    for file in files.values():
-        check_path(file, force=force)
-    check_page(output / REPORT, force=force)
-    return {**files, REPORT: output / REPORT}
+def _check(seed: int | None, jobs: int) -> None:
+    if seed is not None and seed < 0:
+        raise UsageError(f"--seed is a whole number from 0 up, not {seed}")
+    if jobs < 0:
+        raise UsageError(f"--jobs is a whole number from 0 up, not {jobs}")
 
 
-def _run(study: Study, size: Size, seed: int | None, jobs: int, *, anew: bool) -> Outcome:
+def _done(studies: list[Study], run: Run, jobs: int, *, anew: bool) -> list[tuple[Study, Outcome]]:
+    """Run one study after the other, and print each as soon as it is done."""
+    from sottovoce.cli.reproducing_views import print_study
     from sottovoce.planning.running import default_jobs
-    from sottovoce.studies import Kept, studies_folder
 
     # Starting processes takes longer than a quick run.
-    jobs = jobs or (default_jobs() if size == "full" else 1)
-    keeps = size == "full" and not anew
-    kept = Kept(studies_folder() / f"{study.name}.jsonl") if keeps else None
-    with screen.counted(study.name) as progress:
-        return study.run(size, seed, jobs=jobs, progress=progress, kept=kept)
+    jobs = jobs or (default_jobs() if run.size == "full" else 1)
+    kept = _kept(run, anew=anew)
+    done = []
+    try:
+        for number, study in enumerate(studies, 1):
+            start, which = time.monotonic(), f"{number} of {len(studies)}, {study.name}"
+            with screen.counted(which) as progress:
+                outcome = study.run(run.size, run.seed, jobs=jobs, progress=progress, kept=kept)
+            screen.note(f"{which}: {time.monotonic() - start:.1f} s")
+            print_study(study, outcome, run)
+            done.append((study, outcome))
+    except KeyboardInterrupt:
+        raise _stopped(run, anew=anew) from None
+    return done
 
 
-def _print(study: Study, outcome: Outcome, size: Size) -> None:
-    from sottovoce.studies.reporting import verdict_words
+def _kept(run: Run, *, anew: bool) -> Results:
+    """Results for all studies of the command, which share some; a full run keeps them on disk."""
+    from sottovoce.studies import Kept
+    from sottovoce.studies.remembering import Anew, Remembered, results_file
 
-    screen.say(f"{study.name}: {study.claim}.")
-    for table in outcome.tables():
-        rows = [[str(cell) for cell in row] for row in table.rows]
-        screen.print_table(table.columns, rows, title=table.caption)
-    screen.say(verdict_words(study, outcome, size))
-    screen.say("")
+    if run.size == "quick":
+        return Remembered()
+    return Anew(results_file()) if anew else Kept(results_file())
 
 
-def _write(
-    done: list[tuple[Study, Outcome]], size: Size, files: dict[str, Path], *, force: bool
-) -> None:
-    from sottovoce.figures import page
-    from sottovoce.stores.saving import write_tables
-    from sottovoce.stores.writing import new_file
-    from sottovoce.studies.reporting import TITLE, blocks, csv_columns
-
-    with ExitStack() as stack:
-        # All files or none: the report is the last that could fail.
-        report = stack.enter_context(new_file(files[REPORT], force=force))
-        report.write_text(page(TITLE, blocks(done, size)), encoding="utf-8")
-        write_tables(
-            {files[study.name]: csv_columns(outcome) for study, outcome in done}, force=force
-        )
+def _stopped(run: Run, *, anew: bool) -> Stopped:
+    if run.size == "quick":
+        return Stopped("stopped; nothing was written")
+    again = "the same command without --anew" if anew else "the same command"
+    return Stopped(f"stopped; results so far are kept, and {again} goes on from there")

@@ -77,7 +77,9 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, title:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    table = Table(title=title or None, box=SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    if title:  # apart from the table, whose width it would be wrapped to
+        _console().print(title, style="italic", soft_wrap=True, markup=False)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for i, column in enumerate(columns):
         numbers = all(_is_number(row[i]) for row in rows)
         table.add_column(column, justify="right" if numbers else "left", overflow="fold")

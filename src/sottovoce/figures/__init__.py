@@ -4,35 +4,48 @@ It draws what it is given and knows nothing of how the numbers came about. Pictu
 (extra `plots`), which is loaded when one is drawn.
 """
 
-from sottovoce.figures.chart import Better, Chart, Level, Point, Role, Scale, Series
-from sottovoce.figures.page import (
+from sottovoce.figures.blocks import (
+    Badge,
     Block,
     Cell,
+    Details,
+    Facts,
     Figure,
+    Figures,
     Heading,
+    Link,
     Paragraph,
+    Phrase,
     Table,
-    check_page,
-    page,
-    write_page,
+    Tone,
 )
+from sottovoce.figures.chart import Better, Chart, Level, Point, Role, Scale, Series, Style
+from sottovoce.figures.page import check_page, page, write_page
 from sottovoce.figures.svg import check_picture, save, svg
 from sottovoce.figures.terminal import text_chart
 
 __all__ = [
+    "Badge",
     "Better",
     "Block",
     "Cell",
     "Chart",
+    "Details",
+    "Facts",
     "Figure",
+    "Figures",
     "Heading",
     "Level",
+    "Link",
     "Paragraph",
+    "Phrase",
     "Point",
     "Role",
     "Scale",
     "Series",
+    "Style",
     "Table",
+    "Tone",
     "check_page",
     "check_picture",
     "page",

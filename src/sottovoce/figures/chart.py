@@ -9,11 +9,12 @@ from typing import Literal, NamedTuple, get_args
 
 from sottovoce.errors import UsageError
 
-__all__ = ["Better", "Chart", "Level", "Point", "Role", "Scale", "Series"]
+__all__ = ["Better", "Chart", "Level", "Point", "Role", "Scale", "Series", "Style"]
 
 Role = Literal["ours", "theirs", "reference"]
 Better = Literal["higher", "lower", "neither"]
 Scale = Literal["linear", "log"]
+Style = Literal["lines", "bars"]
 
 LARGEST = 1e150
 """Beyond this the distance of two values might overflow."""
@@ -83,7 +84,10 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Series over a common x, with the levels they are to be compared to."""
+    """Series over a common x, with the levels they are to be compared to.
+
+    Lines show how something changes with x; bars, how something is distributed over few of them.
+    """
 
     title: str
     x_label: str
@@ -94,6 +98,7 @@ class Chart:
     better: Better = "higher"
     x_scale: Scale = "linear"
     y_scale: Scale = "linear"
+    style: Style = "lines"
 
     def __post_init__(self) -> None:
         for field in ("title", "x_label", "y_label"):
@@ -103,6 +108,9 @@ class Chart:
         _check_choice("better", self.better, get_args(Better))
         _check_choice("x_scale", self.x_scale, get_args(Scale))
         _check_choice("y_scale", self.y_scale, get_args(Scale))
+        _check_choice("style", self.style, get_args(Style))
+        if self.style == "bars" and "log" in (self.x_scale, self.y_scale):
+            raise UsageError("bars stand on linear axes: draw lines, or leave the scales linear")
         if not self.series:
             raise UsageError(f"chart {self.title!r} has no series: give at least one")
         names = [series.name for series in self.series]

@@ -9,9 +9,11 @@ from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
-from sottovoce.figures.canvas import INK, PALE, SOFT, blank_figure
-from sottovoce.figures.chart import Chart, Series
+from sottovoce.figures.canvas import PALE, SOFT, blank_figure
+from sottovoce.figures.chart import Chart
 from sottovoce.figures.numbers import words_for
+from sottovoce.figures.scales import scale_axes
+from sottovoce.figures.strokes import draw_series
 
 __all__ = ["drawn"]
 
@@ -23,47 +25,18 @@ LEVEL_WIDTH = 84.0
 KEY = 56.0
 """What a legend's line and the space around it take."""
 
-# Okabe and Ito's colours, which the colour-blind tell apart; without yellow, too pale for a line.
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-DASHES: tuple[Any, ...] = ((0, (5, 2)), (0, (1.5, 1.5)), (0, (7, 2, 1.5, 2)), (0, (3, 1.5)))
-
 
 @contextmanager
 def drawn(chart: Chart) -> Iterator[Any]:
     """The finished figure; save it inside the block."""
     with blank_figure(WIDTH / 72, 1, dpi=72) as figure:  # at 72 dpi a pixel is a point
         axes = figure.subplots()
-        lines = [_draw_series(axes, series, i) for i, series in enumerate(chart.series)]
+        handles = draw_series(axes, chart)
         _label_axes(axes, chart)
         labels = _draw_levels(axes, chart)
-        _stack(figure, chart, lines)
+        _stack(figure, chart, handles)
         _part_labels(figure, axes, labels)
         yield figure
-
-
-def _draw_series(axes: Any, series: Series, number: int) -> Any:
-    points = series.points()
-    xs = [point.x for point in points]
-    color = INK if series.role == "reference" else COLORS[number % len(COLORS)]
-    ours = series.role == "ours"
-    (line,) = axes.plot(
-        xs, [point.y for point in points], color=color,
-        linestyle="-" if ours else DASHES[number % len(DASHES)], linewidth=2.4 if ours else 1.6,
-        marker=MARKERS[number % len(MARKERS)], markersize=6 if ours else 5,
-        markevery=math.ceil(len(xs) / 12), markerfacecolor=color if ours else "white",
-        zorder=4 if ours else 3,
-    )  # fmt: skip
-    if series.low is not None and series.high is not None:
-        _draw_band(axes, xs, [p.low for p in points], [p.high for p in points], color)
-    return line
-
-
-def _draw_band(axes: Any, xs: list[float], lows: list[Any], highs: list[Any], color: str) -> None:
-    if len(xs) == 1:  # an area over one point is invisible
-        axes.vlines(xs, lows, highs, color=color, linewidth=5, alpha=0.3)
-    else:
-        axes.fill_between(xs, lows, highs, color=color, alpha=0.15, linewidth=0, zorder=2)
 
 
 def _draw_levels(axes: Any, chart: Chart) -> list[Any]:
@@ -73,7 +46,7 @@ def _draw_levels(axes: Any, chart: Chart) -> list[Any]:
     for level in chart.levels:
         axes.axhline(level.y, color=SOFT, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
         label = axes.annotate(
-            _wrapped(f"{level.name} {words(level.y)}", LEVEL_WIDTH, 8), (1, level.y),
+            _wrapped(f"{level.name} {_short(words(level.y))}", LEVEL_WIDTH, 8), (1, level.y),
             xycoords=axes.get_yaxis_transform(), xytext=(GAP, 0), textcoords="offset points",
             va="center", fontsize=8, color=SOFT, annotation_clip=False,
             arrowprops={
@@ -84,41 +57,27 @@ def _draw_levels(axes: Any, chart: Chart) -> list[Any]:
     return labels
 
 
+def _short(number: str) -> str:
+    """A number without zeros that say nothing: a label stands alone.
+
+    >>> _short("20.00"), _short("0.510"), _short("1e-10"), _short("200")
+    ('20', '0.51', '1e-10', '200')
+    """
+    return number.rstrip("0").rstrip(".") if "." in number and "e" not in number else number
+
+
 def _label_axes(axes: Any, chart: Chart) -> None:
-    xs = chart.xs()
-    axes.set_xscale(chart.x_scale)
-    if chart.y_scale == "log":
-        axes.set_yscale("log")
-        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-        axes.yaxis.set_minor_formatter(lambda value, _: "")
-    if len(xs) == 1:
-        x = xs[0]
-        axes.set_xlim(*((x / 2, x * 2) if chart.x_scale == "log" else (x - 1, x + 1)))
-    ticks = _told_apart(xs, chart.x_scale == "log")
-    if len(ticks) == len(xs) or chart.x_scale == "log":
-        axes.set_xticks(ticks, [f"{x:g}" for x in ticks])
-        axes.set_xticks([], minor=True)
-    axes.set_axisbelow(True)
-    axes.grid(axis="y", color=PALE, linewidth=0.5)
+    scale_axes(axes, chart)
     axes.set_xlabel(_wrapped(chart.x_label, WIDTH * 0.7, 10))
-    axes.set_ylabel(_wrapped(chart.y_words(), AXES * 0.75, 10))
+    # Which way is better is not torn apart: no-break spaces.
+    better = f"({chart.better} is better)"
+    words = chart.y_words().replace(better, better.replace(" ", "\N{NO-BREAK SPACE}"))
+    axes.set_ylabel(_wrapped(words, AXES * 0.75, 10))
 
 
-def _told_apart(xs: Sequence[float], log: bool) -> list[float]:
-    """The values whose labels have room beside each other."""
-    places = [math.log(x) if log else x for x in xs]
-    room = (places[-1] - places[0]) or 1.0
-    kept = [0]
-    for i in range(1, len(xs)):
-        letters = (len(f"{xs[i]:g}") + len(f"{xs[kept[-1]]:g}")) / 2
-        if (places[i] - places[kept[-1]]) / room > 0.025 * (letters + 1):
-            kept.append(i)
-    return [xs[i] for i in kept]
-
-
-def _stack(figure: Any, chart: Chart, lines: Sequence[Any]) -> None:
+def _stack(figure: Any, chart: Chart, handles: Sequence[Any]) -> None:
     """Put title, axes, legend and note below each other, and size the figure to them."""
-    parts = [_title(figure, chart), None, _legend(figure, chart, lines), *_note(figure, chart)]
+    parts = [_title(figure, chart), None, _legend(figure, chart, handles), *_note(figure, chart)]
     heights = [part.get_window_extent().height if part else AXES for part in parts]
     total = sum(heights) + GAP * (len(parts) - 1) + 2 * MARGIN
     figure.set_size_inches(WIDTH / 72, total / 72)
@@ -151,11 +110,11 @@ def _note(figure: Any, chart: Chart) -> list[Any]:
     return [figure.text(0, 0, words, fontsize=8, color=SOFT, va="top", linespacing=1.35)]
 
 
-def _legend(figure: Any, chart: Chart, lines: Sequence[Any]) -> Any:
+def _legend(figure: Any, chart: Chart, handles: Sequence[Any]) -> Any:
     columns = 2 if all(_width(s.name, 9) < WIDTH / 2 - KEY for s in chart.series) else 1
     names = [_wrapped(series.name, WIDTH / columns - KEY, 9) for series in chart.series]
     return figure.legend(
-        lines, names, loc="upper left", ncols=columns, fontsize=9, frameon=False, borderpad=0,
+        handles, names, loc="upper left", ncols=columns, fontsize=9, frameon=False, borderpad=0,
         borderaxespad=0, handlelength=3.2, columnspacing=1.2, labelspacing=0.45,
     )  # fmt: skip
 

@@ -1,6 +1,6 @@
 """The nouns: frozen, validated at birth, without I/O."""
 
-from sottovoce.model.arrays import CodedArray, Codes, FloatArray, Names, StartsArray
+from sottovoce.model.arrays import CodedArray, Codes, FloatArray, Names, StartsArray, occurs_twice
 from sottovoce.model.campaign import Campaign, Counts, State, Task, Terms, assigned
 from sottovoce.model.cells import NULL, Cells, Private, ReportCodes, Words
 from sottovoce.model.channel import WORDS, Alphabet, FiniteChannel
@@ -79,5 +79,6 @@ __all__ = [
     "label_text",
     "labels_of",
     "numbers_of",
+    "occurs_twice",
     "pseudonym",
 ]

@@ -1,4 +1,4 @@
-"""Names for the arrays that everything passes around."""
+"""Names for the arrays that everything passes around, and a question to all of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["CodedArray", "Codes", "FloatArray", "Names", "StartsArray"]
+__all__ = ["CodedArray", "Codes", "FloatArray", "Names", "StartsArray", "occurs_twice"]
 
 Codes: TypeAlias = npt.NDArray[np.int32]
 """Positions in a vocabulary."""
@@ -18,3 +18,15 @@ CodedArray: TypeAlias = npt.NDArray[np.uint32] | npt.NDArray[np.int64]
 """worker · labels + label, one number per report; 4 bytes wherever that is wide enough."""
 Names: TypeAlias = npt.NDArray[Any]
 """A vocabulary: distinct names of workers or tasks, strings or integers; code i is names[i]."""
+
+
+def occurs_twice(numbers: npt.NDArray[Any]) -> bool:
+    """Whether any number is there more than once.
+
+    Sorting whole numbers is many times faster than `np.unique`, which counts them in a table.
+
+    >>> occurs_twice(np.array([3, 1, 3])), occurs_twice(np.array([3, 1]))
+    (True, False)
+    """
+    ordered = np.sort(numbers)
+    return bool(np.any(ordered[1:] == ordered[:-1]))

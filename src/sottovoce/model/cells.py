@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import UsageError
-from sottovoce.model.arrays import Codes, Names
+from sottovoce.model.arrays import Codes, Names, occurs_twice
 
 __all__ = ["NULL", "Cells", "Private", "ReportCodes", "Words"]
 
@@ -56,7 +56,7 @@ class Cells:
         """Every worker with every task, by worker and then by task; what was not there is NULL."""
         workers, tasks = len(self.workers), len(self.tasks)
         place = self.worker.astype(np.int64) * tasks + self.task
-        if len(np.unique(place)) != len(place):
+        if occurs_twice(place):
             raise UsageError("a worker answers a task once: choose which of the repeats counts")
         code = np.full(workers * tasks, NULL, np.int32)
         code[place] = self.code

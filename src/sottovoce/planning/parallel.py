@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import os
 import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from typing import Any, Generic, Self, TypeAlias, TypeVar
 
 from sottovoce.errors import SottovoceError, UsageError
@@ -94,7 +96,16 @@ _remembered: list[Callable[[Any], Any]] = []
 def _remember(function: Callable[[Any], Any]) -> None:
     # Ctrl-C reaches every process of a terminal; the first one ends the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     _remembered[:] = [function]
+
+
+def _end_with_parent() -> None:
+    """A process whose first one was killed would wait for work for ever."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _apply(items: Sequence[Any]) -> list[Any]:

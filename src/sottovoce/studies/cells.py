@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from sottovoce.planning.caching import key_of, plans_folder
 from sottovoce.planning.parallel import Processes, Progress
-from sottovoce.studies.stamping import study_stamp
+from sottovoce.studies.stamping import PACKAGE, study_stamp
 
-__all__ = ["Cell", "Kept", "run_cells", "studies_folder"]
+__all__ = ["Cell", "Kept", "Results", "run_cells", "studies_folder"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +34,39 @@ class Cell:
     def key(self) -> str:
         """A name by content: the function, its arguments, and the software that runs it."""
         function = self.function
-        code = study_stamp(function.__module__)
-        return key_of([code, function.__module__, function.__qualname__, repr(self.arguments)])
+        stamps = [
+            study_stamp(module) for module in sorted({function.__module__, *_homes(self.arguments)})
+        ]
+        return key_of([stamps, function.__module__, function.__qualname__, repr(self.arguments)])
+
+
+def _homes(value: Any) -> Iterator[str]:
+    """The modules of the studies that an argument's classes come from, or those of its parts."""
+    if isinstance(value, tuple | list):
+        for part in value:
+            yield from _homes(part)
+    elif is_dataclass(value) and not isinstance(value, type):
+        if type(value).__module__.startswith(PACKAGE):
+            yield type(value).__module__
+        for field in fields(value):
+            yield from _homes(getattr(value, field.name))
 
 
 def studies_folder() -> Path:
     """Where results of full runs are kept: beside the plans in the user's cache."""
     return plans_folder().parent / "studies"
+
+
+class Results(Protocol):
+    """Where results are kept, if anywhere."""
+
+    def get(self, cell: Cell) -> Any | None:
+        """The result of a cell that was computed before, or None."""
+        ...
+
+    def add(self, cell: Cell, result: Any) -> None:
+        """Keep a result."""
+        ...
 
 
 class Kept:
@@ -79,7 +105,7 @@ def run_cells(
     *,
     jobs: int = 1,
     progress: Progress | None = None,
-    kept: Kept | None = None,
+    kept: Results | None = None,
 ) -> list[Any]:
     """The results of cells in their order; each is kept as soon as it is there."""
     found = {} if kept is None else {i: kept.get(cell) for i, cell in enumerate(cells)}

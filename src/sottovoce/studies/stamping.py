@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sottovoce.planning.caching import stamp_of
 
-__all__ = ["study_stamp"]
+__all__ = ["PACKAGE", "study_stamp"]
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = "sottovoce.studies"

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from sottovoce.errors import UsageError
 from sottovoce.figures import Chart, Table
 from sottovoce.planning.parallel import Progress
-from sottovoce.studies.cells import Cell, Kept, run_cells
+from sottovoce.studies.cells import Cell, Results, run_cells
 
 __all__ = ["Outcome", "Row", "Size", "Study", "Value", "Verdict", "Work"]
 
@@ -61,8 +61,10 @@ class Outcome:
 
     def _table(self, part: str) -> Table:
         rows = [row for row in self.rows if row[PART] == part]
+        # In the order of its own rows: another part may have named some columns before.
+        own = dict.fromkeys(column for row in rows for column in row)
         columns = [
-            column for column in self.columns()
+            column for column in own
             if column != PART and any(row.get(column) is not None for row in rows)
         ]  # fmt: skip
         cells = tuple(tuple(_text(row.get(column)) for column in columns) for row in rows)
@@ -104,7 +106,7 @@ class Study:
         *,
         jobs: int = 1,
         progress: Progress | None = None,
-        kept: Kept | None = None,
+        kept: Results | None = None,
     ) -> Outcome:
         """Compute every cell that is not kept, and judge. The outcome does not depend on `jobs`."""
         if size not in get_args(Size):

@@ -14,6 +14,7 @@ from sqlalchemy.engine import Row
 from sottovoce.errors import Reason, SottovoceError
 from sottovoce.mechanisms.admitting import code_type
 from sottovoce.mechanisms.policies import mechanism_of
+from sottovoce.model import occurs_twice
 from sottovoce.stores.database.campaigns import Stored, all_campaigns
 from sottovoce.stores.database.checking_live import live_faults
 from sottovoce.stores.database.checking_sealed import contribution_fault, sealed_faults
@@ -146,7 +147,7 @@ def _worker(rows: Sequence[Row[Any]], tasks: int, size: int | None, seen: _Seen)
         else:
             sound.append(np.frombuffer(row.tasks, "<u4"))
     places = np.concatenate(sound) if sound else np.empty(0)
-    if len(np.unique(places)) != len(places):
+    if occurs_twice(places):
         yield f"row {rows[-1].sequence} of reports: its worker reported on a task before"
 
 

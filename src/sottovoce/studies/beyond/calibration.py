@@ -136,12 +136,19 @@ def _charts(
     """One chart for each crowd: the share that is right by confidence, at each epsilon."""
     return [
         Chart(
-            f"How often a confidence is right: {crowd}", "confidence", "share right",
+            f"How often a confidence is right: {crowd}", "stated confidence, mean of a bin",
+            "share of truths that are right",
             (
-                *(_curve(f"epsilon {case[1]:g}", seen)
+                *(_curve(f"epsilon {case[1]:g} per answer", seen)
                   for case, seen in zip(cases, found, strict=True) if case[0] == crowd),
                 Series("as it should be", (0.0, 1.0), (0.0, 1.0), role="reference"),
             ),
+            note="Stated confidences are as often right as they say. Expected calibration errors: "
+            + ", ".join(
+                f"{seen.error:.3f} at epsilon {case[1]:g}"
+                for case, seen in zip(cases, found, strict=True) if case[0] == crowd
+            ) + ".",
+            better="neither",
         )
         for crowd in dict.fromkeys(case[0] for case in cases)
     ]  # fmt: skip
@@ -159,8 +166,9 @@ STUDY = Study(
     f"The expected calibration error of truths from randomised labels is under {LIMIT} "
     f"({BINS} bins of equal mass, trials pooled)",
     "the crowds of aware-vs-papers",
-    "drawn crowds that answer with labels; what a bin's confidence should be is the share of its "
-    "truths that are right; ties are broken at random",
+    "drawn crowds that answer with labels, whose workers err as the model has it; on real data, "
+    "where workers share mistakes, confidences are too high; what a bin's confidence should be "
+    "is the share of its truths that are right; ties are broken at random",
     plan,
     "one crowd at two epsilons, 3 trials each instead of 20",
     recorded="holds",

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sottovoce.figures import Chart, Level, Series
+from sottovoce.figures import Chart, Level
 from sottovoce.model import Domain
 from sottovoce.planning.pairs import Pair
 from sottovoce.planning.pipelines import papers
 from sottovoce.planning.spreads import Spread
+from sottovoce.studies.comparing import curve
 from sottovoce.studies.contests import CONSTANT, Contest, spreads
 from sottovoce.studies.sources import Dataset
 from sottovoce.studies.study import Outcome, Row, Size, Study, Verdict, Work
@@ -87,6 +88,8 @@ def judge(cases: Sequence[Case], results: Sequence[Any], trials: int) -> Outcome
     reason = f"worse in {len(worse)} cells" if worse else "" if judged else ABSENT
     words = f"worse in {len(worse)} of {judged} cells, {trials} trials each"
     words += f": {'; '.join(worse)}" if worse else ""
+    if judged:
+        words += f"; {_closest(rows)}"
     words += f"; {len(rows) - judged} skipped, not in the cache" if judged < len(rows) else ""
     return Outcome(rows, verdict, reason, f"{words}.", tuple(_charts(cases, found)))
 
@@ -95,6 +98,23 @@ def best_other(case_errors: Sequence[Mapping[str, float]]) -> str:
     """The pair that is not ours with the lowest mean error."""
     seen = spreads(case_errors)
     return min((name for name in seen if name not in {*OURS, CONSTANT}), key=lambda n: seen[n].mean)
+
+
+def _closest(rows: Sequence[Row]) -> str:
+    """The largest difference beside what is allowed, and how many are beyond their noise."""
+    seen = [row for row in rows if row["worse"] in ("yes", "no")]
+    near = max(seen, key=lambda row: _number(row, "difference") / _number(row, "allowed"))
+    above = [row for row in seen if _number(row, "difference") > 2 * _number(row, "s.e.")]
+    return (
+        f"the largest difference, beside what is allowed, is {_number(near, 'difference'):+.3g} "
+        f"(standard error {_number(near, 's.e.'):.2g}, allowed {_number(near, 'allowed'):g}) on "
+        f"{near['dataset']} at epsilon {near['epsilon']:g}; ours is above, within what is allowed "
+        f"but beyond two standard errors, in {len(above)} cells"
+    )
+
+
+def _number(row: Row, column: str) -> float:
+    return float(row[column] or 0.0)
 
 
 def _case(name: str, epsilon: float) -> Case:
@@ -151,19 +171,25 @@ def _charts(
             yield _chart(name, seen)
 
 
+UNITS: Mapping[str, str] = {
+    "emotion": "MAE, points of -100..100", "calories": "MAE, kcal", "peer_grades": "MAE, grades",
+}  # fmt: skip
+
+
 def _chart(name: str, seen: Mapping[float, Mapping[str, Spread]]) -> Chart:
     first = next(iter(seen.values()))
     series = tuple(
-        Series(
-            pair, tuple(seen), tuple(at[pair].mean for at in seen.values()),
-            role="ours" if pair in OURS else "theirs",
-        )
+        curve(pair, tuple(seen), [at[pair] for at in seen.values()],
+              "ours" if pair in OURS else "theirs")
         for pair in first
         if pair != CONSTANT
     )  # fmt: skip
     return Chart(
-        name, "epsilon per answer", "MAE" if name in RANGES else "error rate", series,
-        (Level(CONSTANT, first[CONSTANT].mean),), better="lower", x_scale="log",
+        f"Ours beside the papers' pipelines: {name}", "epsilon per answer, true",
+        UNITS.get(name, "error rate"), series, (Level(CONSTANT, first[CONSTANT].mean),),
+        f"At no epsilon is ours worse than the best of the papers' pipelines by more than "
+        f"{Case(name, 1.0, None).allowed:g}. Bands are two standard errors.",
+        better="lower", x_scale="log",
     )  # fmt: skip
 
 

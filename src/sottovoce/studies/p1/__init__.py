@@ -1,7 +1,30 @@
 """P1, the two-layer mechanism: its tables, its figures, and the experiments it only mentions."""
 
+from sottovoce.studies.p1 import (
+    figure_1,
+    figure_2,
+    figure_3,
+    hyper_distributions,
+    important_users,
+    other_methods,
+    scaling,
+    table_1,
+    table_2,
+    table_3,
+)
 from sottovoce.studies.study import Study
 
 __all__ = ["STUDIES"]
 
-STUDIES: tuple[Study, ...] = ()
+STUDIES: tuple[Study, ...] = (
+    table_1.STUDY,
+    table_2.STUDY,
+    table_3.STUDY,
+    figure_1.STUDY,
+    figure_2.STUDY,
+    figure_3.STUDY,
+    important_users.STUDY,
+    other_methods.STUDY,
+    hyper_distributions.STUDY,
+    scaling.STUDY,
+)

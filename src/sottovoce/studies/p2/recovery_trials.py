@@ -1,0 +1,91 @@
+"""Runs of the private EM that its own server attacks: what came out of the totals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sottovoce.api.private_em import private_terms
+from sottovoce.api.recovering import recover_labels
+from sottovoce.datasets import SeededRandomness
+from sottovoce.model import Reports
+from sottovoce.securesum.em.contributing import contributor_of
+from sottovoce.securesum.em.modes import planner_of
+from sottovoce.securesum.em.rounds import run_rounds
+from sottovoce.securesum.em.terms import EMTerms
+from sottovoce.securesum.em.transcript import Transcript
+from sottovoce.studies.sources import LabelCrowd
+
+__all__ = ["NOISES", "TASKS", "Setting", "attacked", "transcript_of"]
+
+TASKS = 159
+"""As many as in P2's experiments."""
+
+NOISES: Mapping[str, Mapping[str, Any]] = {
+    "epsilon 1, counts": {"epsilon": 1.0},
+    "epsilon 4, 2 more rounds": {"epsilon": 4.0, "delta": 1e-6, "weighted_rounds": 2},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A crowd of so many workers that answer a share of the tasks, and what is opened of it."""
+
+    workers: int
+    share: float
+    mode: str
+    scale: int | None = None
+    noise: str | None = None
+
+    @property
+    def answered(self) -> str:
+        """Which tasks a worker answers, in a word."""
+        return "all" if self.share == 1 else f"{100 * self.share:.0f} %"
+
+    def terms(self, answers: Reports) -> EMTerms:
+        """What the workers agree on: everything that is not named here is as usual."""
+        noise = NOISES[self.noise] if self.noise else {}
+        return private_terms(answers, self.mode, scale=self.scale, **noise)
+
+    def draw(self, seed: int) -> Reports:
+        """The answers: every worker's own random tasks, and 40 % of the workers good."""
+        answered = round(self.share * TASKS)
+        return LabelCrowd(self.workers, TASKS, answered, 2, "heterogeneous").draw(seed)[0]
+
+
+def attacked(setting: Setting, trial: int, seed: int) -> dict[str, int]:
+    """One run of the product's private EM, attacked by its server, and scored."""
+    place = [seed, trial, setting.workers, round(100 * setting.share)]
+    answers = setting.draw(int(np.random.default_rng(place).integers(1 << 62)))
+    transcript = transcript_of(answers, setting.terms(answers), trial)
+    recovery = recover_labels(transcript)
+    score = recovery.score(answers)
+    return {
+        "rounds": len(transcript.opened),
+        "rank": recovery.found.rank,
+        "needed": recovery.found.needed,
+        "exact": score.exact,
+        "named": score.owned,
+        "answers": score.answers,
+        "right": score.right,
+        "guessed": score.guessed,
+    }
+
+
+def transcript_of(answers: Reports, terms: EMTerms, seed: int) -> Transcript:
+    """What the server sees; its noise, if any, is from a seed. It hands out the tasks."""
+    rows = [np.flatnonzero(answers.worker == worker) for worker in range(len(answers.workers))]
+    label = answers.value.astype(np.int64)
+    workers = [
+        contributor_of(terms, answers.task[own], label[own], SeededRandomness(1000 * seed + number))
+        for number, own in enumerate(rows)
+    ]
+    opened = run_rounds(planner_of(terms), workers)
+    assigned = {
+        str(name): [terms.tasks[task] for task in answers.task[own]]
+        for name, own in zip(answers.workers, rows, strict=True)
+    }
+    return Transcript(terms, len(workers), opened, assigned)

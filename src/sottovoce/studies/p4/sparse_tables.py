@@ -1,0 +1,154 @@
+"""Tables and charts that P4's figures 2 to 5 share, and when a difference in them is clear."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from sottovoce.figures import Chart, Level, Role
+from sottovoce.mechanisms.targets import Target
+from sottovoce.model import Domain
+from sottovoce.planning.pairs import Pair
+from sottovoce.planning.pipelines import true_guarantee
+from sottovoce.planning.spreads import Spread
+from sottovoce.studies.comparing import curve
+from sottovoce.studies.contests import CONSTANT
+from sottovoce.studies.p4.sparse_answers import CLEAN, policy_at
+from sottovoce.studies.study import Row, Value
+
+__all__ = [
+    "ERRORS",
+    "OURS",
+    "Curves",
+    "Finding",
+    "Trials",
+    "apart",
+    "broken",
+    "changes",
+    "chart",
+    "errors",
+    "finding_rows",
+    "guarantee_rows",
+    "is_above",
+    "mae_rows",
+    "not_better",
+    "with_which",
+]
+
+ERRORS = 3.0
+"""A mean is above a figure when it is by more than so many standard errors."""
+OURS = "ours"
+
+CHANGE, ERROR = "change of the MAE", "MAE to the truth"
+
+Trials: TypeAlias = Sequence[Mapping[str, float]]
+Curves: TypeAlias = Mapping[float, Trials]
+"""The trials at each epsilon, or at each sparsity."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What the paper says of curves, whether it is so, and the numbers; `of` is a kind of MF."""
+
+    says: str
+    holds: bool
+    seen: str
+    of: str = ""
+
+
+def errors(trials: Trials) -> dict[str, Spread]:
+    """The MAE of everything, over the trials that have it."""
+    return {name: Spread.of([t[name] for t in trials if name in t]) for name in trials[0]}
+
+
+def changes(trials: Trials) -> dict[str, Spread]:
+    """MAE_P - MAE_O of everything, on the same answers (P4 §VI-A)."""
+    return errors(
+        [{n: mae - trial[CLEAN] for n, mae in trial.items() if n != CLEAN} for trial in trials]
+    )
+
+
+def apart(trials: Trials, one: str, other: str) -> Spread:
+    """By how much the MAE of one is above that of the other, trial by trial."""
+    return Spread.of([trial[one] - trial[other] for trial in trials])
+
+
+def is_above(spread: Spread, figure: float) -> bool:
+    """Whether a mean is above a figure beyond chance; of one trial, whether it is at all."""
+    error = 0.0 if math.isnan(spread.standard_error) else spread.standard_error
+    return spread.mean - ERRORS * error > figure
+
+
+def broken(findings: Sequence[Finding], of: str = "") -> list[Finding]:
+    """What is not so, of all methods and of one variant of MF."""
+    return [each for each in findings if not each.holds and each.of in ("", of)]
+
+
+def with_which(findings: Sequence[Finding], variants: Sequence[str]) -> str:
+    """With which variants of MF all is so, and with which not."""
+    good = [each for each in variants if not broken(findings, each)]
+    bad = [each for each in variants if each not in good]
+    words = [f"so with {' and '.join(good)}"] if good else []
+    words += [f"not so with {' and '.join(bad)}"] if bad else []
+    return ", ".join(words)
+
+
+def finding_rows(part: str, findings: Sequence[Finding]) -> Iterator[Row]:
+    """Each statement of the paper with what is seen."""
+    for each in findings:
+        row: dict[str, Value] = {"part": part, "the text says": each.says, "with": each.of or None}
+        yield {**row, "so": "yes" if each.holds else "no", "seen": each.seen}
+
+
+def mae_rows(part: str, axis: str, curves: Curves) -> Iterator[Row]:
+    """Two tables: changes as the paper has them, and errors to the truth."""
+    for x, trials in curves.items():
+        yield _row(f"{part}, {CHANGE}", axis, x, changes(trials))
+    for x, trials in curves.items():
+        yield _row(f"{part}, {ERROR}", axis, x, errors(trials))
+
+
+def _row(part: str, axis: str, x: float, seen: Mapping[str, Spread]) -> Row:
+    known = [each.standard_error for each in seen.values() if each.trials > 1]
+    row: dict[str, Value] = {"part": part, axis: x}
+    row |= {name: spread.mean for name, spread in seen.items()}
+    trials = max(each.trials for each in seen.values())
+    return {**row, "s.e. up to": max(known, default=None), "trials": trials}
+
+
+def not_better(curves: Sequence[Curves], names: Sequence[str]) -> bool:
+    """Whether some methods are nowhere clearly better than the best constant."""
+    places = [trials for each in curves for trials in each.values()]
+    return not any(is_above(apart(at, CONSTANT, name), 0.0) for at in places for name in names)
+
+
+def guarantee_rows(
+    pairs: Sequence[Pair], values: int, tasks: int, place: Mapping[str, Value] | None = None
+) -> Iterator[Row]:
+    """What is kept per answer, NULL being an answer too, where epsilon 1 is claimed; delta 0."""
+    target, domain = Target(1.0, answers=tasks), Domain.ordinal(range(values))
+    for pair in pairs:
+        held = true_guarantee(policy_at(pair, domain, target.epsilon, tasks), target)
+        kept: Value = held.epsilon if math.isfinite(held.epsilon) else "no finite one"
+        row: dict[str, Value] = {"part": "True epsilon per answer where 1 is claimed"}
+        yield {**row, **(place or {}), "method": pair.name, "true epsilon": kept}
+
+
+def chart(title: str, axis: str, curves: Curves, note: str) -> Chart:
+    """The change of the MAE of every method over an axis, with the best constant's as a level."""
+    seen = {x: changes(trials) for x, trials in curves.items()}
+    names = dict.fromkeys(name for at in seen.values() for name in at if name != CONSTANT)
+    series = []
+    for name in names:
+        there = {x: at[name] for x, at in seen.items() if name in at}
+        series.append(curve(name, list(there), list(there.values()), _role(name)))
+    constant = sum(at[CONSTANT].mean for at in seen.values()) / len(seen)
+    return Chart(
+        title, axis, CHANGE, tuple(series), (Level(CONSTANT, constant),), note, better="lower"
+    )  # fmt: skip
+
+
+def _role(name: str) -> Role:
+    return "ours" if name == OURS else "theirs"

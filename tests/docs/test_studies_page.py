@@ -1,0 +1,62 @@
+"""Every study is on its page, with the verdict that it records."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sottovoce.studies import STUDIES
+from sottovoce.studies.reporting import by_paper
+
+
+@pytest.fixture(scope="module")
+def studies_page() -> dict[str, Any]:
+    return runpy.run_path(str(Path(__file__).parent / "studies_page.py"))
+
+
+@pytest.fixture
+def page(studies_page: dict[str, Any]) -> str:
+    return str(studies_page["PAGE"].read_text(encoding="utf-8"))
+
+
+def record() -> dict[str, Any]:
+    """A record of all studies, with the verdicts they record."""
+    studies = [
+        {
+            "name": study.name, "paper": paper, "items": list(study.items), "claim": study.claim,
+            "verdict": study.recorded, "reason": "0.2 | 0.3 is a*b < c", "explanation": "So it is.",
+        }
+        for paper, group in by_paper([*STUDIES.values()]).items() for study in group
+    ]  # fmt: skip
+    return {"version": "1.0", "size": "full", "seed": None, "studies": studies}
+
+
+def test_every_study_is_on_the_page_with_the_verdict_it_records(
+    studies_page: dict[str, Any], page: str
+) -> None:
+    recorded = {name: study.recorded for name, study in STUDIES.items()}
+    assert studies_page["verdicts_on"](page) == recorded, "run: make studies"
+
+
+def test_a_record_is_written_between_the_marks_and_nowhere_else(
+    studies_page: dict[str, Any], page: str
+) -> None:
+    written = studies_page["with_verdicts"](page, record())
+    assert written.split("<!-- verdicts -->")[0] == page.split("<!-- verdicts -->")[0]
+    assert written.split("<!-- end -->")[1] == page.split("<!-- end -->")[1]
+    assert studies_page["with_verdicts"](written, record()) == written
+
+
+def test_words_of_a_record_stay_in_their_cell(studies_page: dict[str, Any], page: str) -> None:
+    written = studies_page["with_verdicts"](page, record())
+    assert r"**: 0.2 \| 0.3 is a\*b &lt; c |" in written
+    assert studies_page["verdicts_on"](written).keys() == STUDIES.keys()
+
+
+def test_a_record_of_some_studies_is_refused(studies_page: dict[str, Any], page: str) -> None:
+    part = {**record(), "studies": record()["studies"][1:]}
+    with pytest.raises(SystemExit, match=r"the record lacks \S+: run all studies"):
+        studies_page["with_verdicts"](page, part)

@@ -1,0 +1,164 @@
+"""The best constant: what beats it, from where on, and what a claim about it comes to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from sottovoce.datasets import SparseCrowd
+from sottovoce.model import Kind, Reports
+from sottovoce.planning.pairs import Pair
+from sottovoce.studies.beyond import published_guarantees as published
+from sottovoce.studies.beyond.best_constant import EPSILONS, QUICK, STUDY, judge
+from sottovoce.studies.beyond.constant_scenes import Arm, Scene
+from sottovoce.studies.beyond.constant_settings import (
+    MF,
+    OWN,
+    ScoredDataset,
+    arenas,
+    clean,
+    true_epsilon,
+)
+from sottovoce.studies.contests import CONSTANT, Contest, trial_of
+from sottovoce.studies.sources import LabelCrowd, Simulated
+
+CROWD = LabelCrowd(12, 10, 6, 2, "homogeneous")
+
+
+@dataclass(slots=True)
+class Watched:
+    """A crowd that remembers the seeds it was drawn with."""
+
+    seeds: list[int] = field(default_factory=list)
+
+    def draw(self, seed: int) -> tuple[Reports, npt.NDArray[Any]]:
+        self.seeds.append(seed)
+        return CROWD.draw(seed)
+
+
+def _arm(name: str, *above: float) -> Arm:
+    """An arm that is so far above a constant of 1 at ever larger epsilons, within 0.01."""
+    trials = {
+        float(epsilon): [{name: 1 + gap + part, CONSTANT: 1.0} for part in (-0.01, 0.0, 0.01)]
+        for epsilon, gap in enumerate(above, 1)
+    }
+    return Arm.of(name, name, trials)
+
+
+CLEAN = _arm("clean", -0.1).gaps[0]
+
+
+def _scene(mf: Arm, ours: Arm | None) -> Scene:
+    return Scene("P4", OWN, "MAE", 1.0, CLEAN, (mf,), ours)
+
+
+def test_an_arm_beats_the_constant_from_where_it_goes_on_beating_it() -> None:
+    assert _arm("a", 0.5, -0.5, -0.6).start == 2
+    assert _arm("a", -0.5, 0.5, -0.6).start == 3
+    assert _arm("a", -0.5, -0.5, 0.1).start is None
+
+
+def test_a_difference_within_two_standard_errors_is_neither_better_nor_worse() -> None:
+    gap = _arm("a", 0.005).gaps[0]
+    assert not gap.beats
+    assert not gap.worse
+
+
+def test_differences_are_taken_trial_by_trial() -> None:
+    trials = [{"a": 1.0, CONSTANT: 2.0}, {"a": 5.0, CONSTANT: 6.0}]
+    gap = Arm.of("a", "a", {1.0: trials}).gaps[0]
+    assert (gap.apart.mean, gap.apart.standard_error) == (-1.0, 0.0)
+    assert gap.beats
+
+
+def test_the_claim_holds_when_theirs_are_worse_and_ours_is_about_the_constant() -> None:
+    outcome = judge([_scene(_arm("MF", 3.0, 0.1), _arm("ours", 0.05, -0.5))])
+    assert (outcome.verdict, outcome.reason) == ("holds", "")
+
+
+def test_a_factorization_that_beats_the_constant_once_refutes_the_claim() -> None:
+    outcome = judge([_scene(_arm("MF", 3.0, -0.1, 0.1), _arm("ours", 0.05, 0.0, -0.5))])
+    assert outcome.verdict == "fails"
+    assert "MF beats the constant at epsilon 2" in outcome.reason
+
+
+def test_a_pipeline_that_beats_the_constant_at_the_least_epsilon_refutes_the_claim() -> None:
+    other = Scene("P1", "there", "error rate", 1.0, CLEAN, (_arm("RR", -0.2, -0.5),), None)
+    outcome = judge([other, _scene(_arm("MF", 3.0, 0.1), _arm("ours", 0.05, -0.5))])
+    assert outcome.verdict == "fails"
+    assert "RR on there" in outcome.reason
+
+
+def test_ours_far_above_the_constant_refutes_the_claim() -> None:
+    outcome = judge([_scene(_arm("MF", 3.0, 0.1), _arm("ours", 0.3, -0.5))])
+    assert outcome.verdict == "fails"
+    assert "ours is 1.3" in outcome.reason
+
+
+def test_without_ours_the_claim_cannot_be_checked() -> None:
+    outcome = judge([_scene(_arm("MF", 3.0, 0.1), None)], ["Duchenne"])
+    assert outcome.verdict == "cannot be checked"
+    assert "Duchenne" in outcome.explanation
+
+
+def test_clean_answers_are_those_of_the_contest() -> None:
+    watched = Watched()
+    clean(watched, "majority-vote", 3, 7)
+    pair = Pair("vote", "randomized-response", "majority-vote")
+    trial_of(Contest(watched, 1.0, (pair,)), pair, 3, 7)
+    first, second = watched.seeds
+    assert first == second
+
+
+def test_next_to_no_noise_is_as_good_as_clean_answers() -> None:
+    pair = Pair("vote", "randomized-response", "td")
+    noisy = trial_of(Contest(CROWD, 30.0, (pair,)), pair, 0, 7).error
+    assert noisy == pytest.approx(clean(CROWD, "td", 0, 7)["clean"])
+
+
+def test_the_true_epsilon_is_that_of_the_busiest_worker() -> None:
+    pair = Pair("two", "two-layer", "td", published=True)
+    known = published.two_layer(2, 1.0, CROWD.answers)["answer"]
+    assert true_epsilon(CROWD, pair, 1.0, False)["epsilon"] == pytest.approx(known)
+
+
+def test_a_factorization_has_no_true_epsilon() -> None:
+    own = next(arena for arena in arenas() if arena.name == OWN)
+    [pair] = [pair for pair in own.theirs if pair.name == MF]
+    source = Simulated(SparseCrowd(workers=5, tasks=4, sparsity=0.5, kind=Kind.ORDINAL))
+    assert true_epsilon(source, pair, 1.0, True) == {"epsilon": None}
+
+
+def test_truths_of_ordinal_labels_are_numbers(
+    real_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOTTOVOCE_DATA", str(real_data))
+    web = ScoredDataset.of("web")
+    assert web is not None
+    answers, truths = web.draw(1)
+    _, codes = web.dataset.draw(1)
+    assert np.isnan(truths).sum() == np.sum((codes < 0) | (codes >= answers.domain.size))
+    assert set(np.unique(truths[np.isfinite(truths)])) <= {0.0, 1.0, 2.0, 3.0, 4.0}
+
+
+def test_without_datasets_only_drawn_crowds_are_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
+    assert {arena.group for arena in arenas() if arena.source is not None} == {"P1", "P3", "P4"}
+    cells = STUDY.plan("quick", 1).cells
+    sources = [each.source for each in (cell.arguments[0] for cell in cells)
+               if isinstance(each, Contest)]  # fmt: skip
+    assert len(sources) == QUICK[OWN][0] * len(EPSILONS["quick"])
+    assert all(isinstance(source, Simulated) for source in sources)
+
+
+def test_every_paper_with_noise_has_its_own_settings() -> None:
+    names = {arena.name for arena in arenas()}
+    assert set(QUICK) <= names
+    assert {"P1", "P3", "P4", "other data"} == {arena.group for arena in arenas()}

@@ -1,0 +1,127 @@
+"""Study `layers-at-equal-guarantee`: both layers keep what is held equal, and how it judges."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from sottovoce.mechanisms.laws.hyper import UniformWeights
+from sottovoce.model import WORDS, Unit
+from sottovoce.planning.spreads import Spread
+from sottovoce.studies.beyond.equal_layers import (
+    ALIKE,
+    EXPERTS,
+    FEW_ALIKE,
+    FEW_MIXED,
+    KINDS,
+    MIXED,
+    Guaranteed,
+    errors_of,
+    kept_by,
+    layers_at,
+    one_layer,
+    published,
+    sampled,
+    two_layer,
+)
+from sottovoce.studies.beyond.layer_cases import ANSWERS, Case
+from sottovoce.studies.beyond.layer_duels import Duel, ruling
+from sottovoce.studies.sources import LabelCrowd
+
+TWO = published(1.0)
+CASE = Case(*MIXED, 2, epsilon=1.0)
+GAIN, LEVEL, LOSS = (-0.11, -0.1, -0.09), (-0.1, 0.1, 0.0), (0.09, 0.1, 0.11)
+
+
+def duel(*apart: float) -> Duel:
+    spread = Spread.of([0.3, 0.3])
+    return Duel(CASE, "pure", "TD", spread, spread, Spread.of(apart))
+
+
+def low_of(mechanism: object) -> float:
+    hyper = mechanism.hyper  # type: ignore[attr-defined]
+    assert isinstance(hyper, UniformWeights)
+    return hyper.low / WORDS
+
+
+def test_what_two_layers_keep_has_the_known_values() -> None:
+    kinds = ("pure", "per worker", "nominal epsilon")
+    held = {kind: kept_by(TWO, kind, 1.0, 100) for kind in kinds}
+    assert held["pure"].epsilon == pytest.approx(math.log(100), abs=1e-4)
+    assert held["per worker"].epsilon == pytest.approx(67.19, abs=0.01)
+    assert held["nominal epsilon"].delta == pytest.approx(0.2433, abs=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["pure", "small delta", "nominal epsilon"])
+def test_one_layer_keeps_per_answer_what_two_do_and_no_less_noise_would(kind: str) -> None:
+    held = kept_by(TWO, kind, 1.0, 100)
+    flip = 1 - one_layer(held).keep_probability
+    # Randomised response of two labels: delta = 1 - p (1 + e^epsilon).
+    expected = (1 - held.delta) / (1 + math.exp(held.epsilon))
+    assert flip == pytest.approx(expected, rel=1e-5)
+
+
+def test_one_layer_keeps_per_worker_what_two_do() -> None:
+    held = kept_by(TWO, "per worker", 1.0, 100)
+    own = one_layer(held).guarantee(100, Unit.WORKER).epsilon
+    assert own == pytest.approx(held.epsilon, rel=1e-5)
+    spent = sampled(held).guarantee(100, Unit.WORKER).epsilon
+    assert 0.97 * held.epsilon < spent <= held.epsilon
+
+
+@pytest.mark.parametrize(
+    ("held", "width"),
+    [
+        (Guaranteed(Unit.ANSWER, 1.0, 0.0, 20), 0.1),
+        (Guaranteed(Unit.ANSWER, 1.0, 0.0, 20), 0.3),
+        (Guaranteed(Unit.ANSWER, 1.0, 0.1, 20), 0.3),
+        (Guaranteed(Unit.WORKER, 10.0, 0.0, 20), 0.1),
+        (Guaranteed(Unit.WORKER, 10.0, 0.0, 20), 0.3),
+    ],
+)
+def test_two_layers_of_a_width_keep_the_guarantee_and_hardly_more(
+    held: Guaranteed, width: float
+) -> None:
+    mechanism = two_layer(held, width)
+    assert mechanism is not None
+    own = mechanism.guarantee(20, held.unit, held.delta).epsilon
+    assert 0.9999 * held.epsilon < own <= held.epsilon * (1 + 1e-6)
+
+
+def test_a_width_beyond_what_the_guarantee_allows_has_no_layers() -> None:
+    # k -> infinity: the least noisy draw must be at most epsilon, so a >= 1 / (1 + e).
+    held = Guaranteed(Unit.ANSWER, 1.0, 0.0, 10_000)
+    assert two_layer(held, 0.47) is None
+    widest = two_layer(held, 0.4)
+    assert low_of(widest) == pytest.approx(1 / (1 + math.e), abs=1e-3)
+
+
+def test_workers_give_as_many_answers_as_the_guarantees_are_for() -> None:
+    for name, source in (ALIKE, MIXED, FEW_ALIKE, FEW_MIXED, EXPERTS):
+        answers, _ = source.draw(1)
+        assert len(answers) == ANSWERS[name] * len(answers.workers)
+
+
+def test_a_trial_has_an_error_for_every_mechanism() -> None:
+    mechanisms = tuple(layers_at(1.0, 20).items())
+    errors = errors_of(LabelCrowd(20, 40, 20, 2, "heterogeneous"), mechanisms, 0, 1)
+    assert {f"{kind} TD" for kind in (*KINDS, "nominal", "two-layer")} < set(errors)
+    assert all(0 <= error <= 1 for error in errors.values())
+
+
+def test_two_layers_that_always_err_less_hold() -> None:
+    assert ruling([duel(*GAIN), duel(*GAIN)])[0] == "holds"
+
+
+def test_two_layers_that_mostly_err_less_hold_in_shape() -> None:
+    assert ruling([duel(*GAIN), duel(*GAIN), duel(*LEVEL)])[0] == "holds in shape"
+
+
+def test_one_defeat_refutes_the_claim() -> None:
+    verdict, reason = ruling([duel(*GAIN), duel(*GAIN), duel(*LOSS)])
+    assert (verdict, "1 of 3" in reason) == ("fails", True)
+
+
+def test_two_layers_that_are_no_better_in_half_of_the_cases_fail() -> None:
+    assert ruling([duel(*GAIN), duel(*LEVEL)])[0] == "fails"

@@ -1,0 +1,50 @@
+"""Trials of one and two layers with given changes, to judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+import pytest
+
+from sottovoce.studies.p1.changes import Seen
+from sottovoce.studies.p1.layers import METHODS, PUBLISHED
+from sottovoce.studies.printed import printed
+
+MadeUp: TypeAlias = Callable[..., dict[float, Seen]]
+
+EPSILONS = (1.0, 0.5, 0.0)
+
+
+@pytest.fixture
+def as_printed() -> MadeUp:
+    """Trials at three epsilons with the changes a table prints, but for those that are given."""
+
+    def made(
+        table: str, other: Mapping[str, float] | None = None, clean: float = 0.25
+    ) -> dict[float, Seen]:
+        figures = printed(f"P1 {table}")
+        found = {}
+        for epsilon in EPSILONS:
+            changes = {method: figures.number(method, epsilon) for method in PUBLISHED}
+            found[epsilon] = _trials(changes | dict(other or {}), clean)
+        return found
+
+    return made
+
+
+def _trials(changes: Mapping[str, float], clean: float) -> Seen:
+    """Four trials around these changes; methods without one have that of two-layer TD."""
+    known = {f"clean {reader}": clean for reader in ("MV", "TD", "aware")} | {"best constant": 0.36}
+    usual = changes["two-layer TD"]
+    return Seen(
+        tuple(
+            known
+            | {
+                # They swing one after the other, so that differences have a spread too.
+                method: clean + changes.get(method, usual) + 0.01 * ((number + place) % 4 - 1.5)
+                for place, method in enumerate(METHODS)
+            }
+            for number in range(4)
+        )
+    )

@@ -1,0 +1,42 @@
+"""Study `p1-figure-1`: products of uniform draws, and how it judges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sottovoce.planning.theorems.delta_law import DeltaLaw
+from sottovoce.studies.p1.figure_1 import LAWS, SHARES, drawn, judge, long_tailed, sooner_small
+
+DRAWS = 20_000
+
+
+def found() -> list[dict[str, Any]]:
+    return [drawn(b, n, DRAWS, place) for place, (b, n) in enumerate(LAWS)]
+
+
+def test_one_draw_is_uniform() -> None:
+    seen = drawn(0.8, 1, DRAWS, 3)
+    assert seen["mean"] == pytest.approx(0.4, abs=0.01)
+    assert seen["below"] == pytest.approx(SHARES, abs=0.02)
+
+
+def test_the_law_of_products_holds_in_shape() -> None:
+    assert judge(found(), DRAWS).verdict == "holds in shape"
+
+
+def test_other_draws_fail() -> None:
+    others = [drawn(b, n + 1, DRAWS, 7) for b, n in LAWS]
+    assert judge(others, DRAWS).reason == "products of 3 draws from U(0, 1) have another law"
+
+
+def test_one_uniform_draw_has_no_long_tail() -> None:
+    assert not long_tailed(DeltaLaw(0.8, 1))
+    assert long_tailed(DeltaLaw(0.8, 2))
+
+
+def test_small_values_come_sooner_one_way_only() -> None:
+    assert sooner_small(DeltaLaw(0.4, 3), DeltaLaw(0.8, 3))
+    assert not sooner_small(DeltaLaw(0.8, 3), DeltaLaw(0.4, 3))
+    assert not sooner_small(DeltaLaw(0.8, 3), DeltaLaw(0.8, 3))

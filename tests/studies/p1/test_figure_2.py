@@ -1,0 +1,73 @@
+"""Study `p1-figure-2`: weights under given flips, and how it judges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sottovoce.api.inferring import infer
+from sottovoce.studies.p1.figure_2 import changes_when, judge
+from sottovoce.studies.p1.peer_grades import PeerGrades
+from sottovoce.studies.p1.weights import FLIPS, PICKED, weights_after, weights_at
+
+
+def trial(large: float, small: float, number: int) -> dict[str, Any]:
+    """Eight workers of weight 1; the picked ones change so at each flip probability."""
+    wiggle = 0.1 * (number % 2)
+    after = [[1 + change + wiggle] * PICKED for change in (large, small)]
+    return {
+        "before": [1.0] * 8, "after": [0.5 + wiggle] * 8,
+        "flips": [0.05 + 0.06 * place for place in range(8)], "picked": list(range(PICKED)),
+        "set": after, "shown": after,
+    }  # fmt: skip
+
+
+def trials(large: float, small: float) -> dict[float, list[dict[str, Any]]]:
+    return {1.0: [trial(large, small, number) for number in range(6)]}
+
+
+def test_without_flips_weights_stay() -> None:
+    answers, _ = PeerGrades().draw(1)
+    clean = infer(answers, "td").weights
+    assert weights_after(answers, 1.0, np.zeros(72), 3) == pytest.approx(clean)
+
+
+def test_who_flips_always_is_the_only_one_whose_reports_change() -> None:
+    answers, _ = PeerGrades(workers=40, answers=26).draw(1)
+    clean = infer(answers, "td").weights
+    flips = np.zeros(40)
+    best = int(clean.argmax())
+    flips[best] = 0.5
+    changed = weights_after(answers, 1.0, flips, 3)
+    assert changed[best] < clean[best]
+
+
+def test_a_trial_sets_one_worker_at_a_time() -> None:
+    found = weights_at(PeerGrades(), 1.0, 0, 1)
+    assert len(found["before"]) == len(found["flips"]) == 72
+    assert max(found["flips"]) <= 0.5379
+    assert [len(weights) for weights in found["set"]] == [PICKED] * len(FLIPS)
+    # The second picked worker is the one that is set in what is shown.
+    assert [shown[1] for shown in found["shown"]] == [weights[1] for weights in found["set"]]
+
+
+def test_a_change_is_the_mean_over_picked_workers() -> None:
+    assert changes_when(trials(-0.5, 0.0)[1.0], FLIPS[0]).mean == pytest.approx(-0.45)
+
+
+def test_it_holds_in_shape_where_weights_fall_at_large_flips_only() -> None:
+    assert judge(trials(-0.5, 0.2), "x").verdict == "holds in shape"
+
+
+def test_other_epsilons_are_named_but_not_judged() -> None:
+    found = trials(-0.5, 0.2) | {0.1: trials(-0.5, -0.4)[1.0]}
+    outcome = judge(found, "x")
+    assert outcome.verdict == "holds in shape"
+    assert outcome.reason.endswith("not so at epsilon 0.1")
+
+
+def test_it_fails_where_weights_do_not_fall_or_fall_at_small_flips_too() -> None:
+    assert judge(trials(0.1, 0.2), "x").reason == "no fall at flip probability 0.46"
+    assert judge(trials(-0.5, -0.4), "x").reason == "weights fall at flip probability 0.01"

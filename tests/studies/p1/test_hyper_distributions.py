@@ -1,0 +1,84 @@
+"""Study `p1-hyper-distributions`: its laws against independent sums, and how it judges."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from sottovoce.errors import UsageError
+from sottovoce.studies.p1.hyper_findings import ANSWERS, Kept, more_private, useful
+from sottovoce.studies.p1.hyper_laws import LAWS, NONE, UNIFORM, errors_of, kept_by, law_named
+from sottovoce.studies.sources import LabelCrowd
+
+
+def kept(law: str, *answer: float, claimed: float = 1.0) -> Kept:
+    return Kept(law, 1.0, claimed, answer, (5.0,) * 3, (0.1,) * 3)
+
+
+def all_kept(**others: tuple[float, ...]) -> list[Kept]:
+    """Every law with more than the uniform's epsilons, but for these."""
+    return [kept(law, *others.get(law, (1.0, 2.0, 4.0) if law == UNIFORM else (1.0, 3.0, 5.0)))
+            for law in LAWS]  # fmt: skip
+
+
+def trials(**apart: float) -> dict[float, list[dict[str, float]]]:
+    names = [f"{law} TD" for law in LAWS]
+    return {
+        1.0: [{name: 0.3 + jitter + apart.get(name.removesuffix(" TD"), 0.0)
+               for name in names} for jitter in (0.0, 0.01)]
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
+def test_every_law_claims_the_same(law: str, epsilon: float) -> None:
+    assert law_named(law, epsilon).claim().epsilon == pytest.approx(epsilon, abs=1e-9)
+
+
+@pytest.mark.parametrize("law", ["normal", "Beta(2, 2)", "arcsine"])
+def test_epsilon_of_levels_is_the_ratio_of_their_moments(law: str) -> None:
+    hyper = law_named(law, 1.0).hyper
+    flip = np.array(hyper.others, float) / 2**64  # type: ignore[union-attr]
+    share = np.array(hyper.weights, float) / 2**64  # type: ignore[union-attr]
+    k = 10
+    # All but one of k reports are the answers; the last one is, or is not.
+    matched = (share * (1 - flip) ** k).sum()
+    changed = (share * (1 - flip) ** (k - 1) * flip).sum()
+    found = kept_by(law, 1.0, [k])["answer"]
+    assert found == pytest.approx([math.log(matched / changed)], rel=1e-9)
+
+
+def test_one_layer_keeps_what_it_claims_for_any_number_of_answers() -> None:
+    found = kept_by(NONE, 1.0, ANSWERS)
+    assert found["answer"] == pytest.approx([1.0] * 3)
+    assert found["worker"] == pytest.approx(ANSWERS)
+
+
+def test_a_trial_has_an_error_for_every_law() -> None:
+    errors = errors_of(LabelCrowd(20, 40, 20, 2, "heterogeneous"), LAWS, 1.0, 0, 1)
+    assert {f"{law} TD" for law in LAWS} < set(errors)
+
+
+def test_a_law_that_betrays_less_than_the_uniform_is_more_private() -> None:
+    assert more_private(all_kept(arcsine=(1.0, 1.5, 3.0))) == {"arcsine"}
+    assert more_private(all_kept()) == set()
+
+
+def test_less_for_ten_answers_but_more_for_a_hundred_is_not_more_private() -> None:
+    assert more_private(all_kept(arcsine=(1.0, 1.5, 4.5))) == set()
+
+
+def test_a_law_with_another_claim_refutes_nothing() -> None:
+    other = kept("arcsine", 0.5, 0.6, 0.7, claimed=0.5)
+    assert more_private([each for each in all_kept() if each.law != "arcsine"] + [other]) == set()
+
+
+def test_a_law_is_useful_where_td_errs_less_than_with_one_layer() -> None:
+    assert useful(trials(arcsine=-0.1, normal=0.1), [1.0]) == ["arcsine"]
+
+
+def test_an_unknown_law_is_refused() -> None:
+    with pytest.raises(UsageError, match="no law 'cauchy'"):
+        law_named("cauchy", 1.0)

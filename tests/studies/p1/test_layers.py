@@ -1,0 +1,77 @@
+"""One trial of one and two layers: the noise, the readers, and the errors."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from sottovoce.model import Domain, Reports, Unit
+from sottovoce.studies.p1.layers import (
+    METHODS,
+    clean_errors,
+    errors_at,
+    noise_seed,
+    one_layer,
+    same_guarantee,
+    two_layer,
+)
+from sottovoce.studies.p1.peer_grades import PeerGrades
+
+BINARY = Domain.categorical((0, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Two workers who agree on a first task and not on a second one."""
+
+    def draw(self, seed: int) -> tuple[Reports, npt.NDArray[Any]]:
+        return Reports.of([0, 1, 0, 1], [0, 0, 1, 1], [1, 1, 0, 1], domain=BINARY), np.array([1, 1])
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 0.01, 0.001])
+def test_one_layer_flips_as_theorem_6_2_has_it(epsilon: float) -> None:
+    flip = 1 - one_layer(BINARY, epsilon).keep_probability
+    assert math.log((1 - flip) / flip) == pytest.approx(epsilon, abs=1e-12)
+
+
+def test_at_epsilon_0_one_layer_is_a_coin_and_two_layers_are_uniform() -> None:
+    assert one_layer(BINARY, 0.0).keep_probability == 0.5
+    mean = float(two_layer(BINARY, 0.0).hyper.mean) / 2**64
+    assert mean == pytest.approx(0.5, abs=1e-15)
+    # ln k per answer, as is known of U(0, 1).
+    assert two_layer(BINARY, 0.0).guarantee(30, Unit.ANSWER).epsilon == pytest.approx(math.log(30))
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 1.0])
+def test_an_equal_guarantee_has_the_delta_of_two_layers(epsilon: float) -> None:
+    promised = two_layer(BINARY, epsilon).delta(epsilon, 5, Unit.ANSWER)
+    assert same_guarantee(BINARY, epsilon, 5).delta(epsilon, 1, Unit.ANSWER) == pytest.approx(
+        promised
+    )
+
+
+def test_a_tie_without_noise_counts_in_part() -> None:
+    errors = clean_errors(Split(), 0, 1)
+    assert errors["MV"] == pytest.approx(0.25)
+
+
+def test_a_trial_is_the_same_for_the_same_seed_only() -> None:
+    first = errors_at(PeerGrades(), 1.0, 0, 1)
+    assert first == errors_at(PeerGrades(), 1.0, 0, 1)
+    assert first != errors_at(PeerGrades(), 1.0, 1, 1)
+    assert set(METHODS) < set(first)
+
+
+def test_every_epsilon_has_noise_of_its_own() -> None:
+    seeds = {noise_seed(epsilon, trial, 1) for epsilon in (0.0, 0.001, 0.01) for trial in (0, 1)}
+    assert len(seeds) == 6
+
+
+def test_little_noise_changes_nothing() -> None:
+    errors = errors_at(PeerGrades(), 40.0, 0, 1)
+    assert errors["one-layer TD"] == pytest.approx(errors["clean TD"], abs=1 / 26)

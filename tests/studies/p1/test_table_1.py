@@ -1,0 +1,46 @@
+"""Study `p1-table-1`: what it counts, and how it judges."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sottovoce.studies.p1.table_1 import counted, judge
+from sottovoce.studies.sources import Dataset
+
+FOUND: dict[str, Any] = {
+    "#question": 2134, "#users": 64, "#answers": 17729, "#groundtruth": 159,
+    "per worker": [18, 100, 1834], "gold answers": 1221, "gold workers": 17,
+}  # fmt: skip
+
+
+def test_the_printed_sizes_hold() -> None:
+    outcome = judge([FOUND])
+    assert outcome.verdict == "holds"
+    assert [row["difference"] for row in outcome.rows if row.get("difference") is not None] == [
+        0
+    ] * 4
+
+
+def test_other_sizes_fail() -> None:
+    assert judge([FOUND | {"#users": 63}]).ruling == "fails: #users of Duchenne differ"
+
+
+def test_without_the_dataset_nothing_can_be_counted() -> None:
+    outcome = judge([])
+    assert outcome.verdict == "cannot be checked"
+    assert outcome.charts
+
+
+def test_seventeen_workers_answer_tasks_with_gold(
+    real_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOTTOVOCE_DATA", str(real_data))
+    source = Dataset.of("duchenne")
+    assert source is not None
+    found = counted(source)
+    assert (found["gold workers"], found["gold answers"]) == (17, 1221)
+    assert (min(found["per worker"]), max(found["per worker"])) == (18, 1834)
+    assert sum(found["per worker"]) == 17_729

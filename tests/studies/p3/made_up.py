@@ -1,0 +1,24 @@
+"""Made-up results of P3's pipeline, for what judges make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sottovoce.studies.p3.tradeoff import Seen, Sweep
+
+
+def trials(change: float, noise: float = 1.0, spread: float = 0.0) -> list[dict[str, float]]:
+    """Two trials that lose about so much, a spread apart."""
+    names = ("clean", "clean mean", "clean median", "error", "error mean", "error median",
+             "change mean", "change median", "best constant")  # fmt: skip
+    return [
+        {**dict.fromkeys(names, 0.5), "noise": noise, "change": change + sign * spread / 2}
+        for sign in (-1, 1)
+    ]
+
+
+def sweep_seen(sweep: Sweep, shares: Sequence[float]) -> Seen:
+    """What a sweep shows that loses so much for each unit of noise; the noise falls to 1."""
+    sizes = range(len(sweep.epsilons), 0, -1)
+    theirs = [trials(share * size, size) for share, size in zip(shares, sizes, strict=True)]
+    return sweep.seen([*theirs, *([{"error": 0.1, "rounds": 3.0}] for _ in sweep.ours)])

@@ -1,0 +1,100 @@
+"""Study `p4-examples`: the crowds it draws, the bounds it computes, and how it judges."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sottovoce.errors import UsageError
+from sottovoce.planning.spreads import Spread
+from sottovoce.planning.theorems.sparse import SparseSetting, laplace_error, null_response_error
+from sottovoce.studies.contests import CONSTANT, Contest
+from sottovoce.studies.p4.alike import AlikeCrowd, errors
+from sottovoce.studies.p4.examples import judge
+from sottovoce.studies.p4.worked import LP, MF, OURS, RR, Case, cases, formulas
+from sottovoce.studies.study import Outcome
+
+SETTING = SparseSetting(values=tuple(range(10)), truth=0, answered=0.1, epsilon=1, workers=2_000)
+
+
+def spread(mean: float, error: float = 0.01) -> Spread:
+    return Spread(9, mean, error, mean - error, mean + error)
+
+
+def judged(lp: float, rr: float, mf: float, error: float = 0.01) -> Outcome:
+    """The judgement if these were the simulated errors at the worked settings."""
+    first = Case(AlikeCrowd(9, 9, 0, 0.9), (LP, RR, OURS), 9)
+    second = Case(AlikeCrowd(9, 9, 7, 0.0), (MF,), 9)
+    zero = spread(0.0)
+    return judge([
+        (first, {"LP": spread(lp, error), "RR": spread(rr, error), OURS.name: spread(0.5),
+                 CONSTANT: zero}),
+        (second, {"MF": spread(mf, error), CONSTANT: zero}),
+    ])  # fmt: skip
+
+
+def test_a_crowd_is_as_sparse_and_as_good_as_it_should_be() -> None:
+    answers, truths = AlikeCrowd(400, 250, 7, 0.9).draw(3)
+    assert (len(answers.workers), len(answers.tasks)) == (400, 250)
+    assert set(truths.tolist()) == {7.0}
+    # Six standard errors of a share of 100,000 cells, and of a mean of 10,000 answers.
+    assert len(answers) / 100_000 == pytest.approx(0.1, abs=0.006)
+    law = SparseSetting(values=tuple(range(10)), truth=7, answered=1, epsilon=1).answer_law()
+    assert answers.value.mean() == pytest.approx(float(law @ np.arange(10)), abs=0.06)
+
+
+def test_a_crowd_that_answers_nothing_is_refused() -> None:
+    with pytest.raises(UsageError, match="sparsity must be at least 0 and below 1"):
+        AlikeCrowd(3, 3, 0, 1.0)
+
+
+def test_simulated_errors_are_those_that_are_computed() -> None:
+    """LP and RR on 2,000 workers: mostly bias, which is known exactly."""
+    contest = Contest(AlikeCrowd(2_000, 40, 0, 0.9), 1.0, (LP, RR), hide_participation=True)
+    found = errors(contest, 0, 1)
+    lp, rr = laplace_error(SETTING, 10.0), null_response_error(SETTING)
+    assert found["LP"] == pytest.approx(lp.estimate, abs=0.3)  # s.e. of 40 tasks 0.05
+    assert found["RR"] == pytest.approx(rr.estimate, abs=0.05)  # s.e. 0.011
+    assert found[CONSTANT] == 0
+
+
+def test_the_pairs_of_a_trial_see_the_same_answers() -> None:
+    contest = Contest(AlikeCrowd(50, 10, 0, 0.5), 1.0, (LP, RR), hide_participation=True)
+    alone = Contest(contest.source, 1.0, (RR,), hide_participation=True)
+    assert errors(contest, 3, 1)["RR"] == errors(alone, 3, 1)["RR"]
+
+
+def test_bounds_depend_on_sparsity_as_the_theorems_say() -> None:
+    dense, sparse = formulas(0.0), formulas(0.9)
+    assert dense["LP"] == pytest.approx(np.sqrt(2 / np.pi) + 10)
+    assert dense["MF"] == sparse["MF"]
+    assert dense["RR"] < sparse["RR"]
+
+
+def test_bounds_that_hold_hold_in_shape_since_one_formula_gives_another_number() -> None:
+    outcome = judged(lp=4.0, rr=3.5, mf=1.7)
+    assert outcome.verdict == "holds in shape"
+    assert "Theorem 3" in outcome.reason
+
+
+@pytest.mark.parametrize(
+    ("errors", "words"),
+    [((15.0, 3.0, 1.0), "LP's error is 15"), ((4.0, 4.4, 1.0), "RR's error is 4.4"),
+     ((4.0, 3.0, 6.4), "MF's error is 6.4")],
+)  # fmt: skip
+def test_each_bound_can_fail(errors: tuple[float, float, float], words: str) -> None:
+    outcome = judged(*errors)
+    assert outcome.verdict == "fails"
+    assert words in outcome.reason
+
+
+def test_an_error_above_a_bound_by_chance_refutes_nothing() -> None:
+    assert judged(lp=4.0, rr=3.6, mf=1.9, error=0.05).verdict == "holds in shape"
+
+
+def test_both_sizes_have_the_worked_settings() -> None:
+    for size in ("quick", "full"):
+        found = cases(size)
+        worked = [case for case in found if case.crowd.sparsity == 0.9]
+        assert {pair.name for case in worked for pair in case.pairs} >= {"LP", "RR", "MF"}
+        assert {case.crowd.tasks for case in found if MF in case.pairs} == {1_000}

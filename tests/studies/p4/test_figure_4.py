@@ -1,0 +1,63 @@
+"""Large data beside small ones, as the text compares them."""
+
+from __future__ import annotations
+
+from sottovoce.studies.contests import CONSTANT
+from sottovoce.studies.p4.figure_4 import RANGE, judge
+from sottovoce.studies.p4.sparse_answers import CLEAN
+from sottovoce.studies.p4.sparse_memory import peak_gib
+from sottovoce.studies.p4.sparse_places import Found, Place
+from sottovoce.studies.p4.sparse_tables import OURS
+from sottovoce.studies.study import Outcome
+
+
+def made_up(workers: int, tasks: int, **changes: float) -> Found:
+    seen = {"LP": 3.0, "RR": 3.5, "MF d 2": 0.0, "MF d 10": 0.1, OURS: -0.2, CONSTANT: 0.0}
+    seen |= {name.replace("_", " "): change for name, change in changes.items()}
+    places = [Place(workers, tasks, s, e) for e in (0.1, 3.0) for s in (0.5, 0.9)]
+    trial = {CLEAN: 0.8, **{name: 0.8 + change for name, change in seen.items()}}
+    return {
+        place: [{**trial, "LP": trial["LP"] + (workers < 10_000) * (place.epsilon < 1)}] * 2
+        for place in places
+    }
+
+
+def judged(peaks: tuple[float, ...] = (1.5, 0.5), **large: float) -> Outcome:
+    return judge(made_up(10_000, 1_000, **large), made_up(2_000, 200), peaks)
+
+
+def test_alike_with_less_noise_holds_in_shape() -> None:
+    outcome = judged()
+    assert outcome.verdict == "holds in shape"
+    assert "MF d 2 and MF d 10" in outcome.reason
+
+
+def test_changes_that_leave_the_range_fail() -> None:
+    assert judged(RR=3.5 - RANGE - 0.01).verdict == "fails"
+
+
+def test_a_dimension_that_is_another_on_large_data_does_not_count() -> None:
+    outcome = judged(MF_d_10=4.0)
+    assert outcome.verdict == "holds in shape"
+    assert "MF d 10" not in outcome.reason
+
+
+def test_noise_that_does_not_average_out_fails() -> None:
+    outcome = judged(LP=4.2)
+    assert outcome.verdict == "fails"
+    assert "LP at epsilon 0.1" in outcome.reason
+
+
+def test_the_largest_peak_is_shown_and_none_where_the_system_does_not_tell() -> None:
+    assert next(row["peak GiB"] for row in judged().rows if "peak GiB" in row) == 1.5
+    assert not any("peak GiB" in row for row in judged(()).rows)
+
+
+def test_the_peak_is_that_of_this_process() -> None:
+    before = peak_gib()
+    assert before is not None
+    held = bytearray(b"x" * (1 << 26))
+    after = peak_gib()
+    assert after is not None
+    assert after >= len(held) / 2**30
+    assert after >= before > 0
