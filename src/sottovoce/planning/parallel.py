@@ -60,12 +60,17 @@ class Processes(Generic[Item, Found]):
                 progress(len(found), len(items))
         return [found[place] for place in range(len(items))]
 
-    def results(self, items: Sequence[Item]) -> Iterator[tuple[int, Found]]:
-        """The function of every item beside the item's place, as they are finished."""
+    def results(
+        self, items: Sequence[Item], size: int | None = None
+    ) -> Iterator[tuple[int, Found]]:
+        """The function of every item beside the item's place, as they are finished.
+
+        Items go to a process `size` at a time, else in a few chunks for each.
+        """
         if self._jobs == 1 or len(items) < 2:
             yield from ((place, self._function(item)) for place, item in enumerate(items))
             return
-        size = math.ceil(len(items) / (self._jobs * CHUNKS_PER_PROCESS))
+        size = size or math.ceil(len(items) / (self._jobs * CHUNKS_PER_PROCESS))
         pending: dict[Future[list[Found]], int] = {
             self._pool().submit(_apply, items[first : first + size]): first
             for first in range(0, len(items), size)

@@ -114,7 +114,8 @@ def run_cells(
     if progress is not None:
         progress(len(found), len(cells))
     with Processes(Cell.run, jobs=jobs) as processes:
-        for number, result in processes.results([cells[place] for place in missing]):
+        # One at a time: a cell takes a while, and what is done should be kept.
+        for number, result in processes.results([cells[place] for place in missing], size=1):
             found[missing[number]] = result
             if kept is not None:
                 kept.add(cells[missing[number]], result)

@@ -43,7 +43,7 @@ SPARSITIES: Mapping[Size, tuple[float, ...]] = {
 }
 OTHER: Truths = "U(1, 8)"
 OTHER_EPSILON = 3.0
-WORKERS: Mapping[Size, int] = {"quick": 1_000, "full": 2_000}
+WORKERS: Mapping[Size, int] = {"quick": 500, "full": 2_000}
 TASKS = 200
 TRIALS: Mapping[Size, int] = {"quick": 2, "full": 10}
 OURS_IN = 4

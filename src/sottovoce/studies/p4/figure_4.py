@@ -37,7 +37,7 @@ __all__ = ["RANGE", "STUDY", "findings", "judge"]
 
 EPSILONS: Mapping[Size, tuple[float, ...]] = {"quick": (0.1, 3.0), "full": (0.1, 1.0, 3.0)}
 SPARSITIES: Mapping[Size, tuple[float, ...]] = {"quick": (0.5, 0.9), "full": (0.1, 0.5, 0.9)}
-LARGE: Mapping[Size, tuple[int, int]] = {"quick": (1_000, 400), "full": (10_000, 1_000)}
+LARGE: Mapping[Size, tuple[int, int]] = {"quick": (1_000, 200), "full": (10_000, 1_000)}
 SMALL: Mapping[Size, tuple[int, int]] = {"quick": (500, 200), "full": (2_000, 200)}
 TRIALS: Mapping[Size, int] = {"quick": 2, "full": 3}
 SMALL_TRIALS: Mapping[Size, int] = {"quick": 2, "full": 10}

@@ -34,7 +34,7 @@ __all__ = ["ABSENT", "COMPARABLE", "STUDY", "findings", "judge"]
 VALUES = 5
 """|Γ|: P4 has scores from 0 to 4 in both; those of AdultContent that are public end at 3."""
 EPSILONS: Mapping[Size, tuple[float, ...]] = {
-    "quick": (0.1, 1.0, 3.0, 5.0),
+    "quick": (0.1, 3.0, 5.0),
     "full": (0.1, 1.0, 2.0, 3.0, 4.0, 5.0),
 }
 LETTERS = {"Web": "5a", "AdultContent": "5b"}
