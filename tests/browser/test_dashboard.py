@@ -135,6 +135,7 @@ def test_numbers_have_a_standard_error_and_an_interval(
     )
 
 
+@pytest.mark.slow
 def test_hidden_participation_shows_no_counts(requester: Watched, server: RunningServer) -> None:
     campaign, link = opened(server, "hidden")
     crowd(server, campaign, link, workers=20)

@@ -145,6 +145,7 @@ def test_a_last_day_in_the_past_and_a_closed_campaign_are_refused_in_words(
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_links_and_cards_are_accessible_on_a_phone_and_in_the_dark(
     open_page: OpenPage, server: RunningServer
 ) -> None:

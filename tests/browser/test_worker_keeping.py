@@ -142,6 +142,7 @@ def test_two_tabs_cannot_draw_twice(server: RunningServer, open_page: OpenPage) 
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_a_server_behind_a_path_serves_the_page_and_serves_it_offline(
     chromium: Browser, tmp_path: Path
 ) -> None:

@@ -118,6 +118,7 @@ def test_with_three_of_eight_killed_nothing_is_opened_any_more(
         check_aborted(made, set(fates), opened=1)
 
 
+@pytest.mark.slow
 def test_two_workers_who_hold_shares_of_a_dealt_key_are_killed(
     forker: Forker, tmp_path: Path
 ) -> None:

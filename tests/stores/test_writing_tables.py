@@ -37,7 +37,7 @@ def objects(values: list[Any]) -> npt.NDArray[Any]:
 
 @pytest.mark.parametrize("ending", ENDINGS)
 @settings(
-    max_examples=40,
+    max_examples=15,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
@@ -59,7 +59,7 @@ def test_awkward_names_survive_every_format(
 
 @pytest.mark.parametrize("ending", ENDINGS)
 @settings(
-    max_examples=20,
+    max_examples=10,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -16,6 +16,7 @@ from sottovoce.testing import ServerProcess
 from sottovoce.worker.client import Client
 
 
+@pytest.mark.slow
 def test_a_killed_server_is_the_same_after_a_restart(tmp_path: Path) -> None:
     with ServerProcess(tmp_path / "server") as server, server.requester() as requester:
         made = requester.create(

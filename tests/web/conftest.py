@@ -10,8 +10,8 @@ from tests.web.arena import Arena, arena_at
 
 HERE = Path(__file__).parent
 ON_POSTGRESQL_IN_SLOW_RUNS = {
-    "test_invites.py", "test_overviews.py", "test_rejections.py", "test_results.py",
-    "test_sample.py", "test_tokens.py",
+    "test_forecasts.py", "test_invites.py", "test_live.py", "test_overviews.py",
+    "test_rejections.py", "test_results.py", "test_sample.py", "test_sealed.py", "test_tokens.py",
 }  # fmt: skip
 """What tests/campaign tries on both databases beneath the routes."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,8 +21,8 @@ from sottovoce.mechanisms.threshold import Threshold
 from sottovoce.model import NULL, Cells, Domain, Label, Policy, Unit
 from sottovoce.privacy.audit import audit_samples
 
-DRAWS = 50_000
-"""Of each of two answers: 10⁵ under each policy."""
+DRAWS = 50_000 if os.environ.get("SOTTOVOCE_EXAMPLES") == "thorough" else 20_000
+"""Of each of two answers: 10⁵ under each policy in slow runs."""
 WORKER = "worker"
 TASKS = [f"t{i:05}" for i in range(DRAWS)]
 SIX_SIGMA = 6.0

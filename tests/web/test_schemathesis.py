@@ -95,7 +95,7 @@ SEALED = frozenset({"sealed", "rounds", "keyholders", "publish", "truths"})
 """What follows a campaign's address where it must be sealed, or its truths published."""
 
 SHORT = settings(
-    max_examples=5, derandomize=True, deadline=None, database=None,
+    max_examples=3, derandomize=True, deadline=None, database=None,
     suppress_health_check=list(HealthCheck),
 )  # fmt: skip
 LONG = settings(SHORT, max_examples=150, derandomize=False)
@@ -399,7 +399,7 @@ def test_every_operation_refuses_strangers_as_described(
 ) -> None:
     described = SCHEMA[operation[1]][operation[0]]
 
-    @settings(SHORT, max_examples=3)
+    @settings(SHORT, max_examples=2)
     @given(data=st.data())
     def send(data: st.DataObject) -> None:
         case = data.draw(described.as_strategy(generation_mode=data.draw(MODES)))

@@ -62,6 +62,19 @@ def file(small: Database, tmp_path: Path) -> Path:
     return tmp_path / "file.backup"
 
 
+crosswise = pytest.mark.parametrize(
+    ("database", "target"),
+    [
+        ("sqlite", "postgresql"),
+        ("postgresql", "sqlite"),
+        pytest.param("sqlite", "sqlite", marks=pytest.mark.slow),
+        pytest.param("postgresql", "postgresql", marks=pytest.mark.slow),
+    ],
+    indirect=True,
+)
+"""From one kind into the other; into the same kind in slow runs."""
+
+
 def _rows(database: Database) -> dict[str, list[tuple[object, ...]]]:
     with database.reading() as connection:
         return {
@@ -72,6 +85,7 @@ def _rows(database: Database) -> dict[str, list[tuple[object, ...]]]:
         }
 
 
+@crosswise
 def test_everything_comes_back_into_either_kind(
     database: Database, target: Database, tmp_path: Path
 ) -> None:
@@ -282,6 +296,7 @@ def test_a_backup_of_an_earlier_schema_comes_back_in_this_one(
     earlier.close()
 
 
+@crosswise
 def test_a_sealed_campaign_comes_back_and_goes_on(
     database: Database, target: Database, tmp_path: Path
 ) -> None:

@@ -31,7 +31,7 @@ CROWDS: Mapping[Size, tuple[tuple[str, Source], ...]] = {
 }
 ANSWERS = {MIXED[0]: 100, ALIKE[0]: 100, FEW_ALIKE[0]: 20, FEW_MIXED[0]: 20, EXPERTS[0]: 100}
 EPSILONS: Mapping[Size, tuple[float, ...]] = {"quick": (0.5, 1.0), "full": (0.1, 0.5, 1.0)}
-TRIALS: Mapping[Size, int] = {"quick": 3, "full": 20}
+TRIALS: Mapping[Size, int] = {"quick": 2, "full": 20}
 
 HELD: Mapping[int, Mapping[str, Guaranteed]] = {
     100: {
@@ -54,7 +54,7 @@ WIDE_CROWDS: Mapping[Size, tuple[tuple[str, Source], ...]] = {
     "quick": (MIXED,),
     "full": (ALIKE, MIXED, FEW_MIXED),
 }
-WIDE_TRIALS: Mapping[Size, int] = {"quick": 3, "full": 20}
+WIDE_TRIALS: Mapping[Size, int] = {"quick": 2, "full": 20}
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,6 +178,6 @@ STUDY = Study(
     "layers must err less in most cases (2 standard errors) and more in none (3); ties are broken "
     "at random",
     plan,
-    "one crowd at two epsilons, three widths at two guarantees, 3 trials instead of 20",
+    "one crowd at two epsilons, three widths at two guarantees, 2 trials instead of 20",
     recorded="fails",
 )
