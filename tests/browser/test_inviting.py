@@ -78,6 +78,7 @@ def test_the_worker_link_is_copied_and_stays_the_same_in_this_tab(
     assert _drawn(page.locator("svg.qr")) == _expected(link)
 
 
+@pytest.mark.slow
 def test_links_are_saved_copied_printed_stay_in_their_tab_and_are_revoked(
     requester: Watched, open_page: OpenPage, server: RunningServer, tmp_path: Path
 ) -> None:

@@ -96,6 +96,7 @@ def test_a_campaign_runs_for_real_until_it_is_interrupted(tmp_path: Path) -> Non
 
 
 @needs_proc
+@pytest.mark.slow
 def test_ended_in_the_middle_it_leaves_nothing(tmp_path: Path) -> None:
     mark = token_hex(8)
     with running(tmp_path, mark, "--no-keep") as process:

@@ -72,6 +72,7 @@ def test_cases_meet_the_same_campaigns() -> None:
     assert first == second
 
 
+@pytest.mark.slow
 def test_processes_give_what_one_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     with Runner(cache=False) as runner:
         alone = runner.errors([CASE], 7)

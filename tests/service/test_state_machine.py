@@ -280,6 +280,7 @@ def run(forker: Forker, folder: Path, examples: int, steps: int) -> None:
             )
 
 
+@pytest.mark.slow
 def test_each_acknowledged_report_counts_once(forker: Forker, tmp_path: Path) -> None:
     run(forker, tmp_path, examples=2, steps=16)
 
