@@ -190,6 +190,7 @@ def _chart(name: str, seen: Mapping[float, Mapping[str, Spread]]) -> Chart:
         f"At no epsilon is ours worse than the best of the papers' pipelines by more than "
         f"{Case(name, 1.0, None).allowed:g}. Bands are two standard errors.",
         better="lower", x_scale="log",
+        y_scale="log" if name in RANGES else "linear",  # noise of numbers spans powers of ten
     )  # fmt: skip
 
 
