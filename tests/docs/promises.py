@@ -26,7 +26,8 @@ from sottovoce import (
 from sottovoce.mechanisms.laws.hyper import LevelWeights
 from sottovoce.mechanisms.laws.profiles import real_profiles
 from sottovoce.mechanisms.published_factorization import PublishedFactorization
-from sottovoce.model import WORDS, FloatArray
+from sottovoce.model import WORDS
+from sottovoce.studies.beyond.published_guarantees import log_density
 
 __all__ = ["PAGE", "TABLES", "written"]
 
@@ -135,8 +136,9 @@ def factorization() -> str:
     rows = []
     for size in (1, 10, 100, 1_000, 10_000):
         fitted = size * direction
-        ratio = _log_density(fitted, profiles, answers, mechanism.scale) - _log_density(
-            fitted, profiles[:, 1:], answers[1:], mechanism.scale
+        point = fitted[:, None]
+        [ratio] = log_density(point, profiles, answers, mechanism.scale) - log_density(
+            point, profiles[:, 1:], answers[1:], mechanism.scale
         )
         rows.append([f"{size:,}", f"{abs(ratio):,.2f}"])
     return _table(["length of u", "privacy loss between answering and not"], rows)
@@ -193,15 +195,6 @@ def written(page: str) -> str:
 
 def _between(name: str) -> str:
     return f"<!-- table: {name} -->\n\n{TABLES[name]()}\n\n<!-- end -->"
-
-
-def _log_density(
-    fitted: FloatArray, profiles: FloatArray, answers: FloatArray, scale: float
-) -> float:
-    """ln f(u) up to a constant: u has the noise η = Σ aⱼvⱼ - H u, and |du / dη| = 1 / det H."""
-    hessian = profiles @ profiles.T
-    noise = profiles @ answers - hessian @ fitted
-    return float(np.linalg.slogdet(hessian)[1] - np.abs(noise).sum() / scale)
 
 
 def _flips(mechanism: TwoLayer) -> tuple[float, float]:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from sottovoce.figures import Chart
-from sottovoce.studies.cells import Cell
 from sottovoce.studies.contests import CONSTANT
 from sottovoce.studies.p4.sparse_answers import MF, PAPERS, Truths, ours
 from sottovoce.studies.p4.sparse_places import (
-    QUICK_FROM,
     VALUES,
     Found,
     Place,
@@ -67,13 +65,13 @@ def plan(size: Size, seed: int) -> Work:
         for epsilon, truths in axes
         for sparsity in SPARSITIES[size]
     ]
-    cells = [cell for place in places for cell in _cells(place, size, seed)]
+    cells = [
+        cell for place in places
+        for cell in place.cells(
+            TRIALS[size], seed, with_ours=place.trials_of_ours(size, OURS_IN)
+        )
+    ]  # fmt: skip
     return Work(cells, lambda results: judge(gathered(places, results)))
-
-
-def _cells(place: Place, size: Size, seed: int) -> list[Cell]:
-    with_ours = OURS_IN if size == "full" else int(place.epsilon >= QUICK_FROM)
-    return place.cells(TRIALS[size], seed, with_ours=with_ours)
 
 
 def judge(found: Found) -> Outcome:

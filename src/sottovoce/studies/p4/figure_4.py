@@ -10,7 +10,6 @@ from sottovoce.studies.contests import CONSTANT
 from sottovoce.studies.p4.sparse_answers import MF, PAPERS, ours
 from sottovoce.studies.p4.sparse_memory import maes_with_memory
 from sottovoce.studies.p4.sparse_places import (
-    QUICK_FROM,
     VALUES,
     Found,
     Place,
@@ -59,7 +58,7 @@ def plan(size: Size, seed: int) -> Work:
     cells = [
         Cell(maes_with_memory, cell.arguments)
         for place in large
-        for cell in place.cells(TRIALS[size], seed, with_ours=_with_ours(place, size))
+        for cell in place.cells(TRIALS[size], seed, with_ours=place.trials_of_ours(size, OURS_IN))
     ]
     first = len(cells)
     for place in small:
@@ -71,10 +70,6 @@ def plan(size: Size, seed: int) -> Work:
         return judge(measured, gathered(small, results[first:]), peaks)
 
     return Work(cells, judged)
-
-
-def _with_ours(place: Place, size: Size) -> int:
-    return OURS_IN if size == "full" or place.epsilon >= QUICK_FROM else 0
 
 
 def judge(large: Found, small: Found, peaks: Sequence[float]) -> Outcome:

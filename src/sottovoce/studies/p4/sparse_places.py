@@ -9,8 +9,9 @@ from typing import TypeAlias
 from sottovoce.studies.cells import Cell
 from sottovoce.studies.p4.sparse_answers import PAPERS, Truths, crowd, maes, ours
 from sottovoce.studies.p4.sparse_tables import Curves, Trials
+from sottovoce.studies.study import Size
 
-__all__ = ["QUICK_FROM", "VALUES", "Found", "Place", "along_epsilon", "along_sparsity", "gathered"]
+__all__ = ["VALUES", "Found", "Place", "along_epsilon", "along_sparsity", "gathered"]
 
 VALUES = 10
 """|Γ|: answers are 0, …, 9 (P4 §VI-A)."""
@@ -37,6 +38,10 @@ class Place:
                         trial, seed))
             for trial in range(trials)
         ]  # fmt: skip
+
+    def trials_of_ours(self, size: Size, full: int) -> int:
+        """In how many trials ours is read: so many in a full run, one in quick ones, or none."""
+        return full if size == "full" else int(self.epsilon >= QUICK_FROM)
 
 
 Found: TypeAlias = Mapping[Place, Trials]
