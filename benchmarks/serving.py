@@ -8,6 +8,7 @@ prints one JSON object. A submission has 20 answers, randomised, on 20 of 1,000 
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import signal
 import socket
@@ -51,16 +52,17 @@ uvicorn.run(app, port=int(sys.argv[1]), log_config=None, access_log=False, proxy
 
 
 class Server:
-    """A process that serves on a port of this machine."""
+    """A process that serves on a port of this machine; `log` is where it says what happens."""
 
-    def __init__(self, command: list[str]) -> None:
+    def __init__(self, command: list[str], log: Path | None = None) -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = int(free.getsockname()[1])
-        self.process = subprocess.Popen(
-            [sys.executable, *command, str(self.port)],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        with (log or Path(os.devnull)).open("w") as said:
+            self.process = subprocess.Popen(
+                [sys.executable, *command, str(self.port)],
+                stdout=subprocess.DEVNULL,
+                stderr=said,
+            )
         while True:
             try:
                 socket.create_connection(("127.0.0.1", self.port)).close()
@@ -77,11 +79,16 @@ class Server:
 
 
 class Campaign:
-    """An open campaign in a folder, its address for the load, and a requester's token."""
+    """An open campaign, its address for the load, and a requester's token.
 
-    def __init__(self, folder: Path, *, tasks: int = TASKS, answers: int = ANSWERS) -> None:
-        self.folder, self.tasks, self.answers = folder, tasks, answers
-        database = Database.at(folder)
+    It is in SQLite in the folder, or in the database at a URL.
+    """
+
+    def __init__(
+        self, folder: Path, url: str | None = None, *, tasks: int = TASKS, answers: int = ANSWERS
+    ) -> None:
+        self.folder, self.url, self.tasks, self.answers = folder, url, tasks, answers
+        database = Database.at(url or folder)
         upgrade(database)
         service = Service.on(database)
         policy = make_policy(
@@ -98,6 +105,7 @@ class Campaign:
         )
         self.invite = link.partition("#")[2]
         service.close()
+        folder.mkdir(parents=True, exist_ok=True)
         self.file = folder / "address.json"
         self.file.write_text(json.dumps({
             "campaign": self.id, "invite": self.invite, "policy": policy.hash, "tasks": names,
@@ -106,7 +114,7 @@ class Campaign:
 
     def fill(self, reports: int) -> None:
         """Reports that came before, through the same door but without HTTP."""
-        database, generator = Database.at(self.folder), np.random.default_rng(5)
+        database, generator = Database.at(self.url or self.folder), np.random.default_rng(5)
         workers = reports // self.answers
         for start in range(0, workers, 256):
             count = min(256, workers - start)

@@ -96,7 +96,7 @@ async def send(port: int, connections: int, requests: list[bytes]) -> dict[str, 
         await loop.create_connection(lambda: Sender(left, seen), "127.0.0.1", port)
         for _ in range(connections)
     ]
-    start = time.perf_counter()
+    start, busy = time.perf_counter(), time.process_time()
     for _, sender in pairs:
         sender.send()
     await asyncio.gather(*(sender.done for _, sender in pairs))
@@ -104,6 +104,7 @@ async def send(port: int, connections: int, requests: list[bytes]) -> dict[str, 
     seen.sort()
     return {
         "rate": len(requests) / took,
+        "load_cpu": time.process_time() - busy,
         "median": seen[len(seen) // 2],
         "p99": seen[int(len(seen) * 0.99)],
         "slowest": seen[-1],

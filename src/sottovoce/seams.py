@@ -8,7 +8,7 @@ under a secure sum.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Protocol, Self, TypeAlias
+from typing import Any, ClassVar, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
 import numpy.typing as npt
 
@@ -16,6 +16,7 @@ from sottovoce.model import (
     Alphabet,
     Cells,
     Claim,
+    Codes,
     Domain,
     FiniteChannel,
     FloatArray,
@@ -34,10 +35,13 @@ __all__ = [
     "CellMechanism",
     "Engine",
     "Kernel",
+    "Learnt",
     "Mechanism",
     "Randomness",
     "Release",
     "Step",
+    "SumsAggregator",
+    "WorkerStep",
 ]
 
 Kernel: TypeAlias = Callable[[Part, FloatArray], None]
@@ -157,6 +161,19 @@ class Step(Protocol):
         ...
 
 
+@runtime_checkable
+class WorkerStep(Step, Protocol):
+    """A step whose sums are workers': a cluster may keep them in several places.
+
+    What a sum holds for workers comes first, as many numbers for each, in their order; what it
+    holds for all together comes last.
+    """
+
+    def among(self, workers: Codes, count: int) -> Self:
+        """The same step for some of `count` workers alone, who are then numbered 0, 1, …."""
+        ...
+
+
 class Engine(Protocol):
     """Adds up a step over blocks of whole tasks, wherever they lie; maps over tasks."""
 
@@ -167,7 +184,12 @@ class Engine(Protocol):
 
     @property
     def tasks(self) -> Names:
-        """The vocabulary of tasks."""
+        """The names of the tasks at hand, whose rows `map` gives: on one machine, all of them."""
+        ...
+
+    @property
+    def task_count(self) -> int:
+        """How many tasks there are, here and elsewhere."""
         ...
 
     @property
@@ -180,7 +202,7 @@ class Engine(Protocol):
         ...
 
     def map(self, step: Step) -> FloatArray:
-        """The step's rows for all tasks, in the vocabulary's order."""
+        """The step's rows for the tasks at hand, in their order."""
         ...
 
 
@@ -194,4 +216,30 @@ class Aggregator(Protocol):
 
     def fit(self, engine: Engine) -> Result:
         """The truths, with weights and confidence; nothing is fitted in place."""
+        ...
+
+
+class Learnt(Protocol):
+    """What sums over all reports say: all that the truth of a task needs beside its own reports."""
+
+    def among(self, workers: Codes, count: int) -> Self:
+        """What is needed where only some of `count` workers occur, numbered 0, 1, …."""
+        ...
+
+
+L = TypeVar("L", bound=Learnt)
+
+
+class SumsAggregator(Aggregator, Protocol[L]):
+    """An aggregator that learns from sums first, and tells truths task by task afterwards.
+
+    The sums may be made anywhere, and the truths told wherever the tasks lie: `fit` is both.
+    """
+
+    def learn(self, engine: Engine) -> L:
+        """What the sums say. No map is asked for."""
+        ...
+
+    def tell(self, engine: Engine, learnt: L) -> Result:
+        """The result for the tasks at hand. No sum is asked for."""
         ...

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -18,9 +20,10 @@ from sottovoce.inference.steps.means import SquaredErrors, TaskMeans, WeightedMe
 from sottovoce.inference.steps.medians import AbsoluteErrors, WeightedMedians
 from sottovoce.inference.steps.peers import PeerAgreements, WorkerLabels
 from sottovoce.inference.steps.sets import KindCounts, SetCoins, SetPosteriors, Sets
+from sottovoce.inference.steps.spreads import SpreadBetween, SpreadFrom, SpreadWithin
 from sottovoce.inference.steps.votes import Agreements, Votes
 from sottovoce.model import Domain, FloatArray, Reports
-from sottovoce.seams import Step
+from sottovoce.seams import Step, WorkerStep
 
 WORKERS, TASKS = 11, 40
 EMPTY = (0, 17, 18, 39)
@@ -94,10 +97,13 @@ NUMBER_SUMS: Mapping[str, Maker] = {
     ),
     "squared errors with a prior": lambda rng, k: SquaredErrors(weights(rng), 1.0, "variance"),
     "task means": lambda rng, k: TaskMeans(),
+    "spread within tasks": lambda rng, k: SpreadWithin(),
+    "spread between tasks": lambda rng, k: SpreadBetween(1000.0),
+    "spread from a centre": lambda rng, k: SpreadFrom(1000.0),
     "absolute errors": lambda rng, k: AbsoluteErrors(weights(rng)),
     "absolute errors with ties": lambda rng, k: AbsoluteErrors(np.ones(WORKERS)),
-    "leave one out": lambda rng, k: LeaveOneOut(weights(rng), rng.uniform(0.5, 2.0, TASKS)),
-    "leave one out with a prior": lambda rng, k: LeaveOneOut(weights(rng), np.ones(TASKS), 1.0),
+    "leave one out": lambda rng, k: LeaveOneOut(weights(rng)),
+    "leave one out with a prior": lambda rng, k: LeaveOneOut(weights(rng), 2.5, 1.0),
 }
 NUMBER_MAPS: Mapping[str, Maker] = {
     "answer counts": lambda rng, k: AnswerCounts(),
@@ -196,6 +202,31 @@ def test_a_part_without_answers_is_taken(make: Maker, labels: int, is_map: bool)
     step, layout = made(make, labels)
     value = step(layout.part(17, 19))
     assert np.isfinite(value).all()
+
+
+@EVERY_STEP
+def test_sums_of_some_workers_come_first_and_those_of_all_last(
+    make: Maker, labels: int, is_map: bool
+) -> None:
+    step, _ = made(make, labels)
+    if is_map or not isinstance(step, WorkerStep):
+        pytest.skip("has no sums of workers")
+    some = np.array([2, 5, 7], np.int32)
+    narrow = step.among(some, WORKERS)
+    tail = math.prod(step.among(some[:0], WORKERS).shape)
+    each = (math.prod(step.shape) - tail) // WORKERS
+    assert math.prod(narrow.shape) == each * len(some) + tail
+    # Where nobody else answered, the sums of the few are those of all.
+    rng = np.random.default_rng(labels)
+    table = reports(rng, labels)
+    kept = np.isin(table.worker, some)
+    few = replace(table, worker=table.worker[kept], task=table.task[kept], value=table.value[kept])
+    worker = np.searchsorted(some, few.worker).astype(np.int32)
+    renumbered = replace(few, worker=worker, workers=some)
+    whole = step(arrange(few, use_kernels=False).part(0, TASKS)).reshape(-1)
+    found = narrow(arrange(renumbered, use_kernels=False).part(0, TASKS)).reshape(-1)
+    theirs = whole[: WORKERS * each].reshape(WORKERS, -1)[some].reshape(-1)
+    assert_close(found, np.concatenate([theirs, whole[WORKERS * each :]]))
 
 
 @pytest.mark.parametrize("answers", [15, 16, 17, 33, 5_000])

@@ -14,17 +14,24 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Connection
 
+from sottovoce.campaign.report_columns import (
+    COUNT,
+    NUMBER,
+    TEXT,
+    label_column,
+    label_texts,
+    report_column,
+    reporting_mechanism,
+    stamped,
+)
 from sottovoce.campaign.results import certainty_name, truth_columns, worker_columns
 from sottovoce.campaign.sealed.opening import slot_names
 from sottovoce.campaign.service import Service
 from sottovoce.campaign.shelf import Shelved
 from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.admitting import code_type
-from sottovoce.mechanisms.policies import mechanism_of, sealed_of
-from sottovoce.mechanisms.sampling import Sampled
-from sottovoce.mechanisms.tables import report_domain, written_reports
-from sottovoce.model import Alphabet, Domain, Label, label_text
-from sottovoce.seams import Mechanism
+from sottovoce.mechanisms.policies import sealed_of
+from sottovoce.model import Alphabet
 from sottovoce.stores.database.campaigns import Stored, task_names, tasks_at
 from sottovoce.stores.database.opened import find_opened
 from sottovoce.stores.database.packed import (
@@ -49,8 +56,6 @@ __all__ = [
 
 ROWS = 50_000
 """Rows of a result that are written at once."""
-
-TEXT, NUMBER, COUNT = "VARCHAR", "DOUBLE", "BIGINT"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,34 +86,30 @@ class _Rows:
 
 def reports_table(connection: Connection, stored: Stored) -> Table:
     """Worker, task and report, as `perturb` writes them."""
-    mechanism, domain = _mechanism(stored), stored.campaign.terms.policy.domain
+    report = report_column(stored)
     words: dict[str, Sequence[Any]] = {"task": task_names(connection, stored.number)}
-    written = report_domain(mechanism.alphabet, domain)
-    kind, report = NUMBER, _stamped("report", stored)
-    if isinstance(written, Domain) and not written.is_numeric:
-        kind, words[report] = _labels(written)
-    elif mechanism.alphabet is Alphabet.SUBSETS:
-        kind = TEXT
+    if report.labels is not None:
+        words[report.name] = report.labels
 
     def chunks() -> Iterator[Chunk]:
         for rows in _by_worker(connection, stored):
-            codes = rows.code.tolist() if report in words else _written(rows, mechanism, domain)
-            yield rows.workers(), rows.task.tolist(), codes
+            codes = rows.code if report.name in words else report.written(rows.code)
+            yield rows.workers(), rows.task.tolist(), codes.tolist()
 
-    kinds = {"worker": TEXT, "task": TEXT, report: kind}
+    kinds = {"worker": TEXT, "task": TEXT, report.name: report.kind}
     return Table(kinds, count_reports(connection, stored.number), chunks(), words)
 
 
 def crowdkit_table(connection: Connection, stored: Stored) -> Table:
     """Task, worker and label: a row for each label that a report votes for, none for NULL."""
-    mechanism, domain = _mechanism(stored), stored.campaign.terms.policy.domain
+    mechanism, domain = reporting_mechanism(stored), stored.campaign.terms.policy.domain
     if domain.is_numeric or mechanism.alphabet not in _VOTING:
         raise Refused(
             Reason.NOT_FOUND,
             "the reports of this campaign are no labels, and crowd-kit's tables hold labels: take "
             "reports.csv",
         )
-    kind, labels = _labels(domain)
+    kind, labels = label_column(domain)
     counted = sum(len(_votes(rows, mechanism)[0]) for rows in _by_worker(connection, stored))
 
     def chunks() -> Iterator[Chunk]:
@@ -125,16 +126,16 @@ def truths_table(service: Service, connection: Connection, stored: Stored) -> Ta
     """Task, truth, confidence or standard error, and answers; by the task's place."""
     shelved = _shelved(service, connection, stored)
     policy = stored.campaign.terms.policy
-    kind = NUMBER if shelved.columns.is_numeric else _labels(policy.domain)[0]
+    kind = NUMBER if shelved.columns.is_numeric else label_column(policy.domain)[0]
     total = len(shelved.columns.place)
 
     def chunks() -> Iterator[Chunk]:
         for start in range(0, total, ROWS):
             rows = np.arange(start, min(start + ROWS, total))
             task, truth, *others = truth_columns(shelved, policy, rows).values()
-            yield task, _texts(truth) if kind == TEXT else truth, *others
+            yield task, label_texts(truth) if kind == TEXT else truth, *others
 
-    names = ("task", _stamped("truth", stored), certainty_name(shelved), "answers")
+    names = ("task", stamped("truth", stored), certainty_name(shelved), "answers")
     return Table(dict(zip(names, (TEXT, kind, NUMBER, COUNT), strict=True)), total, chunks())
 
 
@@ -146,7 +147,7 @@ def workers_table(service: Service, connection: Connection, stored: Stored) -> T
         list(worker_columns(shelved, start, start + ROWS).values())
         for start in range(0, total, ROWS)
     )
-    kinds = {"worker": TEXT, _stamped("weight", stored): NUMBER, "answers": COUNT}
+    kinds = {"worker": TEXT, stamped("weight", stored): NUMBER, "answers": COUNT}
     return Table(kinds, total, chunks)
 
 
@@ -188,34 +189,9 @@ def tasks_table(connection: Connection, stored: Stored) -> Table:
     return Table(dict.fromkeys(("task", "text", "image"), TEXT), total, chunks())
 
 
-def _stamped(column: str, stored: Stored) -> str:
-    return f"simulated_{column}" if stored.campaign.simulated else column
-
-
-def _mechanism(stored: Stored) -> Mechanism:
-    if stored.campaign.terms.policy.sealed:
-        raise Refused(
-            Reason.NOT_FOUND,
-            "the reports of a sealed campaign can be read by nobody: take totals.csv or truths.csv",
-        )
-    mechanism = mechanism_of(stored.campaign.terms.policy)
-    return mechanism.mechanism if isinstance(mechanism, Sampled) else mechanism
-
-
-def _labels(domain: Domain) -> tuple[str, list[Label]]:
-    """The type of a column of labels, and the labels: integers if all are, else texts."""
-    if all(isinstance(label, int) for label in domain.labels):
-        return COUNT, list(domain.labels)
-    return TEXT, _texts(domain.labels)
-
-
-def _texts(labels: Sequence[Label]) -> list[Label]:
-    return [label_text(label) for label in labels]
-
-
 def _by_worker(connection: Connection, stored: Stored) -> Iterator[_Rows]:
     campaign = stored.campaign
-    kind = code_type(_mechanism(stored).alphabet)
+    kind = code_type(reporting_mechanism(stored).alphabet)
     for packed in packed_by_worker(connection, stored.number, kind, block=campaign.block):
         yield _sorted(packed)
 
@@ -225,15 +201,6 @@ def _sorted(packed: Packed) -> _Rows:
     worker = np.repeat(submission, packed.count)
     order = np.lexsort((packed.task, worker))
     return _Rows(worker[order], packed.task[order], packed.code[order], names_of(pseudonyms))
-
-
-def _written(rows: _Rows, mechanism: Mechanism, domain: Domain) -> list[Any]:
-    if mechanism.alphabet is not Alphabet.SUBSETS:
-        return written_reports(rows.code, mechanism.alphabet, domain)
-    # There are far fewer sets than reports, and each takes a while to write.
-    masks, places = np.unique(rows.code, return_inverse=True)
-    sets = written_reports(masks, mechanism.alphabet, domain)
-    return [sets[place] for place in places.tolist()]
 
 
 _VOTING = (Alphabet.LABELS, Alphabet.LABELS_OR_NULL, Alphabet.SUBSETS)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.cli import screen
+from sottovoce.cli import parting, screen
 from sottovoce.cli.options import DATA_FOLDER, DatabaseUrlOption, DataOption
 from sottovoce.cli.storing import counting_rows, opened
 from sottovoce.errors import UsageError
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-app = typer.Typer(no_args_is_help=True, help="The service's database: upgrade it, check it.")
+app = typer.Typer(
+    no_args_is_help=True, help="The service's database: upgrade it, check it, export it."
+)
 
 BackupOption = Annotated[
     Path | None,
@@ -83,6 +85,9 @@ def check(data: DataOption = DATA_FOLDER, database_url: DatabaseUrlOption = None
             screen.note(f"{name_of(database)}: {len(faults):,} faults; restore a backup, or ask")
             raise typer.Exit(1)
         screen.say(f"{name_of(database)} is sound")
+
+
+app.command("export-reports")(parting.export_reports)
 
 
 def _make(database: Database, *, dry_run: bool) -> None:

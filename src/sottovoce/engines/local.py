@@ -61,6 +61,10 @@ class LocalEngine:
         return self._tasks
 
     @property
+    def task_count(self) -> int:
+        return len(self._tasks)
+
+    @property
     def domain(self) -> Domain:
         return self._domain
 

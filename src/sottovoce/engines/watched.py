@@ -29,6 +29,10 @@ class WatchedEngine:
         return self._engine.tasks
 
     @property
+    def task_count(self) -> int:
+        return self._engine.task_count
+
+    @property
     def domain(self) -> Domain:
         return self._engine.domain
 

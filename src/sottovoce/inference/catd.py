@@ -14,7 +14,7 @@ from sottovoce.inference.kinds import ANY
 from sottovoce.inference.losses import losses
 from sottovoce.inference.parameters import check_parameters
 from sottovoce.inference.steps.counts import AnswersPerWorker
-from sottovoce.inference.weighing import weighted_result
+from sottovoce.inference.weighing import Weighed, weigh, weighted_result
 from sottovoce.model import FloatArray, Kind, Result
 from sottovoce.seams import Engine
 
@@ -47,6 +47,9 @@ class CATD:
             raise UsageError(f"CATD's alpha must lie between 0 and 1, not {self.alpha}")
 
     def fit(self, engine: Engine) -> Result:
+        return self.tell(engine, self.learn(engine))
+
+    def learn(self, engine: Engine) -> Weighed:
         from scipy.special import chdtri
 
         start = np.full(len(engine.workers), 1 / len(engine.workers))
@@ -58,5 +61,7 @@ class CATD:
             squares = relative_losses(losses(engine, weights, "none"), answered)
             return shared(quantile / squares, answered)
 
-        settled = settle(self, update, start, answered)
-        return weighted_result(self, engine, settled)
+        return weigh(engine, settle(self, update, start, answered))
+
+    def tell(self, engine: Engine, learnt: Weighed) -> Result:
+        return weighted_result(self, engine, learnt)

@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from sottovoce.inference.iterating import Settled
 from sottovoce.inference.kinds import ANY
 from sottovoce.inference.outcome import label_result, number_result
-from sottovoce.inference.steps.counts import AnswerCounts, LabelCounts
-from sottovoce.inference.steps.means import TaskMeans, WeightedMeans
-from sottovoce.model import Kind, Result
+from sottovoce.inference.steps.counts import LabelCounts
+from sottovoce.inference.steps.means import TaskMeans
+from sottovoce.inference.steps.spreads import SpreadBetween
+from sottovoce.model import Codes, FloatArray, Kind, Result
 from sottovoce.seams import Engine
 
-__all__ = ["Constant"]
+__all__ = ["Common", "Constant"]
+
+
+class Common(NamedTuple):
+    """What every task is told: the shares of labels, or a mean and how far tasks' means are off."""
+
+    nobody: Settled
+    row: FloatArray
+    error: float
+
+    def among(self, workers: Codes, count: int) -> Common:
+        """The same for some of the workers."""
+        return self._replace(nobody=self.nobody.among(workers, count))
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +43,20 @@ class Constant:
     takes: ClassVar[frozenset[Kind]] = ANY
 
     def fit(self, engine: Engine) -> Result:
+        return self.tell(engine, self.learn(engine))
+
+    def learn(self, engine: Engine) -> Common:
         nobody = Settled(np.zeros(len(engine.workers)), 1, converged=True)
-        tasks = len(engine.tasks)
         if not engine.domain.is_numeric:
             counts = engine.total(LabelCounts(engine.domain.size))
-            posterior = np.tile(counts / counts.sum(), (tasks, 1))
-            return label_result(self, engine, posterior, nobody)
+            return Common(nobody, counts / counts.sum(), 0.0)
         count, total = engine.total(TaskMeans())
-        truths = np.full(tasks, total / count)
-        answered = engine.map(AnswerCounts()) > 0
-        task_means = engine.map(WeightedMeans(np.ones(len(engine.workers))))[answered, 0]
-        error = np.sqrt(np.mean(np.square(task_means - total / count)))
-        return number_result(self, engine, truths, nobody, standard_error=np.full(tasks, error))
+        squares, answered = engine.total(SpreadBetween(total / count))
+        return Common(nobody, np.array([total / count]), float(np.sqrt(squares / answered)))
+
+    def tell(self, engine: Engine, learnt: Common) -> Result:
+        rows = np.tile(learnt.row, (len(engine.tasks), 1))
+        if not engine.domain.is_numeric:
+            return label_result(self, engine, rows, learnt.nobody)
+        errors = np.full(len(rows), learnt.error)
+        return number_result(self, engine, rows[:, 0], learnt.nobody, standard_error=errors)

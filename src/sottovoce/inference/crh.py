@@ -12,7 +12,7 @@ from sottovoce.inference.kinds import ANY
 from sottovoce.inference.losses import losses
 from sottovoce.inference.parameters import check_parameters
 from sottovoce.inference.steps.counts import AnswersPerWorker
-from sottovoce.inference.weighing import weighted_result
+from sottovoce.inference.weighing import Weighed, weigh, weighted_result
 from sottovoce.model import FloatArray, Kind, Result
 from sottovoce.seams import Engine
 
@@ -47,14 +47,19 @@ class CRH:
         check_parameters(self)
 
     def fit(self, engine: Engine) -> Result:
+        return self.tell(engine, self.learn(engine))
+
+    def learn(self, engine: Engine) -> Weighed:
         start = np.ones(len(engine.workers))
         answered = engine.total(AnswersPerWorker(len(start)))
 
         def update(weights: FloatArray) -> FloatArray:
             return crh_weights(losses(engine, weights, self.scaling) / np.maximum(answered, 1))
 
-        settled = settle(self, update, start, answered)
-        return weighted_result(self, engine, settled)
+        return weigh(engine, settle(self, update, start, answered))
+
+    def tell(self, engine: Engine, learnt: Weighed) -> Result:
+        return weighted_result(self, engine, learnt)
 
 
 def crh_weights(loss: FloatArray) -> FloatArray:

@@ -12,6 +12,7 @@ from sottovoce.inference.compiling import COMPILED_FROM
 from sottovoce.inference.exact import split
 from sottovoce.inference.iterating import Settled
 from sottovoce.inference.kinds import LABELS
+from sottovoce.inference.narrowing import narrowed
 from sottovoce.inference.outcome import label_result
 from sottovoce.inference.parameters import check_parameters
 from sottovoce.inference.rounding import steady
@@ -39,6 +40,10 @@ class Parameters(NamedTuple):
     errors: FloatArray
     prior: FloatArray
 
+    def among(self, workers: Codes, count: int) -> Parameters:
+        """The parameters of some of the workers."""
+        return self._replace(errors=narrowed(self.errors, workers, count))
+
 
 class Expectation(NamedTuple):
     """Where EM ended: the parameters of the last E step and of the M step after it."""
@@ -47,6 +52,11 @@ class Expectation(NamedTuple):
     fitted: Parameters
     bounds: tuple[float, ...]
     converged: bool
+
+    def among(self, workers: Codes, count: int) -> Expectation:
+        """Where it ended for some of the workers."""
+        used, fitted = (each.among(workers, count) for each in (self.used, self.fitted))
+        return self._replace(used=used, fitted=fitted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,21 +91,26 @@ class DawidSkene:
         check_parameters(self)
 
     def fit(self, engine: Engine) -> Result:
-        labels = engine.domain.size
+        return self.tell(engine, self.learn(engine))
+
+    def learn(self, engine: Engine) -> Expectation:
         self._check_known(engine)
-        ended = self.expect(engine, self.start(engine))
-        posterior = self.posterior(engine, ended.used)
-        confusions = ended.fitted.errors.reshape(-1, labels, labels).transpose(0, 2, 1)
+        return self.expect(engine, self.start(engine))
+
+    def tell(self, engine: Engine, learnt: Expectation) -> Result:
+        labels = engine.domain.size
+        posterior = self.posterior(engine, learnt.used)
+        confusions = learnt.fitted.errors.reshape(-1, labels, labels).transpose(0, 2, 1)
         idle = ~confusions.any(axis=(1, 2), keepdims=True)
         confusions = np.where(idle, 1 / labels, confusions)  # no answers: any is as likely
-        accuracy = np.einsum("t,wtt->w", ended.fitted.prior, confusions)
+        accuracy = np.einsum("t,wtt->w", learnt.fitted.prior, confusions)
         return label_result(
             self,
             engine,
             posterior,
-            Settled(accuracy, len(ended.bounds), ended.converged),
+            Settled(accuracy, len(learnt.bounds), learnt.converged),
             confusions=confusions,
-            prior=ended.fitted.prior,
+            prior=learnt.fitted.prior,
         )
 
     def start(self, engine: Engine) -> Parameters:
@@ -125,9 +140,9 @@ class DawidSkene:
     def _check_known(self, engine: Engine) -> None:
         if self.known is None:
             return
-        if self.known.shape != (len(engine.tasks),):
+        if self.known.shape != (engine.task_count,):
             raise UsageError(
-                f"known has one label (or -1) for each of the {len(engine.tasks):,} tasks, "
+                f"known has one label (or -1) for each of the {engine.task_count:,} tasks, "
                 f"not shape {self.known.shape}"
             )
         if not np.all((self.known >= -1) & (self.known < engine.domain.size)):

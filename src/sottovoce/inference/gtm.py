@@ -12,9 +12,9 @@ from sottovoce.inference.iterating import settle
 from sottovoce.inference.kinds import NUMBERS
 from sottovoce.inference.outcome import number_result
 from sottovoce.inference.parameters import check_parameters
-from sottovoce.inference.standard_errors import standard_errors
 from sottovoce.inference.steps.counts import AnswersPerWorker
 from sottovoce.inference.steps.means import SquaredErrors, WeightedMeans
+from sottovoce.inference.weighing import Weighed, weigh
 from sottovoce.model import FloatArray, Kind, Result
 from sottovoce.seams import Engine
 
@@ -48,6 +48,9 @@ class GTM:
             raise UsageError("GTM's inverse-gamma prior needs alpha > 0 and beta > 0")
 
     def fit(self, engine: Engine) -> Result:
+        return self.tell(engine, self.learn(engine))
+
+    def learn(self, engine: Engine) -> Weighed:
         start = np.ones(len(engine.workers))
         answered = engine.total(AnswersPerWorker(len(start)))
 
@@ -55,7 +58,9 @@ class GTM:
             squares = engine.total(SquaredErrors(precision, prior=1.0, scaling="variance"))
             return (2 * (self.alpha + 1) + answered) / (2 * self.beta + squares)
 
-        settled = settle(self, update, start, answered)
-        truths = engine.map(WeightedMeans(settled.weights, prior=1.0))[:, 0]
-        errors = standard_errors(engine, settled.weights, prior=1.0)
-        return number_result(self, engine, truths, settled, standard_error=errors)
+        return weigh(engine, settle(self, update, start, answered), prior=1.0)
+
+    def tell(self, engine: Engine, learnt: Weighed) -> Result:
+        truths = engine.map(WeightedMeans(learnt.settled.weights, prior=1.0))[:, 0]
+        errors = learnt.standard_errors(engine)
+        return number_result(self, engine, truths, learnt.settled, standard_error=errors)

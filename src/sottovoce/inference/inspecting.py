@@ -138,7 +138,7 @@ def _numbers(
 ) -> tuple[float | None, float, tuple[Suspicion, ...]]:
     workers = len(engine.workers)
     even = np.ones(workers)
-    squares, compared = engine.total(LeaveOneOut(even, np.ones(len(engine.tasks)))).T
+    squares, compared = engine.total(LeaveOneOut(even)).T
     means = engine.map(WeightedMeans(even))[:, 0]
     if not compared.any():
         return None, 0.0, ()

@@ -13,7 +13,7 @@ from sottovoce.inference.kinds import NUMBERS
 from sottovoce.inference.parameters import check_parameters
 from sottovoce.inference.steps.counts import AnswersPerWorker
 from sottovoce.inference.steps.means import SquaredErrors
-from sottovoce.inference.weighing import weighted_result
+from sottovoce.inference.weighing import Weighed, weigh, weighted_result
 from sottovoce.model import FloatArray, Kind, Result
 from sottovoce.seams import Engine
 
@@ -41,6 +41,9 @@ class InverseDeviation:
         check_parameters(self)
 
     def fit(self, engine: Engine) -> Result:
+        return self.tell(engine, self.learn(engine))
+
+    def learn(self, engine: Engine) -> Weighed:
         start = np.full(len(engine.workers), 1 / len(engine.workers))
         answered = engine.total(AnswersPerWorker(len(start)))
 
@@ -48,5 +51,7 @@ class InverseDeviation:
             variance = engine.total(SquaredErrors(quality)) / np.maximum(answered, 1)
             return shared(1 / np.sqrt(relative_losses(variance, answered)), answered)
 
-        settled = settle(self, update, start, answered)
-        return weighted_result(self, engine, settled)
+        return weigh(engine, settle(self, update, start, answered))
+
+    def tell(self, engine: Engine, learnt: Weighed) -> Result:
+        return weighted_result(self, engine, learnt)

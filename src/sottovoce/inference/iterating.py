@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from sottovoce.inference.rounding import steady
-from sottovoce.model import FloatArray
+from sottovoce.model import Codes, FloatArray
 
 __all__ = ["Limits", "Settled", "settle"]
 
@@ -19,6 +19,10 @@ class Settled(NamedTuple):
     weights: FloatArray
     rounds: int
     converged: bool
+
+    def among(self, workers: Codes, count: int) -> Settled:
+        """Where it ended for some of the workers."""
+        return self._replace(weights=self.weights[workers])
 
 
 class Limits(Protocol):

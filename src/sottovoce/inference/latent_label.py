@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -20,10 +20,24 @@ from sottovoce.inference.steps.confusions import (
     Posteriors,
     VoteConfusions,
 )
-from sottovoce.model import Kind, Result
+from sottovoce.model import Codes, Kind, Result
 from sottovoce.seams import Engine
 
-__all__ = ["LatentLabel"]
+__all__ = ["LatentLabel", "LatentParameters"]
+
+
+class LatentParameters(NamedTuple):
+    """Where EM ended: the parameters of the last E step and of the M step after it."""
+
+    used: Parameters
+    fitted: Parameters
+    rounds: int
+    converged: bool
+
+    def among(self, workers: Codes, count: int) -> LatentParameters:
+        """Where it ended for some of the workers."""
+        used, fitted = (each.among(workers, count) for each in (self.used, self.fitted))
+        return self._replace(used=used, fitted=fitted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +68,9 @@ class LatentLabel:
             raise UsageError(f"floor must lie between 0 and 1/2, not {self.floor}")
 
     def fit(self, engine: Engine) -> Result:
+        return self.tell(engine, self.learn(engine))
+
+    def learn(self, engine: Engine) -> LatentParameters:
         if engine.domain.size != 2:
             raise UsageError(
                 f"latent-label is for two labels and the domain has {engine.domain.size}; "
@@ -69,10 +86,14 @@ class LatentLabel:
             quality = float(np.sum(sums.counts * np.log(used.errors)))
             quality += float(sums.tasks @ np.log(fitted.prior))
             converged = abs(quality - before) < self.tolerance * abs(quality)
-        posterior = engine.map(Posteriors(*used))
+        return LatentParameters(used, fitted, rounds, converged)
+
+    def tell(self, engine: Engine, learnt: LatentParameters) -> Result:
+        fitted = learnt.fitted
+        posterior = engine.map(Posteriors(*learnt.used))
         confusions = fitted.errors.reshape(-1, 2, 2).transpose(0, 2, 1)
         accuracy = np.einsum("t,wtt->w", fitted.prior, confusions)
-        settled = Settled(accuracy, rounds, converged)
+        settled = Settled(accuracy, learnt.rounds, learnt.converged)
         return label_result(
             self, engine, posterior, settled, confusions=confusions, prior=fitted.prior
         )

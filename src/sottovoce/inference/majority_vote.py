@@ -31,10 +31,16 @@ class MajorityVote:
     takes: ClassVar[frozenset[Kind]] = LABELS
 
     def fit(self, engine: Engine) -> Result:
-        workers, labels = len(engine.workers), engine.domain.size
-        even = np.ones(workers)
-        agreement, answered = engine.total(Agreements(even, labels)).T
+        return self.tell(engine, self.learn(engine))
+
+    def learn(self, engine: Engine) -> Settled:
+        even = np.ones(len(engine.workers))
+        agreement, answered = engine.total(Agreements(even, engine.domain.size)).T
         overall = agreement.sum() / answered.sum()
         agreement = np.where(answered > 0, agreement / np.maximum(answered, 1), overall)
-        posterior = engine.map(Votes(even, labels, share=True))
-        return label_result(self, engine, posterior, Settled(agreement, 1, converged=True))
+        return Settled(agreement, 1, converged=True)
+
+    def tell(self, engine: Engine, learnt: Settled) -> Result:
+        even = np.ones(len(learnt.weights))
+        posterior = engine.map(Votes(even, engine.domain.size, share=True))
+        return label_result(self, engine, posterior, learnt)

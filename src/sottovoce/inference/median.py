@@ -9,6 +9,7 @@ import numpy as np
 
 from sottovoce.inference.iterating import Settled
 from sottovoce.inference.kinds import NUMBERS
+from sottovoce.inference.weighing import Weighed, weigh
 from sottovoce.inference.weighted_median import median_result
 from sottovoce.model import Kind, Result
 from sottovoce.seams import Engine
@@ -24,4 +25,10 @@ class Median:
     takes: ClassVar[frozenset[Kind]] = NUMBERS
 
     def fit(self, engine: Engine) -> Result:
-        return median_result(self, engine, Settled(np.ones(len(engine.workers)), 1, converged=True))
+        return self.tell(engine, self.learn(engine))
+
+    def learn(self, engine: Engine) -> Weighed:
+        return weigh(engine, Settled(np.ones(len(engine.workers)), 1, converged=True))
+
+    def tell(self, engine: Engine, learnt: Weighed) -> Result:
+        return median_result(self, engine, learnt)

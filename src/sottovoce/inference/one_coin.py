@@ -17,7 +17,7 @@ from sottovoce.inference.steps.coins import Coins, CoinSums, VoteCoins
 from sottovoce.inference.steps.confusions import FLOOR
 from sottovoce.inference.steps.counts import AnswersPerWorker
 from sottovoce.inference.steps.votes import Votes, softmax
-from sottovoce.model import FloatArray, Kind, Result
+from sottovoce.model import Codes, FloatArray, Kind, Result
 from sottovoce.seams import Engine
 
 __all__ = ["Coin", "CoinExpectation", "OneCoin"]
@@ -28,6 +28,10 @@ class Coin(NamedTuple):
 
     skill: FloatArray
     prior: FloatArray
+
+    def among(self, workers: Codes) -> Coin:
+        """The parameters of some of the workers."""
+        return self._replace(skill=self.skill[workers])
 
     @property
     def log_right(self) -> FloatArray:
@@ -59,6 +63,11 @@ class CoinExpectation(NamedTuple):
     bounds: tuple[float, ...]
     converged: bool
 
+    def among(self, workers: Codes, count: int) -> CoinExpectation:
+        """Where it ended for some of the workers."""
+        used, fitted = (each.among(workers) for each in (self.used, self.fitted))
+        return self._replace(used=used, fitted=fitted)
+
 
 @dataclass(frozen=True, slots=True)
 class OneCoin:
@@ -82,13 +91,18 @@ class OneCoin:
         check_parameters(self)
 
     def fit(self, engine: Engine) -> Result:
-        ended = self.expect(engine)
+        return self.tell(engine, self.learn(engine))
+
+    def learn(self, engine: Engine) -> CoinExpectation:
+        return self.expect(engine)
+
+    def tell(self, engine: Engine, learnt: CoinExpectation) -> Result:
         return label_result(
             self,
             engine,
-            self.posterior(engine, ended.used),
-            Settled(ended.fitted.skill, len(ended.bounds), ended.converged),
-            prior=ended.fitted.prior,
+            self.posterior(engine, learnt.used),
+            Settled(learnt.fitted.skill, len(learnt.bounds), learnt.converged),
+            prior=learnt.fitted.prior,
         )
 
     def expect(self, engine: Engine) -> CoinExpectation:

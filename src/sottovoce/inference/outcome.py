@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from sottovoce.inference.compiling import COMPILED_FROM, compiled
 from sottovoce.inference.iterating import Settled
@@ -116,11 +117,10 @@ def number_result(
     answers = _answers(engine)
     if domain is None:
         domain = engine.domain
-        empty, known = answers == 0, truths[answers > 0]
-        spread = np.sqrt(np.var(known) + np.mean(np.square(standard_error[answers > 0])))
+        if (answers == 0).any():
+            truths, standard_error = _filled(truths, standard_error, answers > 0)
         # A mean of numbers in the range can leave it by a rounding error, never by more.
-        truths = np.clip(np.where(empty, known.mean(), truths), domain.low, domain.high)
-        standard_error = np.where(empty, spread, standard_error)
+        truths = np.clip(truths, domain.low, domain.high)
     return Result(
         engine.tasks,
         engine.workers,
@@ -133,6 +133,14 @@ def number_result(
         _provenance(method),
         standard_error=standard_error,
     )
+
+
+def _filled(
+    truths: FloatArray, errors: FloatArray, answered: npt.NDArray[np.bool_]
+) -> tuple[FloatArray, FloatArray]:
+    known = truths[answered]
+    spread = np.sqrt(np.var(known) + np.mean(np.square(errors[answered])))
+    return np.where(answered, truths, known.mean()), np.where(answered, errors, spread)
 
 
 def _answers(engine: Engine) -> np.ndarray[Any, np.dtype[np.int64]]:

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from sottovoce.inference.iterating import settle
+from sottovoce.inference.iterating import Settled, settle
 from sottovoce.inference.kinds import LABELS
 from sottovoce.inference.outcome import label_result
 from sottovoce.inference.parameters import check_parameters
@@ -50,20 +50,25 @@ class TD:
         check_parameters(self)
 
     def fit(self, engine: Engine) -> Result:
+        return self.tell(engine, self.learn(engine))
+
+    def learn(self, engine: Engine) -> Settled:
         labels = engine.domain.size
         odds_of = labels if self.weight == "sound" else 2
 
         answered = engine.total(AnswersPerWorker(len(engine.workers)))
-        by = np.maximum(answered, 1) if self.divide_by == "answered" else len(engine.tasks)
+        by = np.maximum(answered, 1) if self.divide_by == "answered" else engine.task_count
 
         def update(weights: FloatArray) -> FloatArray:
             agreement = engine.total(Agreements(weights, labels))[:, 0]
             return log_odds(agreement / by, odds_of)
 
         start = np.ones(len(engine.workers))
-        settled = settle(self, update, start, answered)
-        posterior = softmax(engine.map(Votes(settled.weights, labels)))
-        return label_result(self, engine, posterior, settled)
+        return settle(self, update, start, answered)
+
+    def tell(self, engine: Engine, learnt: Settled) -> Result:
+        posterior = softmax(engine.map(Votes(learnt.weights, engine.domain.size)))
+        return label_result(self, engine, posterior, learnt)
 
 
 def log_odds(accuracy: FloatArray, labels: int) -> FloatArray:

@@ -8,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 
 from sottovoce.inference.crh import crh_weights
-from sottovoce.inference.iterating import Settled, settle
+from sottovoce.inference.iterating import settle
 from sottovoce.inference.kinds import NUMBERS
 from sottovoce.inference.outcome import Method, number_result
 from sottovoce.inference.parameters import check_parameters
-from sottovoce.inference.standard_errors import standard_errors
 from sottovoce.inference.steps.counts import AnswersPerWorker
 from sottovoce.inference.steps.medians import AbsoluteErrors, WeightedMedians
+from sottovoce.inference.weighing import Weighed, weigh
 from sottovoce.model import FloatArray, Kind, Result
 from sottovoce.seams import Engine
 
@@ -46,19 +46,23 @@ class WeightedMedian:
         check_parameters(self)
 
     def fit(self, engine: Engine) -> Result:
+        return self.tell(engine, self.learn(engine))
+
+    def learn(self, engine: Engine) -> Weighed:
         start = np.ones(len(engine.workers))
         answered = engine.total(AnswersPerWorker(len(start)))
 
         def update(weights: FloatArray) -> FloatArray:
             return crh_weights(engine.total(AbsoluteErrors(weights)) / np.maximum(answered, 1))
 
-        settled = settle(self, update, start, answered)
-        return median_result(self, engine, settled)
+        return weigh(engine, settle(self, update, start, answered))
+
+    def tell(self, engine: Engine, learnt: Weighed) -> Result:
+        return median_result(self, engine, learnt)
 
 
-def median_result(method: Method, engine: Engine, settled: Settled) -> Result:
+def median_result(method: Method, engine: Engine, learnt: Weighed) -> Result:
     """The weighted medians; their standard error is the mean's times √(π/2)."""
-    weights = settled.weights
-    truths = engine.map(WeightedMedians(weights))[:, 0]
-    errors = MEDIAN_OVER_MEAN * standard_errors(engine, weights)
-    return number_result(method, engine, truths, settled, standard_error=errors)
+    truths = engine.map(WeightedMedians(learnt.settled.weights))[:, 0]
+    errors = MEDIAN_OVER_MEAN * learnt.standard_errors(engine)
+    return number_result(method, engine, truths, learnt.settled, standard_error=errors)

@@ -16,10 +16,10 @@ from sottovoce.inference.kinds import LABELS
 from sottovoce.inference.outcome import label_result
 from sottovoce.inference.parameters import check_parameters
 from sottovoce.inference.steps.sets import Sets
-from sottovoce.model import Domain, FloatArray, Kind, Result, SetChannel
+from sottovoce.model import Codes, Domain, FloatArray, Kind, Result, SetChannel
 from sottovoce.seams import Engine
 
-__all__ = ["AwareLabels"]
+__all__ = ["AwareLabels", "Coins", "LearntLabels"]
 
 EVEN, FEWEST = 1.0, 200.0
 """Class shares are held even as if so many times the tasks, at least so many, had each label."""
@@ -36,10 +36,30 @@ RIGHT = 0.7
 """The crowd's accuracy above chance, before any report."""
 
 
-class _Coins(NamedTuple):
+class Coins(NamedTuple):
+    """The one-coin model: what was fitted, and to what."""
+
     fit: CoinFit
     states: CoinStates
     sets: Sets
+
+
+class LearntLabels(NamedTuple):
+    """Both models as they were fitted, and how far the second is believed."""
+
+    coins: Coins
+    personal: ConfusionFit | None
+    share: float
+
+    def among(self, workers: Codes, count: int) -> LearntLabels:
+        """The same of some of the workers."""
+        coins, personal = self.coins, self.personal
+        states = coins.fit.states[workers]
+        if personal is not None:
+            personal = personal._replace(confusions=personal.confusions[workers])
+        return self._replace(
+            coins=coins._replace(fit=coins.fit._replace(states=states)), personal=personal
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,20 +111,23 @@ class AwareLabels:
             )
 
     def fit(self, engine: Engine) -> Result:
+        return self.tell(engine, self.learn(engine))
+
+    def learn(self, engine: Engine) -> LearntLabels:
         if len(engine.domain.labels) != self.channel.symbols:
             raise UsageError("the table does not hold the channel's symbols")
         coins = self._coins(engine)
         if self.model == "one-coin" or not self._fits_confusions():
-            return self._result(engine, coins, None, 0.0)
+            return LearntLabels(coins, None, 0.0)
         personal, share = self._confusions(engine, coins)
-        return self._result(engine, coins, personal, 1.0 if self.model == "confusion" else share)
+        return LearntLabels(coins, personal, 1.0 if self.model == "confusion" else share)
 
     def _fits_confusions(self) -> bool:
         channel = self.channel
         small = channel.labels <= MOST_LABELS and channel.symbols <= MOST_SYMBOLS
         return small and len(channel.prior) == 1
 
-    def _coins(self, engine: Engine) -> _Coins:
+    def _coins(self, engine: Engine) -> Coins:
         sets = sets_of(self.channel)
         states = coin_states(self.channel, sets, self.participation)
         concentration = np.full(self.channel.labels, self._held(engine))
@@ -112,9 +135,9 @@ class AwareLabels:
             engine, states, sets, concentration,
             max_rounds=self.max_rounds, tolerance=self.tolerance,
         )  # fmt: skip
-        return _Coins(fit, states, sets)
+        return Coins(fit, states, sets)
 
-    def _confusions(self, engine: Engine, coins: _Coins) -> tuple[ConfusionFit, float]:
+    def _confusions(self, engine: Engine, coins: Coins) -> tuple[ConfusionFit, float]:
         """Workers' own confusions, and how far to believe them."""
         shares = self._skewed(engine, coins)
         personal, common = (
@@ -128,17 +151,17 @@ class AwareLabels:
         gain = (personal.bound - max(common.bound, coins.fit.bound)) / len(engine.workers)
         return personal, float(1 / (1 + np.exp(-2 * (gain - NEEDED))))
 
-    def _skewed(self, engine: Engine, coins: _Coins) -> FloatArray:
+    def _skewed(self, engine: Engine, coins: Coins) -> FloatArray:
         """Class shares that follow the coins' truths more freely."""
         tasks = coins.fit.classes - self._held(engine)
-        loose = tasks + SKEWED * len(engine.tasks)
+        loose = tasks + SKEWED * engine.task_count
         return np.asarray(loose / loose.sum())
 
     def _held(self, engine: Engine) -> float:
         """How many tasks of each label are added to those that are seen."""
-        return max(EVEN * len(engine.tasks), FEWEST)
+        return max(EVEN * engine.task_count, FEWEST)
 
-    def _first(self, coins: _Coins) -> FloatArray:
+    def _first(self, coins: Coins) -> FloatArray:
         """The crowd's confusion before any report: leaning to the diagonal; ordinal, to it."""
         labels = self.channel.labels
         apart = np.abs(np.subtract.outer(np.arange(labels), np.arange(labels)))
@@ -150,14 +173,13 @@ class AwareLabels:
         rate = self._rate(coins)
         return np.hstack([rate * first, np.full((labels, 1), 1 - rate)])
 
-    def _rate(self, coins: _Coins) -> float:
+    def _rate(self, coins: Coins) -> float:
         """The crowd's participation, as the one-coin model has it."""
         weights = coins.fit.states.mean(axis=0)
         return float(np.clip(weights @ coins.states.participation, 0.01, 0.99))
 
-    def _result(
-        self, engine: Engine, coins: _Coins, personal: ConfusionFit | None, share: float
-    ) -> Result:
+    def tell(self, engine: Engine, learnt: LearntLabels) -> Result:
+        coins, personal, share = learnt
         posterior = coins.fit.posterior(engine, coins.states, coins.sets)
         accuracy = coins.fit.states @ coins.states.accuracy
         shares, rounds = coins.fit.shares(), coins.fit.rounds

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from typing import Self
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from sottovoce.inference.rows import column_sum
 from sottovoce.inference.steps.confusions import RUN
 from sottovoce.inference.steps.segments import grouped_sums
 from sottovoce.inference.steps.votes import Votes, normalized, vote_shares
-from sottovoce.model import FloatArray, LabelPart, Part, labels_of
+from sottovoce.model import Codes, FloatArray, LabelPart, Part, labels_of
 from sottovoce.seams import Kernel
 
 __all__ = ["CoinSums", "Coins", "VoteCoins"]
@@ -71,6 +72,9 @@ class Coins:
         sums[-1] = log_mass.sum()
         return sums
 
+    def among(self, workers: Codes, count: int) -> Self:
+        return replace(self, odds=self.odds[workers])
+
     def kernel(self) -> Kernel:
         run = _coins_kernel(len(self.prior))
 
@@ -95,6 +99,9 @@ class VoteCoins:
     def __call__(self, part: Part) -> FloatArray:
         part = labels_of(part)
         return _sums(part, vote_shares(part), self.shape)
+
+    def among(self, workers: Codes, count: int) -> Self:
+        return replace(self, workers=len(workers))
 
     def kernel(self) -> None:
         return None

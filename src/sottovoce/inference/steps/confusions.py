@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from sottovoce.inference.compiling import compiled
+from sottovoce.inference.narrowing import narrowed
 from sottovoce.inference.rows import column_sum
 from sottovoce.inference.steps.segments import grouped_sums, segment_sums
 from sottovoce.inference.steps.votes import normalized, vote_shares
@@ -85,6 +86,9 @@ class Confusions:
         sums[-1, 0] = log_likelihood.sum()
         return sums
 
+    def among(self, workers: Codes, count: int) -> Self:
+        return replace(self, errors=narrowed(self.errors, workers, count))
+
     def kernel(self) -> Kernel:
         run = _pass_kernel(len(self.prior))
 
@@ -153,6 +157,9 @@ class VoteConfusions:
         shares[rows] = 0.0
         shares[rows, known[rows]] = 1.0
         return _sums(part, shares, self.shape)
+
+    def among(self, workers: Codes, count: int) -> Self:
+        return replace(self, workers=len(workers))
 
     def kernel(self) -> Kernel:
         run = _start_kernel(self.labels)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from typing import Self
 
 import numpy as np
 
 from sottovoce.inference.compiling import compiled
-from sottovoce.model import FloatArray, LabelPart, Part, labels_of
+from sottovoce.model import Codes, FloatArray, LabelPart, Part, labels_of
 from sottovoce.seams import Kernel
 
 __all__ = ["AnswerCounts", "AnswersPerWorker", "LabelCounts"]
@@ -43,6 +44,9 @@ class AnswersPerWorker:
     def __call__(self, part: Part) -> FloatArray:
         worker = part.report // part.labels if isinstance(part, LabelPart) else part.reporters
         return np.bincount(worker, minlength=self.workers).astype(np.float64)
+
+    def among(self, workers: Codes, count: int) -> Self:
+        return replace(self, workers=len(workers))
 
     def kernel(self) -> Kernel:
         run = _worker_kernel()

@@ -3,32 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from typing import Self
 
 import numpy as np
+import numpy.typing as npt
 
 from sottovoce.inference.compiling import compiled
+from sottovoce.inference.steps.means import FLAT, centred
 from sottovoce.inference.steps.segments import grouped_sums, segment_sums
-from sottovoce.model import FloatArray, NumberPart, Part, numbers_of
+from sottovoce.model import Codes, FloatArray, NumberPart, Part, numbers_of
 from sottovoce.seams import Kernel
 
-__all__ = ["LeaveOneOut", "MeanVariances"]
+__all__ = ["LeaveOneOut", "MeanVariances", "task_variances"]
+
+TASK_PRIOR = 10.0
+"""How many answers everybody's spread counts for beside a task's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeaveOneOut:
     """Rows (Σ, n) for each worker: squared distances from the others' weighted mean, and how many.
 
-        (vₖⱼ − truthⱼ without k)² / ( 1 + Σ_{l≠k} h_l² / (Σ_{l≠k} h_l)² ) / variancesⱼ
+        (vₖⱼ − truthⱼ without k)² / ( 1 + Σ_{l≠k} h_l² / (Σ_{l≠k} h_l)² ) / σⱼ²
 
-    with h_l = w_l + prior / nⱼ. If everybody's variance were the same, the expectation of each term
-    would be that variance over variancesⱼ. Tasks with one answer are left out. Opens each worker's
-    distance from the crowd.
+    with h_l = w_l + prior / nⱼ, and σⱼ² as in `task_variances`, or 1 where `pooled` is 0. If
+    everybody's variance were the same, the expectation of each term would be that variance over
+    σⱼ². Tasks with one answer are left out. Opens each worker's distance from the crowd.
     """
 
     weights: FloatArray
-    variances: FloatArray
+    pooled: float = 0.0
     prior: float = 0.0
 
     @property
@@ -44,7 +50,7 @@ class LeaveOneOut:
         mass = np.where(compared, mass, 1.0)
         mean = (segment_sums(pull * values, part.starts)[task] - pull * values) / mass
         noise = np.maximum(segment_sums(np.square(pull), part.starts)[task] - np.square(pull), 0.0)
-        scale = self.variances[part.first : part.first + part.tasks][task]
+        scale = self._scale(part)[task]
         errors = np.square(values - mean) / (1 + noise / np.square(mass)) / scale
         return np.stack(
             [
@@ -54,13 +60,21 @@ class LeaveOneOut:
             axis=1,
         )
 
+    def _scale(self, part: NumberPart) -> FloatArray:
+        if self.pooled == 0:
+            return np.ones(part.tasks)
+        return task_variances(centred(part)[2], np.diff(part.starts), self.pooled)
+
+    def among(self, workers: Codes, count: int) -> Self:
+        return replace(self, weights=self.weights[workers])
+
     def kernel(self) -> Kernel:
         run = _errors_kernel()
 
         def add(part: Part, out: FloatArray) -> None:
             part = numbers_of(part)
-            variances = self.variances[part.first : part.first + part.tasks]
-            run(part.starts, part.worker, part.value, self.weights, self.prior, variances, out)
+            columns = part.starts, part.worker, part.value
+            run(*columns, self.weights, self.pooled, self.prior, out)
 
         return add
 
@@ -94,6 +108,13 @@ class MeanVariances:
         return fill
 
 
+def task_variances(variances: FloatArray, counts: npt.ArrayLike, pooled: float) -> FloatArray:
+    """σⱼ² = ( Σₖ (vₖⱼ − meanⱼ)² + 10 pooled ) / ( nⱼ − 1 + 10 ): drawn towards all tasks'."""
+    count = np.asarray(counts, np.float64)
+    freedom = np.maximum(count - 1, 0.0)
+    return np.asarray((variances * count + TASK_PRIOR * pooled) / (freedom + TASK_PRIOR))
+
+
 def _pull(part: NumberPart, weights: FloatArray, prior: float) -> FloatArray:
     """How much each answer counts: its worker's weight, and its share of the prior's."""
     share = prior / np.maximum(np.diff(part.starts), 1)
@@ -103,11 +124,22 @@ def _pull(part: NumberPart, weights: FloatArray, prior: float) -> FloatArray:
 @cache
 def _errors_kernel() -> Callable[..., None]:
     @compiled
-    def run(starts, workers, values, weights, prior, variances, out):  # type: ignore[no-untyped-def]
+    def run(starts, workers, values, weights, pooled, prior, out):  # type: ignore[no-untyped-def]
         for task in range(len(starts) - 1):
             first, last = starts[task], starts[task + 1]
             if last - first < 2:
                 continue
+            scale = 1.0
+            if pooled > 0:
+                mean, squares = 0.0, 0.0
+                for i in range(first, last):
+                    mean += values[i]
+                mean /= last - first
+                for i in range(first, last):
+                    squares += (values[i] - mean) ** 2
+                if squares <= FLAT * mean * mean * (last - first):
+                    squares = 0.0
+                scale = (squares + TASK_PRIOR * pooled) / (last - first - 1 + TASK_PRIOR)
             share = prior / (last - first)
             mass, pulled, noise = 0.0, 0.0, 0.0
             for i in range(first, last):
@@ -121,7 +153,7 @@ def _errors_kernel() -> Callable[..., None]:
                 if rest > 0:
                     error = values[i] - (pulled - pull * values[i]) / rest
                     spread = 1 + max(noise - pull * pull, 0.0) / (rest * rest)
-                    out[workers[i], 0] += error * error / spread / variances[task]
+                    out[workers[i], 0] += error * error / spread / scale
                     out[workers[i], 1] += 1.0
 
     return run

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import Literal, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 import numpy as np
 
 from sottovoce.inference.compiling import compiled
 from sottovoce.inference.exact import total
 from sottovoce.inference.steps.segments import grouped_sums, segment_sums
-from sottovoce.model import FloatArray, NumberPart, Part, numbers_of
+from sottovoce.model import Codes, FloatArray, NumberPart, Part, numbers_of
 from sottovoce.seams import Kernel
 
-__all__ = ["Scaling", "SquaredErrors", "TaskMeans", "WeightedMeans"]
+__all__ = ["FLAT", "Scaling", "SquaredErrors", "TaskMeans", "WeightedMeans", "centred"]
 
 Scaling: TypeAlias = Literal["none", "deviation", "variance"]
 """What squared errors are divided by: 1, the task's standard deviation, or its variance."""
 
-_FLAT = 1e-24
+FLAT = 1e-24
 """A variance below this share of the squared mean is rounding, not spread."""
 
 
@@ -43,7 +43,7 @@ class WeightedMeans:
 
     def __call__(self, part: Part) -> FloatArray:
         part = numbers_of(part)
-        mean, offset, variance = _centred(part)
+        mean, offset, variance = centred(part)
         truth, mass = _pull(part, offset, self.weights, self.prior)
         return np.stack([mean + truth, mass, np.sqrt(variance)], axis=1)
 
@@ -76,12 +76,15 @@ class SquaredErrors:
 
     def __call__(self, part: Part) -> FloatArray:
         part = numbers_of(part)
-        _, offset, variance = _centred(part)
+        _, offset, variance = centred(part)
         truth, _ = _pull(part, offset, self.weights, self.prior)
         power = _power(self.scaling)
         scale = np.where(variance > 0, variance, np.inf) ** power if power else variance * 0 + 1
         errors = np.square(offset - truth[part.task]) / scale[part.task]
         return grouped_sums(part.reporters, errors, len(self.weights))
+
+    def among(self, workers: Codes, count: int) -> Self:
+        return replace(self, weights=self.weights[workers])
 
     def kernel(self) -> Kernel:
         run = _means_kernel()
@@ -113,13 +116,13 @@ def _power(scaling: Scaling) -> float:
     return {"none": 0.0, "deviation": 0.5, "variance": 1.0}[scaling]
 
 
-def _centred(part: NumberPart) -> tuple[FloatArray, FloatArray, FloatArray]:
+def centred(part: NumberPart) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Each task's mean, each answer's offset from it, each task's variance (0 where flat)."""
     counts = np.maximum(np.diff(part.starts), 1)
     mean = segment_sums(part.values, part.starts) / counts
     offset = part.values - mean[part.task]
     variance = segment_sums(np.square(offset), part.starts) / counts
-    variance[variance <= _FLAT * np.square(mean)] = 0.0
+    variance[variance <= FLAT * np.square(mean)] = 0.0
     return mean, offset, variance
 
 
@@ -155,7 +158,7 @@ def _means_kernel() -> Callable[..., None]:
                 mass += weights[workers[i]]
                 pulled += weights[workers[i]] * offset
             variance /= max(last - first, 1)
-            if variance <= _FLAT * mean * mean:
+            if variance <= FLAT * mean * mean:
                 variance = 0.0
             mass += prior
             truth = pulled / mass if mass > 0 else 0.0

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from typing import Self
 
 import numpy as np
 
 from sottovoce.inference.compiling import compiled
 from sottovoce.inference.rounding import TIE
 from sottovoce.inference.steps.segments import grouped_sums, segment_sums
-from sottovoce.model import FloatArray, NumberPart, Part, numbers_of
+from sottovoce.model import Codes, FloatArray, NumberPart, Part, numbers_of
 from sottovoce.seams import Kernel
 
 __all__ = ["AbsoluteErrors", "WeightedMedians"]
@@ -70,6 +71,9 @@ class AbsoluteErrors:
         spread = rows[part.task, 2]
         errors = np.divide(errors, spread, out=np.zeros_like(errors), where=spread > 0)
         return grouped_sums(part.reporters, errors, len(self.weights))
+
+    def among(self, workers: Codes, count: int) -> Self:
+        return replace(self, weights=self.weights[workers])
 
     def kernel(self) -> Kernel:
         run = _median_kernel()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -86,6 +86,9 @@ class SetCoins:
         sums.array[-1] = log_mass.sum()
         return sums.array
 
+    def among(self, workers: Codes, count: int) -> Self:
+        return replace(self, odds=self.odds[workers])
+
     def kernel(self) -> Kernel:
         run = _pass_kernel()
 
@@ -138,6 +141,9 @@ class KindCounts:
         size = self.workers * self.sets.kinds
         counts = np.bincount(_places(labels_of(part), self.sets), minlength=size)
         return counts.astype(np.float64).reshape(self.shape)
+
+    def among(self, workers: Codes, count: int) -> Self:
+        return replace(self, workers=len(workers))
 
     def kernel(self) -> None:
         return None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from typing import Self
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from sottovoce.inference.compiling import compiled
 from sottovoce.inference.rounding import TIE
 from sottovoce.inference.rows import row_max, row_sum, shares
 from sottovoce.inference.steps.segments import grouped_sums
-from sottovoce.model import FloatArray, LabelPart, Part, labels_of
+from sottovoce.model import Codes, FloatArray, LabelPart, Part, labels_of
 from sottovoce.seams import Kernel
 
 __all__ = ["Agreements", "Votes", "normalized", "softmax", "vote_shares", "winners"]
@@ -74,6 +75,9 @@ class Agreements:
         agreement = grouped_sums(worker, won[part.task, label], len(self.weights))
         answers = np.bincount(worker, minlength=len(self.weights)).astype(np.float64)
         return np.stack([agreement, answers], axis=1)
+
+    def among(self, workers: Codes, count: int) -> Self:
+        return replace(self, weights=self.weights[workers])
 
     def kernel(self) -> Kernel:
         run = _agreements_kernel(self.labels)

