@@ -13,7 +13,7 @@ export SOTTOVOCE_DATA ?= $(abspath $(DATA))
 # Tests start Python a hundred times: compiled modules are kept for it, whatever the machine prefers.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test types tests test-slow chromium page-types bench studies format docs screens clean
+.PHONY: help demo test types tests test-slow chromium java page-types bench studies format docs screens clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -21,7 +21,7 @@ help: ## list the targets
 demo: $(VENV)/demo.stamp ## run a private campaign for real: a server, workers in other processes, truths
 	$(BIN)/sottovoce demo
 
-test: $(VENV)/test.stamp chromium $(TSC) ## lint, types, layers, tests: what CI runs
+test: $(VENV)/test.stamp chromium java $(TSC) ## lint, types, layers, tests: what CI runs
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
@@ -35,10 +35,10 @@ tests: $(VENV)/test.stamp
 	$(BIN)/pytest -m "not slow" -n auto --dist worksteal
 
 test-slow: export SOTTOVOCE_EXAMPLES = thorough
-test-slow: $(VENV)/test.stamp chromium ## the larger runs as well
+test-slow: $(VENV)/test.stamp chromium java ## the larger runs as well
 	$(BIN)/pytest -n auto --dist worksteal
 
-bench: $(VENV)/bench.stamp ## measure against crowd-kit and pandas; writes docs/benchmarks.md
+bench: $(VENV)/bench.stamp java ## measure against crowd-kit and pandas; writes docs/benchmarks.md
 	$(BIN)/python benchmarks/run.py
 
 studies: $(VENV)/test.stamp ## check every claim in full, ours beside the papers'; writes build/studies, docs/studies.md
@@ -84,6 +84,8 @@ $(VENV)/bench.stamp: $(VENV)/test.stamp
 # What a machine may lack, and may not be allowed to get: the tests then say what they left out.
 chromium:
 	@sh tests/browser/install.sh
+java:
+	@sh tests/spark/install.sh
 
 page-types:
 	@if test -x $(TSC); then set -x; $(TSC) -p tsconfig.json && $(TSC) -p tsconfig.service-worker.json; \

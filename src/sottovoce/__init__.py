@@ -19,34 +19,16 @@ import numpy as _numpy  # noqa: F401 - the one library every part needs
 from sottovoce.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from sottovoce.api.files import (
-        pack,
-        write,
-    )
-    from sottovoce.api.inferring import (
-        Comparison,
-        compare,
-        infer,
-        inspect,
-        score,
-    )
-    from sottovoce.api.perturbing import (
-        perturb,
-        read_under,
-    )
+    from sottovoce.api.files import pack, write
+    from sottovoce.api.inferring import Comparison, compare, infer, inspect, score
+    from sottovoce.api.large import Inferred, infer_into
+    from sottovoce.api.perturbing import perturb, read_under
     from sottovoce.api.private_em import PrivateRun, simulate_private_em
     from sottovoce.api.sealed import OwnWeight, infer_opened, own_weight, sum_answers
     from sottovoce.api.sealing import SealedRun, simulate_sealed
-    from sottovoce.api.sources import (
-        gold,
-        read,
-    )
-    from sottovoce.datasets import (
-        SeededRandomness,
-    )
-    from sottovoce.engines import (
-        LocalEngine,
-    )
+    from sottovoce.api.sources import gold, read
+    from sottovoce.datasets import SeededRandomness
+    from sottovoce.engines import LocalEngine
     from sottovoce.errors import (
         AlreadyReported,
         BudgetExceeded,
@@ -148,28 +130,14 @@ if TYPE_CHECKING:
     from sottovoce.worker.client import Client
 
 _HOMES = {
-    "sottovoce.api.files": (
-        "pack",
-        "write",
-    ),
-    "sottovoce.api.inferring": (
-        "Comparison",
-        "compare",
-        "infer",
-        "inspect",
-        "score",
-    ),
-    "sottovoce.api.perturbing": (
-        "perturb",
-        "read_under",
-    ),
+    "sottovoce.api.files": ("pack", "write"),
+    "sottovoce.api.inferring": ("Comparison", "compare", "infer", "inspect", "score"),
+    "sottovoce.api.large": ("Inferred", "infer_into"),
+    "sottovoce.api.perturbing": ("perturb", "read_under"),
     "sottovoce.api.private_em": ("PrivateRun", "simulate_private_em"),
     "sottovoce.api.sealed": ("OwnWeight", "infer_opened", "own_weight", "sum_answers"),
     "sottovoce.api.sealing": ("SealedRun", "simulate_sealed"),
-    "sottovoce.api.sources": (
-        "gold",
-        "read",
-    ),
+    "sottovoce.api.sources": ("gold", "read"),
     "sottovoce.datasets": ("SeededRandomness",),
     "sottovoce.engines": ("LocalEngine",),
     "sottovoce.errors": (
@@ -294,6 +262,7 @@ __all__ = [
     "Duchi",
     "Gold",
     "Guarantee",
+    "Inferred",
     "Inspection",
     "InverseDeviation",
     "Keyholder",
@@ -356,6 +325,7 @@ __all__ = [
     "importance",
     "important",
     "infer",
+    "infer_into",
     "infer_opened",
     "inspect",
     "make_policy",

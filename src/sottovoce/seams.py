@@ -230,11 +230,14 @@ class Learnt(Protocol):
 L = TypeVar("L", bound=Learnt)
 
 
+@runtime_checkable
 class SumsAggregator(Aggregator, Protocol[L]):
     """An aggregator that learns from sums first, and tells truths task by task afterwards.
 
     The sums may be made anywhere, and the truths told wherever the tasks lie: `fit` is both.
     """
+
+    name: ClassVar[str]
 
     def learn(self, engine: Engine) -> L:
         """What the sums say. No map is asked for."""

@@ -20,7 +20,7 @@ from sottovoce.model import Domain, Kind, Policy, Reports, Result, Score
 from sottovoce.seams import Aggregator, Engine
 from sottovoce.version import __version__
 
-__all__ = ["Comparison", "compare", "infer", "inspect", "score"]
+__all__ = ["Comparison", "chosen_aggregator", "compare", "infer", "inspect", "score"]
 
 AWARE_COMPILED_FROM = 20_000
 """From so many reports on kernels are compiled for methods that make a hundred passes."""
@@ -68,7 +68,7 @@ def infer(
     known = _aware(source, method, parameters, policy, reading) if policy else None
     if known is None:
         table = read(source, **reading) if policy is None else _plain(policy, source, reading)
-        aggregator = _aggregator(method, table.domain, parameters)
+        aggregator = chosen_aggregator(method, table.domain, parameters)
         table = _suited(table, aggregator)
     else:
         table, aggregator = known
@@ -158,9 +158,10 @@ def _aware(
     return found.symbols, chosen
 
 
-def _aggregator(
+def chosen_aggregator(
     method: str | Aggregator, domain: Domain, parameters: Mapping[str, Any] | None
 ) -> Aggregator:
+    """The method meant for answers of a domain, or an error that says which suit it."""
     if not isinstance(method, str):
         if parameters:
             raise UsageError("an aggregator already has its parameters")

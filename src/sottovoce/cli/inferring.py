@@ -29,6 +29,7 @@ from sottovoce.cli.truths import print_truths
 from sottovoce.errors import UsageError
 
 if TYPE_CHECKING:
+    from sottovoce.api.large import LargeEngineName
     from sottovoce.model import Result, Score
     from sottovoce.model.result import TableName
 
@@ -42,6 +43,16 @@ class Ties(StrEnum):
     random = "random"
 
 
+class EngineName(StrEnum):
+    """Where sums over the answers are made."""
+
+    local = "local"
+    chunked = "chunked"
+    spark = "spark"
+
+
+LARGE: dict[EngineName, LargeEngineName]
+LARGE = {EngineName.chunked: "chunked", EngineName.spark: "spark"}
 LONG = 1_000_000
 
 
@@ -62,8 +73,11 @@ def infer(
         str | None, typer.Option(help="Table with columns task and truth to score against.")
     ] = None,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Write truths here: .csv, .tsv, .jsonl or .parquet."),
+        str | None,  # hdfs://… is none of pathlib's paths
+        typer.Option(
+            "--output", "-o", metavar="PATH",
+            help="Write truths here: .csv, .tsv, .jsonl or .parquet; a folder with --engine.",
+        ),
     ] = None,
     workers: Annotated[Path | None, typer.Option(help="Write workers' weights here.")] = None,
     posterior: Annotated[
@@ -83,6 +97,32 @@ def infer(
     policy: Annotated[
         Path | None, typer.Option(help="The policy under which ANSWERS, then reports, were made.")
     ] = None,
+    engine: Annotated[
+        EngineName,
+        typer.Option(
+            help="Where the work is done: local in memory; chunked on a disk, for Parquet tables "
+            "larger than memory; spark on a Spark cluster. With the last two, --output names a "
+            "new folder."
+        ),
+    ] = EngineName.local,
+    master: Annotated[
+        str | None,
+        typer.Option(
+            help="The Spark cluster, as spark://host:7077, yarn or local[4]; under spark-submit, "
+            "what that says."
+        ),
+    ] = None,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(
+            help="A folder from which an interrupted run with --engine chunked or spark goes on; "
+            "all of a cluster must reach it."
+        ),
+    ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(help="Memory for sorting with --engine chunked, as 2GB; else 2 GiB at most."),
+    ] = None,
     columns: ColumnsOption = None,
     gold_columns: GoldColumnsOption = None,
     domain: DomainOption = None,
@@ -99,8 +139,24 @@ def infer(
     import sottovoce
     from sottovoce.stores import write_tables
 
+    if engine is not EngineName.local:
+        from sottovoce.cli.inferring_large import Limits, infer_large
+
+        beside = {"gold": gold, "workers": workers, "posterior": posterior,
+                  "confusions": confusions, "seed": seed, "format": format,
+                  "ties": None if ties is Ties.first else ties}  # fmt: skip
+        infer_large(
+            answers, output, method, LARGE[engine], Limits(master, checkpoint, memory),
+            parameters(setting), policy, reading(columns, domain, repeats, bad_rows, None), beside,
+            json=json, force=force,
+        )  # fmt: skip
+        return
+    for option, given in (("master", master), ("checkpoint", checkpoint), ("memory", memory)):
+        if given is not None:
+            raise UsageError(f"--{option} is for --engine chunked or spark")
     files: dict[TableName, Path | None]
-    files = {"truths": output, "workers": workers, "posterior": posterior, "confusions": confusions}
+    truths = None if output is None else Path(output)
+    files = {"truths": truths, "workers": workers, "posterior": posterior, "confusions": confusions}
     wanted = {table: path for table, path in files.items() if path is not None}
     _check_outputs(list(wanted.values()), force=force)
     options = reading(columns, domain, repeats, bad_rows, format)

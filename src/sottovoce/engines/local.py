@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import math
 import os
-from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
 
 import numpy as np
 
+from sottovoce.engines.adding import adder
 from sottovoce.engines.blocks import MOST_BLOCKS, block_count, cut
 from sottovoce.engines.layout import arrange
+from sottovoce.engines.ordering import in_order
 from sottovoce.errors import UsageError
 from sottovoce.inference.compiling import COMPILED_FROM
-from sottovoce.model import Domain, FloatArray, Names, Part, Reports
+from sottovoce.model import Domain, FloatArray, Names, Reports
 from sottovoce.seams import Step
 
 __all__ = ["LocalEngine"]
-
-R = TypeVar("R")
 
 THREADED_FROM = 20_000_000
 """From so many reports on, a second core is worth waking."""
@@ -69,7 +65,7 @@ class LocalEngine:
         return self._domain
 
     def total(self, step: Step) -> FloatArray:
-        add = self._adder(step)
+        add = adder(step, use_kernels=self._kernels)
         total = np.zeros(step.shape)
         # NumPy steps add exactly, in any order: cutting would only add roundings between blocks.
         count = block_count(self._answers, math.prod(step.shape)) if self._kernels else 1
@@ -83,7 +79,7 @@ class LocalEngine:
             add(self._layout.part(*block), sums)
             return sums
 
-        for sums in self._in_order(block_sum, blocks):
+        for sums in in_order(block_sum, blocks, self._threads):
             total += sums
         return total
 
@@ -100,32 +96,6 @@ class LocalEngine:
 
         parallel = kernel is not None and self._threads > 1
         blocks = cut(self._layout.starts, MOST_BLOCKS if parallel else 1)
-        for _ in self._in_order(fill, blocks):
+        for _ in in_order(fill, blocks, self._threads):
             pass
         return rows
-
-    def _adder(self, step: Step) -> Callable[[Part, FloatArray], None]:
-        kernel = step.kernel() if self._kernels else None
-        if kernel is not None:
-            return kernel
-
-        def add(part: Part, out: FloatArray) -> None:
-            out += step(part)
-
-        return add
-
-    def _in_order(
-        self, work: Callable[[tuple[int, int]], R], blocks: list[tuple[int, int]]
-    ) -> Iterator[R]:
-        """Each block's outcome, in order, with at most one block per thread under way."""
-        if self._threads == 1:
-            yield from map(work, blocks)
-            return
-        with ThreadPoolExecutor(self._threads) as pool:
-            waiting: deque[Future[R]] = deque()
-            for block in blocks:
-                if len(waiting) == self._threads:
-                    yield waiting.popleft().result()
-                waiting.append(pool.submit(work, block))
-            while waiting:
-                yield waiting.popleft().result()

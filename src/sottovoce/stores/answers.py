@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sottovoce.errors import DataError
 from sottovoce.model import Codes, Domain, FloatArray, Kind, Label
 from sottovoce.model.reports import LARGEST
-from sottovoce.stores.coding import cells_of, codes_of, fault_of, numbers_of, vocabulary_of
+from sottovoce.stores.coding import (
+    Vocabulary,
+    cells_of,
+    codes_of,
+    fault_of,
+    numbers_of,
+    vocabulary_of,
+)
 from sottovoce.stores.faults import LONGEST, Fault, Faults
 from sottovoce.stores.guessing import MOST_LABELS, guessed_kind
 from sottovoce.stores.opening import Table
 
-__all__ = ["Answers", "answers_of", "sorted_labels"]
+__all__ = [
+    "Answers",
+    "Labels",
+    "answers_of",
+    "beyond",
+    "label_codes",
+    "labels_of",
+    "sorted_labels",
+    "too_many_labels",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +45,15 @@ class Answers:
     faults: Faults | None
 
 
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The distinct cells of a column of labels, and the code or negative fault of each."""
+
+    vocabulary: Vocabulary
+    codes: Codes
+    domain: Domain
+
+
 def answers_of(table: Table, wanted: Domain | Kind | None, role: str = "answer") -> Answers:
     """The answers under the domain that is wanted, or inferred when None is."""
     kind = wanted.kind if isinstance(wanted, Domain) else wanted
@@ -36,30 +63,55 @@ def answers_of(table: Table, wanted: Domain | Kind | None, role: str = "answer")
     if kind is Kind.NUMERIC:
         domain = wanted if isinstance(wanted, Domain) else Domain.numeric()
         return _numbers(table, domain, role)
-    return _labels(table, wanted if isinstance(wanted, Domain) else kind, role, guessed=guessed)
+    wanted = wanted if isinstance(wanted, Domain) else kind
+    labels = labels_of(table, wanted, role, guessed=guessed)
+    values = codes_of(table, labels.vocabulary, labels.codes)
+    return Answers(values, labels.domain, fault_of(values))
 
 
 def _numbers(table: Table, domain: Domain, role: str) -> Answers:
     values, faults = numbers_of(table, role)
-    with np.errstate(invalid="ignore"):
-        outside = (values < max(domain.low, -LARGEST)) | (values > min(domain.high, LARGEST))
+    outside = beyond(values, domain)
     if outside.any():
         faults = np.zeros(len(values), np.int8) if faults is None else faults
         faults = np.where(outside & (faults == 0), np.int8(Fault.OUTSIDE), faults)
     return Answers(values, domain, faults)
 
 
-def _labels(table: Table, wanted: Domain | Kind, role: str, *, guessed: bool) -> Answers:
+def beyond(values: FloatArray, domain: Domain) -> npt.NDArray[np.bool_]:
+    """Which numbers are out of the domain's range, or too large to be added up."""
+    with np.errstate(invalid="ignore"):
+        return (values < max(domain.low, -LARGEST)) | (values > min(domain.high, LARGEST))
+
+
+def labels_of(table: Table, wanted: Domain | Kind, role: str, *, guessed: bool) -> Labels:
+    """The labels of a column; refused where they were only guessed to be some and are many."""
     vocabulary = vocabulary_of(table, cells_of(table, role))
     if guessed and len(vocabulary.cells) > MOST_LABELS:
         raise DataError(
-            f"{len(vocabulary.cells):,} distinct labels: are they numbers (--domain numeric) or "
-            "ids, or is it another column (--columns answer=…)? --domain categorical takes them",
-            file=table.name,
-            column=table.columns[role],
+            too_many_labels(len(vocabulary.cells)), file=table.name, column=table.columns[role]
         )
-    cells = [_scalar(cell) for cell in vocabulary.cells]
-    usable = ~vocabulary.missing & (vocabulary.lengths <= LONGEST)
+    domain, codes = label_codes(vocabulary.cells, vocabulary.missing, vocabulary.lengths, wanted)
+    return Labels(vocabulary, codes, domain)
+
+
+def too_many_labels(found: int) -> str:
+    """What to say of a column of guessed labels that are hardly labels."""
+    return (
+        f"{found:,} distinct labels: are they numbers (--domain numeric) or ids, or is it another "
+        "column (--columns answer=…)? --domain categorical takes them"
+    )
+
+
+def label_codes(
+    distinct: Iterable[Any],
+    missing: npt.NDArray[np.bool_],
+    lengths: npt.NDArray[np.int64],
+    wanted: Domain | Kind,
+) -> tuple[Domain, Codes]:
+    """The domain of distinct cells, unless it is given, and the code of each; below 0 a fault."""
+    cells = [_scalar(cell) for cell in distinct]
+    usable = ~missing & (lengths <= LONGEST)
     if isinstance(wanted, Domain):
         domain = wanted
     else:
@@ -69,10 +121,9 @@ def _labels(table: Table, wanted: Domain | Kind, role: str, *, guessed: bool) ->
         domain = Domain(wanted, tuple(sorted_labels(found)) or ("",))
     places = {_key(label): code for code, label in enumerate(domain.labels)}
     codes = np.array([places.get(_key(cell), -Fault.UNKNOWN) for cell in cells], np.int32)
-    codes[vocabulary.lengths > LONGEST] = -Fault.LONG
-    codes[vocabulary.missing | np.array([cell is None for cell in cells])] = -Fault.EMPTY
-    values = codes_of(table, vocabulary, codes)
-    return Answers(values, domain, fault_of(values))
+    codes[lengths > LONGEST] = -Fault.LONG
+    codes[missing | np.array([cell is None for cell in cells], np.bool_)] = -Fault.EMPTY
+    return domain, codes
 
 
 def sorted_labels(labels: list[Label]) -> list[Label]:

@@ -20,7 +20,9 @@ __all__ = [
     "cells_of",
     "codes_of",
     "fault_of",
+    "name_cells",
     "names_of",
+    "number_cells",
     "numbers_of",
     "vocabulary_of",
 ]
@@ -87,12 +89,17 @@ def names_of(table: Table, role: str) -> Coded:
     Text becomes an object array of str (DuckDB makes one str per name, so nothing is copied);
     integers stay integers.
     """
-    cells = cells_of(table, role)
-    vocabulary = vocabulary_of(table, _whole(table, role, cells) if cells.is_fraction else cells)
+    vocabulary = vocabulary_of(table, name_cells(table, role))
     good = ~vocabulary.missing & (vocabulary.lengths <= LONGEST)
     codes = np.where(vocabulary.missing, -Fault.EMPTY, -Fault.LONG).astype(np.int32)
     codes[good] = np.arange(np.count_nonzero(good), dtype=np.int32)
     return Coded(codes_of(table, vocabulary, codes), vocabulary.cells[good])
+
+
+def name_cells(table: Table, role: str) -> Cells:
+    """How to read a column of names: as text or as integers."""
+    cells = cells_of(table, role)
+    return _whole(table, role, cells) if cells.is_fraction else cells
 
 
 def vocabulary_of(table: Table, cells: Cells) -> Vocabulary:
@@ -130,19 +137,25 @@ def codes_of(table: Table, vocabulary: Vocabulary, codes: Codes) -> Codes:
 
 def numbers_of(table: Table, role: str) -> tuple[FloatArray, Faults | None]:
     """A column of numbers, NaN where there is none, and what is wrong with those."""
-    cells = cells_of(table, role)
-    number = f"{'TRY_CAST' if cells.is_text else 'CAST'}({cells.sql} AS DOUBLE)"
+    number, kind = number_cells(table, role)
     column = table.fetch(f"SELECT {number} AS number FROM {table.relation}")["number"]
     values: FloatArray = np.ma.filled(column, np.nan)
-    bad = ~np.isfinite(values)
-    if not bad.any():
+    if np.isfinite(values).all():
         return values, None
+    kinds = table.fetch(f"SELECT {kind} AS kind FROM {table.relation}")["kind"]
+    return values, np.ma.getdata(kinds)
+
+
+def number_cells(table: Table, role: str) -> tuple[str, str]:
+    """SQL for the numbers of a column, NULL where there is none, and for the fault of each or 0."""
+    cells = cells_of(table, role)
+    number = f"{'TRY_CAST' if cells.is_text else 'CAST'}({cells.sql} AS DOUBLE)"
     empty = f"{cells.sql} IS NULL" + (f" OR {cells.sql} = ''" if cells.is_text else "")
-    kinds = table.fetch(
-        f"SELECT CAST(CASE WHEN {empty} THEN {Fault.EMPTY} WHEN {number} IS NULL THEN "
-        f"{Fault.TEXT} ELSE {Fault.INFINITE} END AS TINYINT) AS kind FROM {table.relation}"
-    )["kind"]
-    return values, np.where(bad, np.ma.getdata(kinds), np.int8(0))
+    kind = (
+        f"CAST(CASE WHEN {empty} THEN {Fault.EMPTY} WHEN {number} IS NULL THEN {Fault.TEXT} "
+        f"WHEN isfinite({number}) THEN 0 ELSE {Fault.INFINITE} END AS TINYINT)"
+    )
+    return number, kind
 
 
 def fault_of(codes: Codes) -> Faults | None:

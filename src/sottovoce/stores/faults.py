@@ -13,7 +13,7 @@ from sottovoce.model import Domain
 from sottovoce.model.reports import LARGEST
 from sottovoce.stores.opening import Table
 
-__all__ = ["LONGEST", "Fault", "Faults", "counted", "raise_first", "shown"]
+__all__ = ["LONGEST", "REASONS", "Fault", "Faults", "complaint", "counted", "raise_first", "shown"]
 
 LONGEST = 1000
 """How many characters a name or a label may have."""
@@ -33,7 +33,7 @@ class Fault(IntEnum):
     OUTSIDE = 6
 
 
-_REASONS = {
+REASONS = {
     Fault.EMPTY: "empty {}",
     Fault.LONG: "{} longer than 1,000 characters",
     Fault.UNKNOWN: "{} not among the labels",
@@ -41,6 +41,7 @@ _REASONS = {
     Fault.INFINITE: "{} NaN or infinite",
     Fault.OUTSIDE: "{} out of range",
 }
+"""What rows that are left out are counted under, by role."""
 
 
 def shown(value: object) -> str:
@@ -58,7 +59,7 @@ def counted(
     for role, fault in faults.items():
         if fault is not None:
             counts = np.bincount(fault[sound], minlength=len(Fault) + 1)
-            reasons |= {_REASONS[k].format(role): int(counts[k]) for k in Fault if counts[k]}
+            reasons |= {REASONS[k].format(role): int(counts[k]) for k in Fault if counts[k]}
             sound &= fault == 0
     return (np.flatnonzero(sound) if reasons else None), reasons
 
@@ -77,7 +78,7 @@ def raise_first(table: Table, faults: Mapping[str, Faults | None], domain: Domai
     kind = Fault(int(fault[position])) if fault is not None else Fault.EMPTY
     (cell,) = table.one(f"SELECT {role} FROM {table.relation} LIMIT 1 OFFSET {position}")
     raise DataError(
-        _message(kind, role, cell, domain, private=table.private),
+        complaint(kind, role, cell, domain, private=table.private),
         file=table.name,
         row=table.row_of(position),
         column=table.columns[role],
@@ -88,7 +89,10 @@ def _in_line(value: object) -> str:
     return " ".join(str(value).split())
 
 
-def _message(kind: Fault, role: str, cell: object, domain: Domain | None, *, private: bool) -> str:
+def complaint(
+    kind: Fault, role: str, cell: object, domain: Domain | None, *, private: bool = False
+) -> str:
+    """What to say of a faulty cell."""
     found = "this cell" if private else shown(cell)
     way = "mend it, or leave such rows out with --bad-rows drop"
     match kind:

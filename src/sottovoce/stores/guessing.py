@@ -12,7 +12,7 @@ from sottovoce.stores.coding import Cells, cells_of
 from sottovoce.stores.faults import shown
 from sottovoce.stores.opening import Table
 
-__all__ = ["FEW_VALUES", "MOST_LABELS", "guessed_kind"]
+__all__ = ["FEW_VALUES", "MOST_LABELS", "Profile", "guessed_kind", "kind_by_name"]
 
 FEW_VALUES = 20
 """Up to so many distinct whole numbers are taken for labels."""
@@ -22,33 +22,61 @@ MOST_LABELS = 10_000
 
 def guessed_kind(table: Table, role: str) -> Kind:
     """Numbers or labels, by the column's name, else by its type and cells."""
-    usual = table.columns[role].strip().casefold()
-    if usual in ("label", "true_label") or table.types[role] == "BOOLEAN":
+    told = kind_by_name(table.columns[role])
+    if told is not None:
+        return told
+    if table.types[role] == "BOOLEAN":
         return Kind.CATEGORICAL
-    if usual == "value":
-        return Kind.NUMERIC
     cells = cells_of(table, role)
     (distinct,) = table.one(f"SELECT approx_count_distinct({cells.sql}) FROM {table.relation}")
     many = distinct > 2 * MOST_LABELS  # then the estimate is sure enough
     counts = _profile(table, cells, grouped=not many)
-    if counts.texts and counts.numbers:
+    if counts.mixed:
         _refuse_mixture(table, role, counts, cells)
-    if counts.numbers == 0:
+    return counts.kind
+
+
+def kind_by_name(column: str) -> Kind | None:
+    """What a column's name says of its cells, if anything."""
+    usual = column.strip().casefold()
+    if usual in ("label", "true_label"):
         return Kind.CATEGORICAL
-    is_numeric = not counts.whole or many or counts.distinct > FEW_VALUES or counts.infinite > 0
-    return Kind.NUMERIC if is_numeric else Kind.CATEGORICAL
+    return Kind.NUMERIC if usual == "value" else None
 
 
 @dataclass(frozen=True, slots=True)
-class _Profile:
+class Profile:
+    """How many cells are numbers, infinite ones, or texts; `distinct` counts finite numbers."""
+
     numbers: int
     infinite: int
     texts: int
     whole: bool
     distinct: int
 
+    @property
+    def mixed(self) -> bool:
+        """Whether nobody can tell what the cells are."""
+        return self.texts > 0 and self.numbers > 0
 
-def _profile(table: Table, cells: Cells, *, grouped: bool) -> _Profile:
+    @property
+    def kind(self) -> Kind:
+        """Numbers, unless they are few and whole; else labels."""
+        if self.numbers == 0:
+            return Kind.CATEGORICAL
+        is_numeric = not self.whole or self.distinct > FEW_VALUES or self.infinite > 0
+        return Kind.NUMERIC if is_numeric else Kind.CATEGORICAL
+
+    def complaint(self, cell: object, *, private: bool = False) -> str:
+        """What to say of a mixture, of which one cell is shown."""
+        here = "here the rarer" if private else f"here {shown(cell)}"
+        return (
+            f"mixes numbers and text (numbers in {self.numbers:,} rows, text in {self.texts:,}; "
+            f"{here}): say --domain categorical if they are labels, or mend the cells"
+        )
+
+
+def _profile(table: Table, cells: Cells, *, grouped: bool) -> Profile:
     count, group = ("count(*)", "GROUP BY cell") if grouped else ("1", "")
     row = table.one(
         "SELECT coalesce(sum(rows) FILTER (isfinite(n)), 0), "
@@ -59,14 +87,14 @@ def _profile(table: Table, cells: Cells, *, grouped: bool) -> _Profile:
         f"(SELECT cell, TRY_CAST(cell AS DOUBLE) AS n, rows FROM (SELECT cell, {count} AS rows "
         f"FROM (SELECT {cells.sql} AS cell FROM {table.relation}) {group}))"
     )
-    return _Profile(int(row[0]), int(row[1]), int(row[2]), bool(row[3]), int(row[4]))
+    return Profile(int(row[0]), int(row[1]), int(row[2]), bool(row[3]), int(row[4]))
 
 
 def _present(sql: str, cells: Cells) -> str:
     return f"{sql} IS NOT NULL" + (f" AND {sql} <> ''" if cells.is_text else "")
 
 
-def _refuse_mixture(table: Table, role: str, counts: _Profile, cells: Cells) -> None:
+def _refuse_mixture(table: Table, role: str, counts: Profile, cells: Cells) -> None:
     rarer = "IS NULL" if counts.texts <= counts.numbers else "IS NOT NULL"
     odd = table.fetch(
         f"SELECT {_present(cells.sql, cells)} AND TRY_CAST({cells.sql} AS DOUBLE) {rarer} AS odd "
@@ -74,10 +102,8 @@ def _refuse_mixture(table: Table, role: str, counts: _Profile, cells: Cells) -> 
     )["odd"]
     position = int(np.argmax(odd))
     (cell,) = table.one(f"SELECT {role} FROM {table.relation} LIMIT 1 OFFSET {position}")
-    here = "here the rarer" if table.private else f"here {shown(cell)}"
     raise DataError(
-        f"mixes numbers and text (numbers in {counts.numbers:,} rows, text in {counts.texts:,}; "
-        f"{here}): say --domain categorical if they are labels, or mend the cells",
+        counts.complaint(cell, private=table.private),
         file=table.name,
         row=table.row_of(position),
         column=table.columns[role],

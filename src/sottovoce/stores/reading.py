@@ -21,7 +21,7 @@ from sottovoce.stores.packed import manifest_of, read_packed
 from sottovoce.stores.settling import settled
 from sottovoce.stores.sources import Source, local_file
 
-__all__ = ["BadRows", "Kept", "read_reports"]
+__all__ = ["BadRows", "Kept", "check_options", "read_reports"]
 
 BadRows: TypeAlias = Literal["error", "drop"]
 """What to do with rows that cannot be used: refuse the table, or leave them out and count them."""
@@ -49,7 +49,7 @@ def read_reports(
     >>> table.workers.tolist(), table.domain.labels
     (['w1', 'w2'], ('no', 'yes'))
     """
-    _check_options(repeats, bad_rows)
+    check_options(repeats, bad_rows)
     drop = bad_rows == "drop"
     roles = ANSWERS if private else MADE if reported else REPORTS
     if not is_path(source):
@@ -63,7 +63,8 @@ def read_reports(
             return _read(table, domain, repeats, bad_rows)
 
 
-def _check_options(repeats: str, bad_rows: str) -> None:
+def check_options(repeats: str, bad_rows: str) -> None:
+    """Refuse what is no way to treat repeated pairs or bad rows."""
     if repeats not in get_args(Repeats):
         raise UsageError(f"repeats is first, last, keep or error, not {repeats!r}")
     if bad_rows not in get_args(BadRows):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sottovoce.model import LabelPart, NumberPart, Part
+from sottovoce.model import CodedArray, LabelPart, NumberPart, Part
 
 __all__ = ["MOST_REPORTS", "PART_COLUMNS", "PackedPart", "packed", "unpacked"]
 
@@ -54,5 +54,8 @@ def unpacked(row: Any) -> Part:
         workers, values = np.frombuffer(row.reports, "<i4"), np.frombuffer(row.numbers, "<f8")
         return NumberPart(0, starts, workers, values)
     narrow = len(row.reports) == _NARROW.itemsize * int(starts[-1])
-    coded = np.frombuffer(row.reports, _NARROW if narrow else _WIDE)
+    coded: CodedArray
+    coded = (
+        np.frombuffer(row.reports, np.uint32) if narrow else np.frombuffer(row.reports, np.int64)
+    )
     return LabelPart(0, starts, coded, row.labels)

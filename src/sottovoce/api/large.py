@@ -1,0 +1,194 @@
+"""Truths from tables larger than memory, into files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+
+from sottovoce.api.large_folders import new_folder, path_of, scratch_in, write_summary
+from sottovoce.api.large_methods import Chosen, choose_method, reading_under_policy
+from sottovoce.engines import RecordedEngine, WatchedEngine
+from sottovoce.engines.large import LargeEngine, LargeTable
+from sottovoce.engines.recorded import Sums
+from sottovoce.errors import UsageError
+from sottovoce.model import Policy, Result
+from sottovoce.seams import Aggregator, Engine
+from sottovoce.version import __version__
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["Inferred", "LargeEngineName", "infer_into"]
+
+LargeEngineName: TypeAlias = Literal["chunked", "spark"]
+"""Where sums over a large table are made: on this machine's disk, or on a Spark cluster."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inferred:
+    """What was found, but for the truths, which are in files.
+
+    `result` has everybody's weights and no tasks; `folder` is where the files are.
+    """
+
+    result: Result
+    folder: str
+    tasks: int
+    answers: int
+
+    def summary(self) -> dict[str, Any]:
+        """What `summary.json` holds."""
+        made = self.result.provenance
+        prior = self.result.prior
+        return {
+            "method": made.method,
+            "tasks": self.tasks,
+            "workers": len(self.result.workers),
+            "answers": self.answers,
+            "rounds": self.result.rounds,
+            "converged": self.result.converged,
+            "parameters": dict(made.parameters),
+            "prior": None if prior is None else prior.tolist(),
+            "reading": None if made.reading is None else asdict(made.reading),
+            "policy_hash": made.policy_hash,
+            "simulated": made.simulated,
+            "version": made.version,
+        }
+
+
+def infer_into(
+    source: Any,
+    folder: str | os.PathLike[str],
+    method: str | Aggregator = "auto",
+    *,
+    engine: LargeEngineName = "chunked",
+    parameters: Mapping[str, Any] | None = None,
+    policy: Policy | None = None,
+    master: str | None = None,
+    session: SparkSession | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    memory: int | None = None,
+    progress: Callable[[int], None] | None = None,
+    force: bool = False,
+    **reading: Any,
+) -> Inferred:
+    """The truth of every task of a table that need not fit into memory, written to a folder.
+
+    `folder` gets `truths/` and `workers/`, Parquet files each, and `summary.json`; it appears whole
+    or not at all. The methods, their parameters and what they find are those of `infer`.
+
+    `source` is Parquet: a path, a pattern, a folder or several of them; with `engine="spark"` any
+    path that Spark reads, or `table:NAME` of its catalogue. The chunked engine sorts the table on
+    this machine's disk first, with at most `memory` bytes, and reads it block by block. The Spark
+    engine runs where `session` is, or on `master` (a URL such as spark://host:7077), or wherever
+    spark-submit has put it.
+
+    `checkpoint` is a folder that keeps the sorted table and the sums as they are made: the same
+    call goes on from there after an interruption. Other keywords say how to read `source` (see
+    `read`): columns, domain, repeats, bad_rows.
+    """
+    _check_engine(engine, master=master, session=session, memory=memory)
+    options = reading_under_policy(policy, reading)
+    with ExitStack() as stack:
+        place = stack.enter_context(new_folder(folder, force=force))
+        opened = _chunked if engine == "chunked" else _on_spark
+        where = _Where(master, session, path_of(checkpoint), memory, place)
+        table, kept = stack.enter_context(opened(source, where, options))
+        chosen = choose_method(method, table.domain, parameters, policy)
+        large = table.engine(chosen.recoding)
+        log = kept(_identity(chosen, policy)) if kept is not None else None
+        learning: Engine = large if log is None else RecordedEngine(large, stack.enter_context(log))
+        if progress is not None:
+            learning = WatchedEngine(learning, progress)
+        learnt = chosen.aggregator.learn(learning)
+        large.write_truths(chosen.aggregator, learnt, f"{place}/truths")
+        result = _stamped(chosen.aggregator.tell(large, learnt), table, large, policy)
+        large.write_workers({"weight": result.weights}, f"{place}/workers")
+        inferred = Inferred(result, path_of(folder) or "", large.task_count, large.answers)
+        write_summary(place, inferred.summary())
+    return inferred
+
+
+class _Where(NamedTuple):
+    """Where the work is done, and what it may leave behind."""
+
+    master: str | None
+    session: SparkSession | None
+    checkpoint: str | None
+    memory: int | None
+    output: str
+
+
+Opened: TypeAlias = tuple[LargeTable, Callable[[str], AbstractContextManager[Sums]] | None]
+"""A table, and where there is a checkpoint, what keeps the sums of a run of this name there."""
+
+
+@contextmanager
+def _chunked(source: Any, where: _Where, options: Mapping[str, Any]) -> Iterator[Opened]:
+    from sottovoce.engines.chunked.opening import open_table
+    from sottovoce.engines.kept import held
+
+    held_here = scratch_in(where.output) if where.checkpoint is None else held(where.checkpoint)
+    with held_here as work:
+        with closing(open_table(source, work=work, memory=where.memory, **options)) as table:
+            kept = None
+            if where.checkpoint is not None:
+                kept = partial(_kept_locally, f"{work}/sums", table.identity)
+            yield table, kept
+
+
+def _kept_locally(folder: str, table: str, run: str) -> AbstractContextManager[Sums]:
+    """The sums of a run over a table, in a folder."""
+    from sottovoce.engines.kept import KeptSums, identity_of
+
+    return nullcontext(KeptSums(folder, identity_of({"table": table, "run": run})))
+
+
+@contextmanager
+def _on_spark(source: Any, where: _Where, options: Mapping[str, Any]) -> Iterator[Opened]:
+    from sottovoce.engines.spark.keeping import SparkSums
+    from sottovoce.engines.spark.reading import open_table
+    from sottovoce.engines.spark.session import spark_session
+
+    work = where.checkpoint
+    with spark_session(where.master, where.session) as spark:
+        table = open_table(spark, source, work=work, **options)
+        yield table, None if work is None else lambda run: nullcontext(SparkSums(spark, work, run))
+
+
+def _check_engine(engine: str, *, master: str | None, session: object, memory: int | None) -> None:
+    if engine not in get_args(LargeEngineName):
+        raise UsageError(f"the engine of a large table is chunked or spark, not {engine!r}")
+    if engine == "chunked" and (master is not None or session is not None):
+        raise UsageError("a master is for the Spark engine: say --engine spark")
+    if engine == "spark" and memory is not None:
+        raise UsageError("Spark's memory is set where Spark is: drop --memory")
+
+
+def _identity(chosen: Chosen, policy: Policy | None) -> str:
+    """A name for all that decides the sums, beside the table itself."""
+    with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
+        said = [repr(chosen.aggregator), policy.hash if policy else None, __version__]
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
+
+
+def _stamped(
+    result: Result, table: LargeTable, large: LargeEngine, policy: Policy | None
+) -> Result:
+    provenance = replace(
+        result.provenance,
+        version=__version__,
+        reading=large.reading,
+        policy_hash=policy.hash if policy else None,
+        simulated=table.simulated,
+    )
+    return replace(result, provenance=provenance)

@@ -1,0 +1,170 @@
+"""How the columns of a large table are read: SQL for each, and what the cells then are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sottovoce.engines.chunked.arrow import Column
+from sottovoce.engines.chunked.texts import Texts, decoded, gathered
+from sottovoce.engines.chunked.vocabularies import Keys
+from sottovoce.errors import DataError
+from sottovoce.model import Codes, Domain, FloatArray, Kind, Names
+from sottovoce.stores.answers import Labels, beyond, labels_of
+from sottovoce.stores.coding import cells_of, fault_of, name_cells, number_cells
+from sottovoce.stores.faults import LONGEST, Fault, Faults
+from sottovoce.stores.guessing import guessed_kind
+from sottovoce.stores.lookups import looked_up
+from sottovoce.stores.opening import Table
+
+__all__ = ["LabelColumn", "NameColumn", "NumberColumn", "answer_column", "name_column", "named"]
+
+MOST_LABELS = 1_000_000
+"""More distinct labels than this are refused whatever is said of them: they are held in memory."""
+
+_DTYPES = {
+    "BOOLEAN": "bool", "TINYINT": "int8", "SMALLINT": "int16", "INTEGER": "int32",
+    "UTINYINT": "uint8", "USMALLINT": "uint16", "UINTEGER": "uint32", "UBIGINT": "uint64",
+}  # fmt: skip
+"""DuckDB's integers as NumPy has them; what is not here becomes 8 bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class NameColumn:
+    """Names of workers or tasks: `dtype` is what integers are, None for text."""
+
+    sql: str
+    sound: str
+    dtype: str | None
+
+    def keys(self, column: Column, places: npt.NDArray[np.intp] | None) -> Keys:
+        """The names at these places (None: all), in memory of their own."""
+        if isinstance(column.cells, Texts):
+            if places is not None:
+                return gathered(column.cells, places)
+            return Texts(column.cells.ends, column.cells.data.copy())
+        cells = column.cells.view(np.int64)
+        return cells.copy() if places is None else cells[places]
+
+    def faults(self, column: Column) -> Faults | None:
+        """What is wrong with each name, if anything is with one of them."""
+        cells, faults = column.cells, None
+        if column.present is not None:
+            faults = np.where(column.present, 0, Fault.EMPTY).astype(np.int8)
+        if not isinstance(cells, Texts):
+            return faults
+        lengths = np.diff(cells.ends)
+        if lengths.min(initial=1) > 0 and lengths.max(initial=0) <= LONGEST:
+            return faults
+        faults = np.zeros(len(lengths), np.int8) if faults is None else faults
+        faults[lengths == 0] = Fault.EMPTY
+        for place in np.flatnonzero(lengths > LONGEST).tolist():  # bytes, which may be fewer texts
+            cell = cells.data[cells.ends[place] : cells.ends[place + 1]].tobytes()
+            if len(cell.decode()) > LONGEST:
+                faults[place] = Fault.LONG
+        return faults
+
+
+def name_column(table: Table, role: str) -> NameColumn:
+    """How the names of a role are read; numbers with fractions are refused."""
+    cells = name_cells(table, role)
+    if cells.is_text:
+        sound = f"{cells.sql} <> '' AND length({cells.sql}) <= {LONGEST}"
+        return NameColumn(cells.sql, sound, None)
+    dtype = _DTYPES.get(table.types[role], "int64")
+    kind = "UBIGINT" if dtype == "uint64" else "BIGINT"
+    return NameColumn(f"CAST({cells.sql} AS {kind})", f"{cells.sql} IS NOT NULL", dtype)
+
+
+def named(keys: Keys, dtype: str | None) -> Names:
+    """Stored names as they are in results."""
+    return decoded(keys) if isinstance(keys, Texts) else keys.astype(dtype or "int64")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelColumn:
+    """Answers that are labels: a row is looked up by the hash of its cell."""
+
+    labels: Labels
+
+    @property
+    def domain(self) -> Domain:
+        return self.labels.domain
+
+    @property
+    def sql(self) -> tuple[str, ...]:
+        return (self.labels.vocabulary.hashing,)
+
+    def values(self, columns: list[Column]) -> tuple[npt.NDArray[Any], Faults | None]:
+        """Each row's code, and what is wrong with those that have none."""
+        hashes: Any = columns[0].cells
+        codes: Codes = looked_up(hashes, self.labels.vocabulary.hashes, self.labels.codes)
+        return codes.astype(np.min_scalar_type(max(self.domain.size - 1, 0))), fault_of(codes)
+
+    def among_sound(self, table: Table, sound: str) -> LabelColumn:
+        """Without the labels that occur in unusable rows only."""
+        vocabulary, codes = self.labels.vocabulary, self.labels.codes
+        found = table.fetch(
+            f"SELECT DISTINCT {vocabulary.hashing} AS hashed FROM {table.relation} WHERE {sound}"
+        )["hashed"]
+        kept = np.isin(vocabulary.hashes, np.ma.getdata(found)) & (codes >= 0)
+        used = np.zeros(self.domain.size, np.bool_)
+        used[codes[kept]] = True
+        if used.all() or not used.any():
+            return self
+        labels = tuple(np.array(self.domain.labels, dtype=object)[used].tolist())
+        places = np.where(used, np.cumsum(used) - 1, -Fault.UNKNOWN).astype(np.int32)
+        codes = np.where(codes >= 0, places[codes.clip(min=0)], codes)
+        domain = Domain(self.domain.kind, labels)
+        return LabelColumn(replace(self.labels, codes=codes, domain=domain))
+
+
+@dataclass(frozen=True, slots=True)
+class NumberColumn:
+    """Answers that are numbers."""
+
+    sql: tuple[str, ...]
+    domain: Domain
+
+    def values(self, columns: list[Column]) -> tuple[npt.NDArray[Any], Faults | None]:
+        """Each row's number, and what is wrong with those that are none."""
+        numbers: Any = columns[0].cells
+        found: Any = columns[1].cells
+        values: FloatArray = numbers.copy()
+        outside = beyond(values, self.domain) & (found == 0)
+        if not outside.any() and not found.any():
+            return values, None
+        return values, np.where(outside, np.int8(Fault.OUTSIDE), found)
+
+    def among_sound(self, table: Table, sound: str) -> NumberColumn:
+        """Itself: a range is no list."""
+        return self
+
+
+def answer_column(table: Table, wanted: Domain | Kind | None) -> LabelColumn | NumberColumn:
+    """How answers are read, under the domain that is wanted or the one they look like."""
+    kind = wanted.kind if isinstance(wanted, Domain) else wanted
+    guessed = kind is None
+    if kind is None:
+        kind = guessed_kind(table, "answer")
+    if kind is Kind.NUMERIC:
+        domain = wanted if isinstance(wanted, Domain) else Domain.numeric()
+        return NumberColumn(number_cells(table, "answer"), domain)
+    _check_labels(table)
+    wanted = wanted if isinstance(wanted, Domain) else kind
+    return LabelColumn(labels_of(table, wanted, "answer", guessed=guessed))
+
+
+def _check_labels(table: Table) -> None:
+    sql = cells_of(table, "answer").sql
+    (count,) = table.one(f"SELECT approx_count_distinct({sql}) FROM {table.relation}")
+    if count > 2 * MOST_LABELS:  # then the estimate is sure enough
+        raise DataError(
+            f"about {count:,} distinct labels: are they numbers (--domain numeric) or ids, or is "
+            "it another column (--columns answer=…)?",
+            file=table.name,
+            column=table.columns["answer"],
+        )

@@ -1,0 +1,131 @@
+"""Sums over a packed table, block after block, and truths written as they are told."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from sottovoce.engines.adding import adder
+from sottovoce.engines.blocks import block_count, cut
+from sottovoce.engines.chunked.packed import PackedTable
+from sottovoce.engines.local import THREADED_FROM
+from sottovoce.engines.ordering import in_order
+from sottovoce.engines.telling import PartEngine
+from sottovoce.inference.compiling import COMPILED_FROM
+from sottovoce.model import Domain, FloatArray, LabelPart, Names, NumberPart, Part, Reading, Result
+from sottovoce.seams import Learnt, Step, SumsAggregator
+from sottovoce.stores.saving import write_columns
+
+__all__ = ["ChunkedEngine"]
+
+L = TypeVar("L", bound=Learnt)
+
+MOST_CELLS = 1 << 22
+"""So many numbers, one for each label of each task, are told at once."""
+
+
+class ChunkedEngine:
+    """Sums over a table on a disk.
+
+    `use_kernels` and `threads` are chosen by size, as in memory; sums do not depend on threads.
+    """
+
+    def __init__(
+        self, table: PackedTable, *, use_kernels: bool | None = None, threads: int | None = None
+    ) -> None:
+        self._table = table
+        self._kernels = table.answers >= COMPILED_FROM if use_kernels is None else use_kernels
+        if threads is None:
+            large = self._kernels and table.answers >= THREADED_FROM
+            threads = os.cpu_count() or 1 if large else 1
+        self._threads = threads
+
+    @cached_property
+    def workers(self) -> Names:
+        return self._table.workers()
+
+    @property
+    def tasks(self) -> Names:
+        return np.empty(0, np.int64)
+
+    @property
+    def task_count(self) -> int:
+        return self._table.task_count
+
+    @property
+    def domain(self) -> Domain:
+        return self._table.manifest.domain
+
+    @property
+    def answers(self) -> int:
+        return self._table.answers
+
+    @property
+    def reading(self) -> Reading:
+        return self._table.manifest.reading
+
+    def total(self, step: Step) -> FloatArray:
+        add = adder(step, use_kernels=self._kernels)
+        count = block_count(self.answers, math.prod(step.shape)) if self._kernels else 1
+        ends = np.concatenate([[0], np.cumsum(self._table.sizes)])
+        groups = [range(*group) for group in cut(ends, count)]
+
+        def group_sum(group: range) -> FloatArray:
+            sums = np.zeros(step.shape)
+            for block in group:
+                add(self._table.part(block), sums)
+            return sums
+
+        if len(groups) == 1:
+            return group_sum(groups[0])
+        total = np.zeros(step.shape)
+        for sums in in_order(group_sum, groups, self._threads):
+            total += sums
+        return total
+
+    def map(self, step: Step) -> FloatArray:
+        return np.empty((0, *step.shape))
+
+    def write_truths(
+        self, aggregator: SumsAggregator[L], learnt: L, folder: str | os.PathLike[str]
+    ) -> None:
+        place = Path(folder)
+        place.mkdir()
+
+        def write(block: int) -> None:
+            for number, told in enumerate(self._told(block, aggregator, learnt)):
+                write_columns(told.table(), place / f"part-{block:05d}-{number:03d}.parquet")
+
+        for _ in in_order(write, range(len(self._table.sizes)), self._threads):
+            pass
+
+    def _told(self, block: int, aggregator: SumsAggregator[L], learnt: L) -> Iterator[Result]:
+        """The truths of a block, of so many tasks at once that there is room for their labels."""
+        part, names = self._table.part(block), self._table.names(block)
+        most = max(1, MOST_CELLS // max(1, self.domain.size))
+        for first in range(0, part.tasks, most):
+            some = _between(part, first, min(first + most, part.tasks))
+            engine = PartEngine(
+                some, names[first : first + most], self.domain, self.task_count,
+                use_kernels=self._kernels,
+            )  # fmt: skip
+            yield aggregator.tell(engine, learnt)
+
+    def write_workers(self, columns: dict[str, FloatArray], folder: str | os.PathLike[str]) -> None:
+        place = Path(folder)
+        place.mkdir()
+        write_columns({"worker": self.workers, **columns}, place / "part-00000.parquet")
+
+
+def _between(part: Part, first: int, last: int) -> Part:
+    """Some of a part's tasks."""
+    starts = part.starts[first : last + 1]
+    if isinstance(part, LabelPart):
+        return LabelPart(0, starts, part.coded, part.labels)
+    return NumberPart(0, starts, part.worker, part.value)

@@ -1,0 +1,190 @@
+"""A large table on this machine's disk: opened, looked at, and packed once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sottovoce.engines.chunked.columns import (
+    LabelColumn,
+    NumberColumn,
+    answer_column,
+    name_column,
+)
+from sottovoce.engines.chunked.engine import ChunkedEngine
+from sottovoce.engines.chunked.packed import (
+    CONTENTS,
+    MANIFEST,
+    Manifest,
+    PackedTable,
+    PackedWriter,
+)
+from sottovoce.engines.chunked.packing import Sizes, pack_rows
+from sottovoce.engines.chunked.rows import Located, RowReader
+from sottovoce.engines.chunked.scanning import SPILL, database, located, saying
+from sottovoce.engines.chunked.sources import fingerprint, parquet_files
+from sottovoce.engines.chunked.vocabularies import vocabulary
+from sottovoce.engines.kept import identity_of
+from sottovoce.engines.large import Recoding
+from sottovoce.errors import UsageError
+from sottovoce.model import Domain, Kind, Reading, Repeats
+from sottovoce.stores.naming import MADE, REPORTS, is_stamp
+from sottovoce.stores.reading import BadRows, check_options
+from sottovoce.stores.whole_folders import new_folder
+
+__all__ = ["ChunkedTable", "open_table"]
+
+TABLE = "table"
+"""Where the packed table is in the folder of the work."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """How rows are read."""
+
+    domain: Domain | Kind | None
+    repeats: Repeats
+    bad_rows: BadRows
+
+
+def open_table(
+    source: Any,
+    *,
+    work: str | os.PathLike[str],
+    memory: int | None = None,
+    columns: Mapping[str, str] | None = None,
+    domain: Domain | Kind | None = None,
+    repeats: Repeats = "first",
+    bad_rows: BadRows = "error",
+    reported: bool = False,
+    sizes: Sizes = Sizes(),  # noqa: B008 - frozen
+) -> ChunkedTable:
+    """The table in some Parquet files, which is packed into the folder `work` once.
+
+    What was packed there before, of the same files read in the same way, is used again.
+    """
+    check_options(repeats, bad_rows)
+    files, place = parquet_files(source), Path(work)
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    shutil.rmtree(place / SPILL, ignore_errors=True)  # of a run that was killed
+    connection = database(place, memory)
+    try:
+        with saying(files.name):
+            found = located(connection, files, MADE if reported else REPORTS, columns)
+    except BaseException:
+        connection.close()
+        raise
+    identity = identity_of(
+        {
+            "files": fingerprint(files.paths),
+            "columns": dict(found.table.columns),
+            "how": [repr(domain), repeats, bad_rows],
+        }
+    )
+    return ChunkedTable(found, place, _Options(domain, repeats, bad_rows), identity, sizes)
+
+
+class ChunkedTable:
+    """A table of Parquet files that was opened and looked at, and is to be packed."""
+
+    def __init__(
+        self, source: Located, work: Path, options: _Options, identity: str, sizes: Sizes
+    ) -> None:
+        self._source, self._work, self._options, self._sizes = source, work, options, sizes
+        self.identity = identity
+        self._packed = _packed_before(work / TABLE, identity)
+        self._answer: LabelColumn | NumberColumn | None = None
+
+    @property
+    def domain(self) -> Domain:
+        if self._packed is not None:
+            return self._packed.answers
+        return self._column().domain
+
+    @property
+    def simulated(self) -> bool:
+        return is_stamp(self._source.table.columns["answer"])
+
+    def close(self) -> None:
+        """Let go of the files; the engine has its own."""
+        self._source.table.connection.close()
+
+    def engine(self, recoding: Recoding | None = None) -> ChunkedEngine:
+        said = _said(recoding)
+        if self._packed is None:
+            with saying(self._source.table.name):
+                self._packed = self._pack(recoding)
+        elif self._packed.recoding != said:
+            raise _other_table(self._work)
+        self.close()
+        return ChunkedEngine(PackedTable(self._work / TABLE, self._packed))
+
+    def _column(self) -> LabelColumn | NumberColumn:
+        if self._answer is None:
+            with saying(self._source.table.name):
+                self._answer = self._looked_at()
+        return self._answer
+
+    def _looked_at(self) -> LabelColumn | NumberColumn:
+        table, options = self._source.table, self._options
+        answer = answer_column(table, options.domain)
+        if options.bad_rows == "drop" and not isinstance(options.domain, Domain):
+            sound = (name_column(table, role).sound for role in ("worker", "task"))
+            return answer.among_sound(table, " AND ".join(sound))
+        return answer
+
+    def _pack(self, recoding: Recoding | None) -> Manifest:
+        table, options = self._source.table, self._options
+        answer = self._column()
+        worker, task = (name_column(table, role) for role in ("worker", "task"))
+        use_kernels = self._source.rows >= self._sizes.compiled_from
+        reader = RowReader(
+            self._source, worker, task, answer,
+            vocabulary(text=worker.dtype is None, use_kernels=use_kernels),
+            drop=options.bad_rows == "drop", numbered=options.repeats == "error",
+        )  # fmt: skip
+        with new_folder(self._work / TABLE, CONTENTS) as place, PackedWriter(place) as writer:
+            found = pack_rows(
+                reader, writer, place / "spool", options.repeats, recoding, self._sizes
+            )
+            count = len(reader.workers)
+            workers = writer.add_workers(count, reader.workers.keys())
+            reading = Reading(
+                table.name, reader.rows, found.repeated, found.contradicting, options.repeats,
+                dict(reader.dropped),
+            )  # fmt: skip
+            manifest = Manifest(
+                self.identity, _said(recoding), answer.domain,
+                answer.domain if recoding is None else recoding.domain, self.simulated,
+                worker.dtype, task.dtype, workers, writer.wide, tuple(writer.blocks), reading,
+            )  # fmt: skip
+            writer.finish(manifest)
+        return manifest
+
+
+def _packed_before(folder: Path, identity: str) -> Manifest | None:
+    """What an earlier run has packed; refused where it is of another table."""
+    try:
+        text = (folder / MANIFEST).read_bytes()
+    except FileNotFoundError:
+        return None
+    manifest = Manifest.parse(text)
+    if manifest is None or manifest.identity != identity:
+        raise _other_table(folder.parent)
+    return manifest
+
+
+def _other_table(work: Path) -> UsageError:
+    return UsageError(
+        f"{work} keeps another table, or this one as it was or was read before: name another folder"
+    )
+
+
+def _said(recoding: Recoding | None) -> str:
+    if recoding is None:
+        return ""
+    return identity_of({"codes": recoding.codes.tolist(), "domain": repr(recoding.domain)})

@@ -1,0 +1,239 @@
+"""Names as they come, each with a code: the first is 0, the next new one 1.
+
+Two ways for each kind of name: a Python dictionary, which is the specification and what small
+tables use, and a compiled table with open addressing that holds no Python object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from sottovoce.engines.chunked.texts import Texts, cells_of, texts
+from sottovoce.inference.compiling import compiled
+from sottovoce.model import Codes
+
+__all__ = ["Keys", "Vocabulary", "text_hashes", "vocabulary"]
+
+Integers = npt.NDArray[np.int64]
+Keys = Integers | Texts
+"""Names as they are stored: 8-byte integers, or bytes."""
+
+
+class Vocabulary(Protocol):
+    """Distinct names in the order of their first appearance."""
+
+    def __len__(self) -> int: ...
+
+    def codes(self, keys: Keys) -> Codes:
+        """The code of each name; new names get the next ones."""
+        ...
+
+    def keys(self) -> Keys:
+        """All names, by code."""
+        ...
+
+
+def vocabulary(*, text: bool, use_kernels: bool) -> Vocabulary:
+    """An empty vocabulary of texts or of integers."""
+    if not use_kernels:
+        return _PlainVocabulary(text=text)
+    return _TextVocabulary() if text else _IntegerVocabulary()
+
+
+class _PlainVocabulary:
+    def __init__(self, *, text: bool) -> None:
+        self._text, self._places = text, dict[Any, int]()
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def codes(self, keys: Keys) -> Codes:
+        place = self._places
+        listed = cells_of(keys) if isinstance(keys, Texts) else keys.tolist()
+        return np.array([place.setdefault(key, len(place)) for key in listed], np.int32)
+
+    def keys(self) -> Keys:
+        return texts(list(self._places)) if self._text else np.array([*self._places], np.int64)
+
+
+_SMALLEST = 1 << 10
+
+
+class _IntegerVocabulary:
+    def __init__(self) -> None:
+        self._slots = np.full(2 * _SMALLEST, -1, np.int32)
+        self._keys, self._count = np.empty(_SMALLEST, np.int64), 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def codes(self, keys: Keys) -> Codes:
+        assert not isinstance(keys, Texts)  # noqa: S101 - vocabularies are made for a kind
+        codes, done = np.empty(len(keys), np.int32), 0
+        while done < len(keys):
+            if self._count == len(self._keys):
+                self._grow()
+            done, self._count = _code_integers()(
+                keys, done, self._slots, self._keys, self._count, codes
+            )
+        return codes
+
+    def keys(self) -> Keys:
+        return self._keys[: self._count]
+
+    def _grow(self) -> None:
+        keys, self._keys = self._keys, np.empty(2 * len(self._keys), np.int64)
+        self._slots, self._count = np.full(2 * len(self._slots), -1, np.int32), 0
+        again = np.empty(len(keys), np.int32)
+        _code_integers()(keys, 0, self._slots, self._keys, 0, again)
+        self._count = len(keys)
+
+
+class _TextVocabulary:
+    def __init__(self) -> None:
+        self._slots = np.full(2 * _SMALLEST, -1, np.int32)
+        self._hashes, self._count = np.empty(_SMALLEST, np.uint64), 0
+        self._ends, self._data = np.zeros(_SMALLEST + 1, np.int64), np.empty(1 << 16, np.uint8)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def codes(self, keys: Keys) -> Codes:
+        assert isinstance(keys, Texts)  # noqa: S101 - vocabularies are made for a kind
+        hashes = text_hashes(keys)
+        codes, done = np.empty(len(hashes), np.int32), 0
+        while done < len(hashes):
+            self._make_room(int(keys.ends[done + 1] - keys.ends[done]))
+            done, self._count = _code_texts()(
+                keys.ends, keys.data, hashes, done,
+                self._slots, self._hashes, self._ends, self._data, self._count, codes,
+            )  # fmt: skip
+        return codes
+
+    def keys(self) -> Keys:
+        ends = self._ends[: self._count + 1]
+        return Texts(ends, self._data[: ends[-1]])
+
+    def _make_room(self, size: int) -> None:
+        """Room for one more name at least."""
+        used = int(self._ends[self._count])
+        if used + size > len(self._data):
+            self._data = _longer(self._data, max(2 * len(self._data), used + size))
+        if self._count == len(self._hashes):
+            self._hashes = _longer(self._hashes, 2 * self._count)
+            self._ends = _longer(self._ends, 2 * self._count + 1)
+            self._slots = np.full(2 * len(self._slots), -1, np.int32)
+            _fill_slots()(self._hashes, self._count, self._slots)
+
+
+def text_hashes(keys: Texts) -> npt.NDArray[np.uint64]:
+    """64 bits of each cell, of all its bytes."""
+    hashes = np.empty(len(keys.ends) - 1, np.uint64)
+    _hash_texts()(keys.ends, keys.data, hashes)
+    return hashes
+
+
+def _longer(array: npt.NDArray[Any], length: int) -> npt.NDArray[Any]:
+    longer = np.empty(length, array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
+@cache
+def _code_integers() -> Callable[..., tuple[int, int]]:
+    return compiled(_integers)
+
+
+@cache
+def _code_texts() -> Callable[..., tuple[int, int]]:
+    return compiled(_texts)
+
+
+@cache
+def _fill_slots() -> Callable[..., None]:
+    return compiled(_slots)
+
+
+@cache
+def _hash_texts() -> Callable[..., None]:
+    return compiled(_hashes)
+
+
+def _integers(
+    keys: Any, done: int, slots: Any, known: Any, count: int, codes: Any
+) -> tuple[int, int]:  # pragma: no cover - compiled
+    """Codes of the rows from `done` on, until there is no room; how many rows and names then."""
+    mask = np.uint64(len(slots) - 1)
+    for row in range(done, len(keys)):
+        key = keys[row]
+        mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+        slot = (mixed >> np.uint64(32)) & mask
+        while slots[slot] >= 0 and known[slots[slot]] != key:
+            slot = (slot + np.uint64(1)) & mask
+        if slots[slot] < 0:
+            if count == len(known):
+                return row, count
+            known[count] = key
+            slots[slot] = count
+            count += 1
+        codes[row] = slots[slot]
+    return len(keys), count
+
+
+def _texts(
+    ends: Any, data: Any, hashed: Any, done: int,
+    slots: Any, hashes: Any, known_ends: Any, known: Any, count: int, codes: Any,
+) -> tuple[int, int]:  # pragma: no cover - compiled  # fmt: skip
+    """Codes of the rows from `done` on, until there is no room; how many rows and names then."""
+    mask = np.uint64(len(slots) - 1)
+    for row in range(done, len(codes)):
+        begin, end = np.int64(ends[row]), np.int64(ends[row + 1])
+        slot = hashed[row] & mask
+        while slots[slot] >= 0:
+            code = slots[slot]
+            place = known_ends[code]
+            if hashes[code] == hashed[row] and known_ends[code + 1] - place == end - begin:
+                same = True
+                for i in range(end - begin):
+                    if known[place + i] != data[begin + i]:
+                        same = False
+                        break
+                if same:
+                    break
+            slot = (slot + np.uint64(1)) & mask
+        if slots[slot] < 0:
+            place = known_ends[count]
+            if count == len(hashes) or place + end - begin > len(known):
+                return row, count
+            for i in range(end - begin):
+                known[place + i] = data[begin + i]
+            known_ends[count + 1] = place + end - begin
+            hashes[count] = hashed[row]
+            slots[slot] = count
+            count += 1
+        codes[row] = slots[slot]
+    return len(codes), count
+
+
+def _slots(hashes: Any, count: int, slots: Any) -> None:  # pragma: no cover - compiled
+    """The places of `count` names whose hashes are known."""
+    mask = np.uint64(len(slots) - 1)
+    for code in range(count):
+        slot = hashes[code] & mask
+        while slots[slot] >= 0:
+            slot = (slot + np.uint64(1)) & mask
+        slots[slot] = code
+
+
+def _hashes(ends: Any, data: Any, hashes: Any) -> None:  # pragma: no cover - compiled
+    """FNV-1a, its upper half folded into the lower."""
+    for row in range(len(hashes)):
+        found = np.uint64(0xCBF29CE484222325)
+        for i in range(ends[row], ends[row + 1]):
+            found = (found ^ np.uint64(data[i])) * np.uint64(0x100000001B3)
+        hashes[row] = found ^ (found >> np.uint64(32))

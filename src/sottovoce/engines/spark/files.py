@@ -1,0 +1,76 @@
+"""Small files wherever Spark writes: on HDFS, in object stores, or on this machine."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sottovoce.engines.spark.failing import saying
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["address_of", "exists", "read_bytes", "remove", "write_bytes"]
+
+_UNFINISHED = ".unfinished"
+
+
+def address_of(path: str | os.PathLike[str]) -> str:
+    """A path as Spark is to take it: without a scheme, one of this machine's file system.
+
+    Spark alone would take it for one of HDFS where that is its default.
+
+    >>> address_of("/data/out"), address_of("hdfs://host/out")
+    ('file:///data/out', 'hdfs://host/out')
+    """
+    text = os.fspath(path)
+    return text if "://" in text else Path(text).absolute().as_uri()
+
+
+def write_bytes(spark: SparkSession, path: str, content: bytes) -> None:
+    """A file that is there whole or not at all, where a rename is one step; replaces another."""
+    with saying():
+        system, target, unfinished = _places(spark, path)
+        stream = system.create(unfinished, True)
+        try:
+            stream.write(bytearray(content))
+        finally:
+            stream.close()
+        system.delete(target, False)
+        system.rename(unfinished, target)
+
+
+def read_bytes(spark: SparkSession, path: str) -> bytes | None:
+    """What a file holds; None where there is none."""
+    with saying():
+        system, target, _ = _places(spark, path)
+        if not system.exists(target):
+            return None
+        stream = system.open(target)
+        try:
+            jvm: Any = spark._jvm
+            return bytes(jvm.org.apache.commons.io.IOUtils.toByteArray(stream))
+        finally:
+            stream.close()
+
+
+def exists(spark: SparkSession, path: str) -> bool:
+    """Whether there is a file or a folder."""
+    with saying():
+        system, target, _ = _places(spark, path)
+        return bool(system.exists(target))
+
+
+def remove(spark: SparkSession, path: str) -> None:
+    """Remove a file or a folder with all that is in it, if it is there."""
+    with saying():
+        system, target, _ = _places(spark, path)
+        system.delete(target, True)
+
+
+def _places(spark: SparkSession, path: str) -> tuple[Any, Any, Any]:
+    jvm: Any = spark._jvm
+    target = jvm.org.apache.hadoop.fs.Path(path)
+    system = target.getFileSystem(spark._jsc.hadoopConfiguration())
+    return system, target, jvm.org.apache.hadoop.fs.Path(path + _UNFINISHED)

@@ -1,0 +1,93 @@
+"""A checkpoint that a cluster reaches: packed blocks and the sums of rounds."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sottovoce.engines.spark.blocks import PART_COLUMNS
+from sottovoce.engines.spark.files import address_of, exists, read_bytes, remove, write_bytes
+from sottovoce.errors import UsageError
+from sottovoce.model import FloatArray
+
+if TYPE_CHECKING:
+    from pyspark import RDD
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["KeptBlocks", "SparkSums", "parts_again"]
+
+_TABLE = "table.json"
+_DIGEST = 32
+
+
+class KeptBlocks:
+    """Blocks in Parquet files, and one more file that says which table they are of, when whole."""
+
+    def __init__(self, spark: SparkSession, folder: str) -> None:
+        self._spark, self._folder = spark, address_of(folder).rstrip("/")
+
+    def frame(self, table: Mapping[str, Any], make: Callable[[], DataFrame]) -> DataFrame:
+        """The blocks of this table: those that are there, or else made and kept."""
+        path, said = f"{self._folder}/{_TABLE}", json.dumps(table, sort_keys=True).encode()
+        found = read_bytes(self._spark, path)
+        if found is not None and found != said:
+            raise UsageError(
+                f"{self._folder} is the checkpoint of another table, or of other options: name "
+                "another folder"
+            )
+        blocks = f"{self._folder}/blocks"
+        if found is None:
+            remove(self._spark, blocks)  # what an interrupted run has left
+            make().write.parquet(blocks)
+            write_bytes(self._spark, path, said)
+        return self._spark.read.parquet(blocks)
+
+
+def parts_again(frame: DataFrame, partitions: int) -> RDD[tuple[Any, ...]]:
+    """What rounds read of blocks that were kept, in the partitions that they were made in."""
+    rows = frame.select("partition", "number", *PART_COLUMNS).rdd
+    keyed = rows.map(lambda row: (row[0], tuple(row[1:])))
+    return keyed.partitionBy(partitions, lambda partition: partition).mapPartitions(
+        lambda pairs: (row[1:] for row in sorted((row for _, row in pairs), key=lambda row: row[0]))
+    )
+
+
+class SparkSums:
+    """The sums of a run, a file each, wherever the cluster keeps files.
+
+    A damaged one counts for nothing: it is made again, and so are those after it.
+    """
+
+    def __init__(self, spark: SparkSession, folder: str, run: str) -> None:
+        self._spark = spark
+        self._folder = f"{address_of(folder).rstrip('/')}/sums-{run}"
+
+    def read(self, number: int) -> FloatArray | None:
+        """The sum of that number; None where it is still to be made."""
+        content = read_bytes(self._spark, self._path(number))
+        if content is None:
+            return None
+        digest, body = content[:_DIGEST], content[_DIGEST:]
+        if hashlib.sha256(body).digest() != digest:
+            return None
+        sums: FloatArray = np.load(io.BytesIO(body), allow_pickle=False)
+        return sums
+
+    def append(self, number: int, sums: FloatArray) -> None:
+        """Keep the next sum; those after it are of an earlier run that went otherwise."""
+        later = number + 1
+        while exists(self._spark, self._path(later)):
+            remove(self._spark, self._path(later))
+            later += 1
+        body = io.BytesIO()
+        np.save(body, sums)
+        content = body.getvalue()
+        write_bytes(self._spark, self._path(number), hashlib.sha256(content).digest() + content)
+
+    def _path(self, number: int) -> str:
+        return f"{self._folder}/{number:05d}"

@@ -1,0 +1,151 @@
+"""A table on a cluster: opened, looked at, checked, and packed when an engine is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sottovoce.engines.large import Recoding
+from sottovoce.engines.spark.checking import Checked, checked
+from sottovoce.engines.spark.engine import SparkEngine
+from sottovoce.engines.spark.failing import saying
+from sottovoce.engines.spark.keeping import KeptBlocks, parts_again
+from sottovoce.engines.spark.labelling import answers_of
+from sottovoce.engines.spark.packing import (
+    Blocks,
+    Counts,
+    counts_of,
+    pack,
+    partition_count,
+    parts_of,
+    worker_names,
+)
+from sottovoce.engines.spark.sources import Source, opened
+from sottovoce.errors import DataError
+from sottovoce.model import Domain, Kind, Reading, Repeats
+from sottovoce.stores.faults import shown
+from sottovoce.stores.naming import ANSWERS, MADE, REPORTS, is_stamp
+from sottovoce.stores.reading import BadRows, check_options
+from sottovoce.version import __version__
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark import RDD
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["SparkTable", "open_table"]
+
+
+def open_table(
+    spark: SparkSession,
+    source: Any,
+    *,
+    work: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    domain: Domain | Kind | None = None,
+    repeats: Repeats = "first",
+    bad_rows: BadRows = "error",
+    reported: bool = False,
+    private: bool = False,
+) -> SparkTable:
+    """The table in Parquet files or in Spark's catalogue, read as `read_reports` reads one.
+
+    Packed blocks are kept in `work`, if there is such a folder, and found there again.
+    """
+    check_options(repeats, bad_rows)
+    roles = ANSWERS if private else MADE if reported else REPORTS
+    found = opened(spark, source, roles, columns)
+    answers = answers_of(found, domain)
+    table = checked(found, answers, drop=bad_rows == "drop")
+    return SparkTable(spark, found, table, answers.domain, repeats, work)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparkTable:
+    """A table that was checked: a `LargeTable`."""
+
+    spark: SparkSession
+    source: Source
+    table: Checked
+    domain: Domain
+    repeats: Repeats
+    work: str | None
+
+    @property
+    def simulated(self) -> bool:
+        """Whether it holds reports whose noise came from a seed."""
+        return is_stamp(self.source.columns["answer"])
+
+    def engine(self, recoding: Recoding | None = None) -> SparkEngine:
+        """The table coded and sorted by task, once; under another domain where one is given."""
+        from pyspark import StorageLevel
+
+        domain = self.domain if recoding is None else recoding.domain
+        partitions = partition_count(self.spark, self.table.sound)
+        with saying():
+            workers = worker_names(self.table)
+            packed = pack(self.table, workers, domain, self.repeats, recoding, partitions)
+            frame, parts = self._kept(packed, recoding, partitions)
+            counts = counts_of(frame)
+            self._check_repeats(counts, workers)
+            parts = parts.persist(StorageLevel.MEMORY_AND_DISK)
+            parts.count()
+        kind = dict(self.table.frame.dtypes)["task"]
+        blocks = Blocks(frame, parts, workers, partitions, counts, kind)
+        return SparkEngine(blocks, domain, self._reading(counts))
+
+    def _kept(
+        self, packed: DataFrame, recoding: Recoding | None, partitions: int
+    ) -> tuple[DataFrame, RDD[tuple[Any, ...]]]:
+        """The blocks on the cluster's disks or in the checkpoint, and what rounds read of them."""
+        from pyspark import StorageLevel
+
+        if self.work is None:
+            frame = packed.persist(StorageLevel.DISK_ONLY)
+            return frame, parts_of(frame)
+        frame = KeptBlocks(self.spark, self.work).frame(
+            self._identity(recoding, partitions), lambda: packed
+        )
+        return frame, parts_again(frame, partitions)
+
+    def _identity(self, recoding: Recoding | None, partitions: int) -> dict[str, Any]:
+        """All that the blocks depend on."""
+        codes = None if recoding is None else np.asarray(recoding.codes).tolist()
+        return {
+            "version": __version__,
+            "source": self.source.name,
+            "files": self.source.files,
+            "columns": dict(self.source.columns),
+            "rows": self.table.rows,
+            "dropped": self.table.dropped,
+            "domain": str(replace(self.domain, labels=())) if self.domain.is_numeric
+            else [str(label) for label in self.domain.labels],
+            "repeats": self.repeats,
+            "recoding": codes,
+            "partitions": partitions,
+        }  # fmt: skip
+
+    def _check_repeats(self, counts: Counts, workers: pa.Array) -> None:
+        if counts.first is None or self.repeats != "error":
+            return
+        place, worker, task = counts.first
+        file, row = self.source.place(place)
+        raise DataError(
+            f"worker {shown(workers[worker].as_py())} answers task {shown(task)} again "
+            f"({counts.repeated:,} rows repeat a pair): choose with --repeats first, last or keep",
+            file=file,
+            row=row,
+        )
+
+    def _reading(self, counts: Counts) -> Reading:
+        return Reading(
+            self.source.name,
+            self.table.rows,
+            counts.repeated,
+            counts.contradicting,
+            self.repeats,
+            self.table.dropped,
+        )

@@ -1,0 +1,32 @@
+"""Every engine for large tables finds what the engine of one machine finds, with every method."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.contracts.large_engines import CASES, Case, compare, expected, parquet
+
+from sottovoce import infer_into
+
+ENGINES = ["chunked"]
+"""Spark's need a cluster: they are held to the same in the tests of Spark."""
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory, real_data: Path) -> dict[str, Path]:
+    """Each table's file or folder, written once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SOTTOVOCE_DATA", str(real_data))
+        folder = tmp_path_factory.mktemp("tables")
+        return {table: parquet(table, folder) for table in {case.table for case in CASES}}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_it_finds_what_one_machine_finds(
+    case: Case, engine: str, tables: dict[str, Path], tmp_path: Path
+) -> None:
+    source = tables[case.table]
+    found = infer_into(source, tmp_path / "out", engine=engine, **case.options)  # type: ignore[arg-type]
+    compare(expected(case, source), found)

@@ -1,0 +1,62 @@
+"""Tables that are packed once for several tests, and truths inferred from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.contracts.large_engines import Case
+
+from sottovoce import Inferred
+from sottovoce.api.large_methods import Chosen, choose_method, reading_under_policy
+from sottovoce.engines.spark.engine import SparkEngine
+from sottovoce.engines.spark.reading import SparkTable, open_table
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["Packed"]
+
+
+@dataclass
+class Packed:
+    """Engines of tables on one session, each made when it is first asked for.
+
+    What is done with them is what `infer_into` does.
+    """
+
+    spark: SparkSession
+    tables: dict[str, SparkTable] = field(default_factory=dict)
+    engines: dict[str, SparkEngine] = field(default_factory=dict)
+
+    def infer(self, case: Case, source: Path, folder: Path) -> Inferred:
+        """The truths of a case into a folder."""
+        table = self._table(case, source)
+        chosen = choose_method(case.method, table.domain, None, case.under)
+        engine, method = self._engine(case, table, chosen), chosen.aggregator
+        learnt = method.learn(engine)
+        engine.write_truths(method, learnt, folder / "truths")
+        result = method.tell(engine, learnt)
+        engine.write_workers({"weight": result.weights}, folder / "workers")
+        return Inferred(_read(result, engine, table), str(folder), engine.task_count, engine.answers)
+
+    def _table(self, case: Case, source: Path) -> SparkTable:
+        key = f"{case.table} {case.reading}"
+        if key not in self.tables:
+            options = reading_under_policy(case.under, case.reading)
+            self.tables[key] = open_table(self.spark, source, **options)
+        return self.tables[key]
+
+    def _engine(self, case: Case, table: SparkTable, chosen: Chosen) -> SparkEngine:
+        key = f"{case.table} {case.reading} {chosen.recoding}"
+        if key not in self.engines:
+            self.engines[key] = table.engine(chosen.recoding)
+        return self.engines[key]
+
+
+def _read(result: Any, engine: SparkEngine, table: SparkTable) -> Any:
+    from dataclasses import replace
+
+    made = replace(result.provenance, reading=engine.reading, simulated=table.simulated)
+    return replace(result, provenance=made)
