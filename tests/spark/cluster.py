@@ -41,6 +41,7 @@ def spark_environment() -> dict[str, str]:
         "SPARK_DAEMON_MEMORY": "192m",
         "SPARK_DAEMON_JAVA_OPTS": SMALL_JAVA,
         "PYSPARK_PYTHON": sys.executable,
+        "PYTHONPATH": str(Path(__file__).parents[2]),  # steps that tests make up
     }
 
 

@@ -39,7 +39,9 @@ class Packed:
         engine.write_truths(method, learnt, folder / "truths")
         result = method.tell(engine, learnt)
         engine.write_workers({"weight": result.weights}, folder / "workers")
-        return Inferred(_read(result, engine, table), str(folder), engine.task_count, engine.answers)
+        return Inferred(
+            _read(result, engine, table), str(folder), engine.task_count, engine.answers
+        )
 
     def _table(self, case: Case, source: Path) -> SparkTable:
         key = f"{case.table} {case.reading}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from sottovoce.errors import UsageError
 from sottovoce.stores import whole_folders as stores
 
-__all__ = ["is_remote", "new_folder", "path_of", "scratch_in", "write_summary"]
+__all__ = ["SUMMARY", "is_remote", "new_folder", "path_of", "scratch_in", "write_summary"]
 
 SUMMARY = "summary.json"
 CONTENTS = ("truths", "workers", SUMMARY)
@@ -37,9 +37,12 @@ def is_remote(place: str) -> bool:
 
 
 @contextmanager
-def new_folder(place: str | os.PathLike[str], *, force: bool = False) -> Iterator[str]:
+def new_folder(
+    place: str | os.PathLike[str], contents: Collection[str] = CONTENTS, *, force: bool = False
+) -> Iterator[str]:
     """A folder to fill, which takes the place named when the block ends well.
 
+    With `force` one is replaced that has nothing in it but what is named in `contents`.
     In another file system it is that place itself, which must be new: Spark has no way to put a
     folder in the place of another there. `summary.json` is then what tells a whole one.
     """
@@ -49,7 +52,7 @@ def new_folder(place: str | os.PathLike[str], *, force: bool = False) -> Iterato
             raise UsageError(f"--force cannot replace {target}: remove it first, or name another")
         yield target.rstrip("/")
         return
-    with stores.new_folder(target, CONTENTS, force=force) as new:
+    with stores.new_folder(target, contents, force=force) as new:
         # As readable as a file would be; and Spark's workers may be other users.
         new.chmod(0o777 & ~_umask())
         yield str(new)

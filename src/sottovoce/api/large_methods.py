@@ -65,12 +65,14 @@ def _aware(
     """The method that knows the noise, and the symbols it reads; None where another was meant."""
     if not isinstance(method, str):
         return None
-    from sottovoce.inference.aware.choosing import aware_method, is_aware
+    from sottovoce.inference.aware.choosing import AWARE_METHODS, aware_method, is_aware
     from sottovoce.mechanisms.evidence import evidence
     from sottovoce.mechanisms.policies import mechanism_of
 
     if method != "auto" and not is_aware(method):
         return None
+    if method in AWARE_METHODS and not hasattr(AWARE_METHODS[method], "learn"):
+        raise _unlearnable(method)
     if domain.is_numeric:
         raise UsageError(
             "methods that know the noise of numbers look at all tasks at once, and a large table's "
@@ -114,8 +116,11 @@ def _sums_only(aggregator: Aggregator) -> SumsAggregator[Any]:
         if getattr(aggregator, "known", None) is not None:
             raise UsageError("known truths go by the place of a task, and a large table has none")
         return aggregator
-    name = getattr(aggregator, "name", type(aggregator).__name__)
-    raise UsageError(
+    raise _unlearnable(getattr(aggregator, "name", type(aggregator).__name__))
+
+
+def _unlearnable(name: str) -> UsageError:
+    return UsageError(
         f"{name} looks at all tasks at once, and a large table's are never in one place: infer "
         "without --engine"
     )

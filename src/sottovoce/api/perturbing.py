@@ -17,6 +17,7 @@ from sottovoce.model import Domain, Evidence, Policy, Reports, occurs_twice
 from sottovoce.seams import Randomness, Release
 
 __all__ = [
+    "TWICE",
     "check_once",
     "check_promised",
     "perturb",
@@ -25,6 +26,12 @@ __all__ = [
     "read_under",
     "reading_under",
 ]
+
+TWICE = (
+    "a worker answers a task twice, and two reports on it would betray twice as much: choose which "
+    "counts with --repeats first or last"
+)
+"""Why a table with repeated pairs is not perturbed."""
 
 
 def perturb(source: Any, policy: Policy, randomness: Randomness, **reading: Any) -> Reports:
@@ -113,7 +120,4 @@ def check_once(answers: Reports) -> None:
         return
     pairs = answers.worker.astype(np.int64) * len(answers.tasks) + answers.task
     if occurs_twice(pairs):
-        raise UsageError(
-            "a worker answers a task twice, and two reports on it would betray twice as much: "
-            "choose which counts with --repeats first or last"
-        )
+        raise UsageError(TWICE)

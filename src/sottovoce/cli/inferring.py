@@ -142,8 +142,8 @@ def infer(
     if engine is not EngineName.local:
         from sottovoce.cli.inferring_large import Limits, infer_large
 
-        beside = {"gold": gold, "workers": workers, "posterior": posterior,
-                  "confusions": confusions, "seed": seed, "format": format,
+        beside = {"gold": gold, "gold-columns": gold_columns, "workers": workers,
+                  "posterior": posterior, "confusions": confusions, "seed": seed, "format": format,
                   "ties": None if ties is Ties.first else ties}  # fmt: skip
         infer_large(
             answers, output, method, LARGE[engine], Limits(master, checkpoint, memory),

@@ -83,6 +83,8 @@ def copied(
         for name, view in views.items():
             connection.register(name, view)
         connection.execute(f"COPY ({query}) TO {text_of(os.fspath(path))} ({options})")
+    except duckdb.IOException:  # its message is long, and about DuckDB's insides
+        raise UsageError(f"cannot write {os.path.basename(path)}: is the disk full?") from None
     except duckdb.Error as error:
         raise UsageError(f"cannot write {os.path.basename(path)}: {first_line(error)}") from None
     finally:

@@ -12,7 +12,7 @@ from sottovoce.model import Reading, Repeats, Reports
 from sottovoce.stores.faults import shown
 from sottovoce.stores.repeats import repeated_pairs
 
-__all__ = ["settled"]
+__all__ = ["repeated_words", "settled"]
 
 
 def settled(reports: Reports, repeats: Repeats, row_of: Callable[[int], int]) -> Reports:
@@ -25,12 +25,8 @@ def settled(reports: Reports, repeats: Repeats, row_of: Callable[[int], int]) ->
         position = int(np.argmin(found.first))
         worker = reports.workers[reports.worker[position]]
         task = reports.tasks[reports.task[position]]
-        raise DataError(
-            f"worker {shown(worker)} answers task {shown(task)} again ({found.rows:,} rows repeat "
-            "a pair): choose with --repeats first, last or keep",
-            file=reading.source,
-            row=row_of(position),
-        )
+        words = repeated_words(worker, task, found.rows)
+        raise DataError(words, file=reading.source, row=row_of(position))
     reading = replace(
         reading, repeated=found.rows, contradicting=found.contradicting, repeats=repeats
     )
@@ -43,4 +39,12 @@ def settled(reports: Reports, repeats: Repeats, row_of: Callable[[int], int]) ->
         task=reports.task[mask],
         value=reports.value[mask],
         reading=reading,
+    )
+
+
+def repeated_words(worker: object, task: object, rows: int) -> str:
+    """Why a table with repeated pairs is refused; the names are those of the first."""
+    return (
+        f"worker {shown(worker)} answers task {shown(task)} again ({rows:,} rows repeat a pair): "
+        "choose with --repeats first, last or keep"
     )

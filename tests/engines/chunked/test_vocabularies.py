@@ -86,3 +86,4 @@ def test_texts_are_gathered_alike_compiled_or_not() -> None:
 def test_texts_are_joined_and_decoded() -> None:
     many = joined([texts([b"a", "ü".encode()]), texts([]), texts([b"ccc"])])
     assert decoded(many).tolist() == ["a", "ü", "ccc"]
+    assert decoded(texts([b"a", b"", b"bc"])).tolist() == ["a", "", "bc"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import threading
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +14,7 @@ import numpy as np
 
 from sottovoce.engines.adding import adder
 from sottovoce.engines.blocks import block_count, cut
-from sottovoce.engines.chunked.packed import PackedTable
+from sottovoce.engines.chunked.packed import PackedTable, Room
 from sottovoce.engines.local import THREADED_FROM
 from sottovoce.engines.ordering import in_order
 from sottovoce.engines.telling import PartEngine
@@ -76,10 +77,12 @@ class ChunkedEngine:
         ends = np.concatenate([[0], np.cumsum(self._table.sizes)])
         groups = [range(*group) for group in cut(ends, count)]
 
+        own = threading.local()
+
         def group_sum(group: range) -> FloatArray:
-            sums = np.zeros(step.shape)
+            sums, own.room = np.zeros(step.shape), getattr(own, "room", None) or Room()
             for block in group:
-                add(self._table.part(block), sums)
+                add(self._table.part(block, own.room), sums)
             return sums
 
         if len(groups) == 1:

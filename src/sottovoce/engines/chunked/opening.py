@@ -140,6 +140,7 @@ class ChunkedTable:
     def _pack(self, recoding: Recoding | None) -> Manifest:
         table, options = self._source.table, self._options
         answer = self._column()
+        _check_room(self._work, self._source.rows, numbers=answer.domain.is_numeric)
         worker, task = (name_column(table, role) for role in ("worker", "task"))
         use_kernels = self._source.rows >= self._sizes.compiled_from
         reader = RowReader(
@@ -164,6 +165,16 @@ class ChunkedTable:
             )  # fmt: skip
             writer.finish(manifest)
         return manifest
+
+
+def _check_room(work: Path, rows: int, *, numbers: bool) -> None:
+    """Refuse a disk that has no room for the table's numbers; names come on top."""
+    needed, free = rows * (36 if numbers else 20), shutil.disk_usage(work).free
+    if needed > free:
+        raise UsageError(
+            f"sorting the table takes {needed / 1e9:.1f} GB and more in {work}, where "
+            f"{free / 1e9:.1f} GB are free: make room, or name another folder with --checkpoint"
+        )
 
 
 def _packed_before(folder: Path, identity: str) -> Manifest | None:

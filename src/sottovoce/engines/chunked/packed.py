@@ -25,7 +25,7 @@ from sottovoce.engines.chunked.vocabularies import Keys
 from sottovoce.errors import DataError
 from sottovoce.model import Domain, Kind, LabelPart, Names, NumberPart, Part, Reading
 
-__all__ = ["CONTENTS", "MANIFEST", "Block", "Manifest", "PackedTable", "PackedWriter"]
+__all__ = ["CONTENTS", "MANIFEST", "Block", "Manifest", "PackedTable", "PackedWriter", "Room"]
 
 VERSION = 1
 MANIFEST = "manifest.json"
@@ -140,6 +140,19 @@ class PackedWriter:
         return self._files[name].write(np.ascontiguousarray(array).data.cast("B"))
 
 
+class Room:
+    """Memory for one part after the other: new memory costs as much as filling it."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, npt.NDArray[Any]] = {}
+
+    def array(self, name: str, kind: np.dtype[Any], count: int) -> npt.NDArray[Any]:
+        """An array of that length, with anything in it."""
+        if name not in self._arrays or len(self._arrays[name]) < count:
+            self._arrays[name] = np.empty(count + count // 8, kind)
+        return self._arrays[name][:count]
+
+
 class PackedTable:
     """A packed table, read block by block."""
 
@@ -164,15 +177,21 @@ class PackedTable:
     def answers(self) -> int:
         return int(self._blocks[:, 1].sum())
 
-    def part(self, block: int) -> Part:
-        """The reports of a block; the block after it is asked for from the disk meanwhile."""
+    def part(self, block: int, room: Room | None = None) -> Part:
+        """The reports of a block; the block after it is asked for from the disk meanwhile.
+
+        With `room` the part is gone when the next is put there.
+        """
         tasks, reports, _ = self._blocks[block].tolist()
-        before = self._before[block].tolist()
-        starts = self._read("starts", np.dtype(np.int64), tasks + 1, before[0] + block)
-        coded: Any = self._read("reports", self._reports, reports, before[1], ahead=True)
+        before, room = self._before[block].tolist(), room or Room()
+        starts = room.array("starts", np.dtype(np.int64), tasks + 1)
+        self._read("starts", starts, before[0] + block)
+        coded: Any = room.array("reports", self._reports, reports)
+        self._read("reports", coded, before[1], ahead=True)
         if not self.manifest.domain.is_numeric:
             return LabelPart(0, starts, coded, self.manifest.domain.size)
-        numbers = self._read("numbers", np.dtype(np.float64), reports, before[1], ahead=True)
+        numbers = room.array("numbers", np.dtype(np.float64), reports)
+        self._read("numbers", numbers, before[1], ahead=True)
         return NumberPart(0, starts, coded, numbers)
 
     def names(self, block: int) -> Names:
@@ -187,23 +206,22 @@ class PackedTable:
     def _names(self, name: str, block: Block, before: Block) -> Names:
         kind = self.manifest.task if name == "tasks" else self.manifest.worker
         if kind is not None:
-            return named(self._read(name, np.dtype(np.int64), block.tasks, before.tasks), kind)
-        lengths = self._read(_LENGTHS[name], np.dtype(np.uint16), block.tasks, before.tasks)
+            return named(self._read(name, np.empty(block.tasks, np.int64), before.tasks), kind)
+        lengths = self._read(_LENGTHS[name], np.empty(block.tasks, np.uint16), before.tasks)
         ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-        data = self._read(name, np.dtype(np.uint8), block.names, before.names)
+        data = self._read(name, np.empty(block.names, np.uint8), before.names)
         return named(Texts(ends, data), None)
 
     def _read(
-        self, name: str, kind: np.dtype[Any], count: int, first: int, *, ahead: bool = False
+        self, name: str, array: npt.NDArray[Any], first: int, *, ahead: bool = False
     ) -> npt.NDArray[Any]:
-        path, size = self._folder / name, count * kind.itemsize
-        array = np.empty(count, kind)
+        """The array, filled with what lies in a file from element `first` on."""
+        path, size, begin = self._folder / name, array.nbytes, first * array.itemsize
         try:
             with path.open("rb", buffering=0) as file:
                 if ahead and hasattr(os, "posix_fadvise"):
-                    next_one = first * kind.itemsize + size
-                    os.posix_fadvise(file.fileno(), next_one, 2 * size, os.POSIX_FADV_WILLNEED)
-                file.seek(first * kind.itemsize)
+                    os.posix_fadvise(file.fileno(), begin + size, 2 * size, os.POSIX_FADV_WILLNEED)
+                file.seek(begin)
                 read = _fill(file, array.data.cast("B")) if size else 0
         except OSError as error:
             raise DataError(f"cannot be read: {error.strerror}", file=str(path)) from None

@@ -43,7 +43,12 @@ def cells_of(many: Texts) -> list[bytes]:
 def decoded(many: Texts) -> Names:
     """The texts as Python has them."""
     names = np.empty(len(many.ends) - 1, dtype=object)
-    names[:] = [cell.decode() for cell in cells_of(many)]
+    data, ends = many.data.tobytes(), many.ends.tolist()
+    if data.isascii():  # then a byte is a character, and all can be decoded at once
+        text = data.decode("ascii")
+        names[:] = [text[a:b] for a, b in pairwise(ends)]
+    else:
+        names[:] = [data[a:b].decode() for a, b in pairwise(ends)]
     return names
 
 

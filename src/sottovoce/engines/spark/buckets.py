@@ -9,39 +9,59 @@ partitions and executors there are, and a partition that is made again is the sa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from sottovoce.datasets import SeededRandomness
+from sottovoce.errors import SottovoceError
 from sottovoce.mechanisms.tables import report_table
-from sottovoce.model import Cells, Codes, Domain, Grid, Names, label_text
+from sottovoce.model import Cells, Codes, Domain, Grid, Names, Repeats
 from sottovoce.seams import Mechanism
 from sottovoce.stores.naming import SIMULATED
+from sottovoce.stores.repeats import repeated_pairs_plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["BucketMaker", "Made", "bucket_count", "bucket_seed"]
+__all__ = ["Again", "BucketMaker", "Made", "bucket_count", "bucket_seed"]
 
 _CELLS_PER_BUCKET = 1 << 16
 
 
+class Again(NamedTuple):
+    """A row that repeats a (worker, task) pair: its place and the names."""
+
+    place: int
+    worker: Any
+    task: Any
+
+
 class Made(NamedTuple):
-    """How many reports were made, the most answers of a worker, and whether a pair occurs twice."""
+    """What was made of some buckets, and what was met on the way.
+
+    `most` is how many cells of one worker were perturbed at most, `first` the first row that
+    repeats a pair, `complaint` why a mechanism refused what it was given.
+    """
 
     reports: int = 0
     most: int = 0
-    repeated: bool = False
+    repeated: int = 0
+    contradicting: int = 0
+    first: Again | None = None
+    complaint: str | None = None
 
     def beside(self, other: Made) -> Made:
         """The same of both together."""
         return Made(
             self.reports + other.reports,
             max(self.most, other.most),
-            self.repeated or other.repeated,
+            self.repeated + other.repeated,
+            self.contradicting + other.contradicting,
+            min((each for each in (self.first, other.first) if each), default=None),
+            min((each for each in (self.complaint, other.complaint) if each), default=None),
         )
 
 
@@ -60,36 +80,69 @@ def bucket_seed(seed: int, bucket: int) -> int:
     return int(high) << 64 | int(low)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class BucketMaker:
-    """Makes reports, bucket by bucket, of answers that come sorted by bucket, worker and task.
+    """Makes reports of rows of bucket, worker, task, value and place that come sorted by these.
 
-    Where participation is hidden, `tasks` are all tasks, in order; every worker reports on each.
+    A value is the code of a label or a number, of the domain. Of repeated (worker, task) pairs the
+    first or the last counts; otherwise nothing is made of a bucket that has some. Where
+    participation is hidden, `tasks` are all tasks, in order; every worker reports on each.
     """
 
     mechanism: Mechanism
     domain: Domain
     seed: int
+    repeats: Repeats = "first"
     tasks: pa.Array | None = None
 
     def reports(
         self, batches: Iterator[pa.RecordBatch], tell: Callable[[Made], None]
     ) -> Iterator[pa.RecordBatch]:
         """Batches of worker, task and report; `tell` hears what was made of each bucket."""
-        for bucket, table in _by_bucket(batches):
-            worker, workers = _coded(table.column("worker"))
-            task, tasks = _coded(table.column("task"))
-            most = int(np.bincount(worker).max())
-            if _occurs_twice(worker, task):
-                tell(Made(0, most, repeated=True))
-                continue
-            code = self._codes(table.column("answer"))
-            cells = Cells(worker, task, code, _names(workers), _names(tasks))
-            if self.tasks is not None:
-                cells, tasks = self._dense(cells, tasks), self.tasks
+        for bucket, rows in _by_bucket(batches):
+            made, batch = self._made(bucket, rows)
+            tell(made)
+            if batch is not None:
+                yield batch
+
+    def _made(self, bucket: int, rows: pa.Table) -> tuple[Made, pa.RecordBatch | None]:
+        worker, workers = _coded(rows.column("worker"))
+        task, tasks = _coded(rows.column("task"))
+        cells = Cells(worker, task, self._codes(rows), _names(workers), _names(tasks))
+        cells, met = self._settled(cells, rows)
+        if met.repeated and self.repeats not in ("first", "last"):
+            return met, None
+        if self.tasks is not None:
+            cells, tasks = _dense(cells, tasks, self.tasks), self.tasks
+        met = met._replace(most=int(cells.answered.max()))
+        try:
             reports = self._perturbed(cells, bucket)
-            tell(Made(len(reports), most))
-            yield self._batch(reports, workers, tasks)
+        except SottovoceError as error:
+            return met._replace(complaint=str(error)), None
+        return met._replace(reports=len(reports)), self._batch(reports, workers, tasks)
+
+    def _codes(self, rows: pa.Table) -> Codes:
+        values = rows.column("value").to_numpy()
+        if self.domain.is_numeric:
+            return Grid.over(self.domain).codes(values)
+        codes: Codes = values.astype(np.int32, copy=False)
+        return codes
+
+    def _settled(self, cells: Cells, rows: pa.Table) -> tuple[Cells, Made]:
+        """The cells without those that repeat a pair and do not count, and how many did."""
+        if not _occurs_twice(cells):
+            return cells, Made()
+        value = rows.column("value").to_numpy()
+        found = repeated_pairs_plain(cells.worker, cells.task, value)
+        place = rows.column("place").to_numpy()
+        row = int(np.argmin(np.where(found.first, np.iinfo(np.int64).max, place)))
+        names = (rows.column(name)[row].as_py() for name in ("worker", "task"))
+        kept = found.first if self.repeats == "first" else found.last
+        once = replace(
+            cells, worker=cells.worker[kept], task=cells.task[kept], code=cells.code[kept]
+        )
+        first = Again(int(place[row]), *names)
+        return once, Made(repeated=found.rows, contradicting=found.contradicting, first=first)
 
     def _perturbed(self, cells: Cells, bucket: int) -> Cells:
         randomness = SeededRandomness(bucket_seed(self.seed, bucket))
@@ -106,24 +159,6 @@ class BucketMaker:
             values = pa.array([str(label) for label in table.domain.labels]).take(values)
         columns = [workers.take(pa.array(reports.worker)), tasks.take(pa.array(reports.task))]
         return pa.RecordBatch.from_arrays([*columns, values], ["worker", "task", SIMULATED])
-
-    def _codes(self, answers: pa.ChunkedArray) -> Codes:
-        """Answers as codes: numbers on the grid, or texts among the labels; all were checked."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        if self.domain.is_numeric:
-            return Grid.over(self.domain).codes(answers.to_numpy())
-        labels = pa.array([label_text(label) for label in self.domain.labels], answers.type)
-        codes: Codes = pc.index_in(answers, value_set=labels).to_numpy()
-        return codes
-
-    def _dense(self, cells: Cells, tasks: pa.Array) -> Cells:
-        import pyarrow.compute as pc
-
-        place = pc.index_in(tasks, value_set=self.tasks).to_numpy()
-        names = _names(self.tasks)
-        return Cells(cells.worker, place[cells.task], cells.code, cells.workers, names).dense()
 
 
 def _by_bucket(batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, pa.Table]]:
@@ -157,6 +192,15 @@ def _names(names: pa.Array) -> Names:
     return found
 
 
-def _occurs_twice(worker: Codes, task: Codes) -> bool:
+def _occurs_twice(cells: Cells) -> bool:
     """Whether a (worker, task) pair does, where the rows are sorted by both."""
+    worker, task = cells.worker, cells.task
     return bool(np.any((worker[1:] == worker[:-1]) & (task[1:] == task[:-1])))
+
+
+def _dense(cells: Cells, tasks: pa.Array, every: pa.Array) -> Cells:
+    """Every worker with every task, not with those of its bucket only."""
+    import pyarrow.compute as pc
+
+    place = pc.index_in(tasks, value_set=every).to_numpy()
+    return replace(cells, task=place[cells.task], tasks=_names(every)).dense()

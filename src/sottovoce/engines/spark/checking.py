@@ -86,7 +86,9 @@ def _raise_first(
     role = next(role for role in _ROLES if row[role])
     file, number = source.place(first or 0)
     raise DataError(
-        complaint(Fault(row[role]), role, row[f"{role}_cell"], answers.domain),
+        complaint(
+            Fault(row[role]), role, row[f"{role}_cell"], answers.domain, private=source.private
+        ),
         file=file,
         row=number,
         column=source.columns[role],

@@ -13,13 +13,12 @@ import numpy as np
 
 from sottovoce.engines.spark.blocks import PART_COLUMNS
 from sottovoce.engines.spark.failing import saying
-from sottovoce.engines.spark.files import address_of
 from sottovoce.engines.spark.packing import Blocks
 from sottovoce.engines.spark.sharing import Whole, array_bytes, share
 from sottovoce.engines.spark.summing import PartitionSums, added_up
 from sottovoce.engines.spark.telling import BlockTruths, truth_columns
 from sottovoce.engines.spark.wide import wide_total
-from sottovoce.errors import UsageError
+from sottovoce.engines.spark.writing import check_arrived, write_parquet
 from sottovoce.inference.compiling import COMPILED_FROM
 from sottovoce.model import Domain, FloatArray, Names, Reading
 from sottovoce.seams import Learnt, Step, SumsAggregator, WorkerStep
@@ -45,14 +44,11 @@ _KINDS = {"string": "string", "int64": "long", "double": "double", "bool": "bool
 class SparkEngine:
     """Sums over blocks on a cluster; a `LargeEngine`.
 
-    A sum of more than `most_shared` bytes is cut by workers.
+    A sum of more than `MOST_SHARED` bytes is cut by workers.
     """
 
-    def __init__(
-        self, blocks: Blocks, domain: Domain, reading: Reading, *, most_shared: int = MOST_SHARED
-    ) -> None:
+    def __init__(self, blocks: Blocks, domain: Domain, reading: Reading) -> None:
         self._blocks, self._domain, self._reading = blocks, domain, reading
-        self._most_shared = most_shared
         self._kernels = blocks.counts.answers >= COMPILED_FROM
 
     @cached_property
@@ -84,7 +80,7 @@ class SparkEngine:
         size = 8 * math.prod(step.shape)
         parts = self._blocks.parts
         with saying():
-            if size > self._most_shared and isinstance(step, WorkerStep):
+            if size > MOST_SHARED and isinstance(step, WorkerStep):
                 count = len(self._blocks.workers)
                 return wide_total(parts, step, count, use_kernels=self._kernels)
             shared = self._context.broadcast(step)
@@ -127,7 +123,7 @@ class SparkEngine:
     @contextmanager
     def _everywhere(self, learnt: L) -> Iterator[tuple[Callable[[], L], bool]]:
         """What gives the value on executors, and whether that is too large to be held there."""
-        if array_bytes(learnt) > self._most_shared:
+        if array_bytes(learnt) > MOST_SHARED:
             shared = share(self._context, learnt)
             yield shared.opened, True
             shared.forget()
@@ -138,17 +134,5 @@ class SparkEngine:
 
 
 def _write(frame: DataFrame, folder: str | os.PathLike[str], rows: int) -> None:
-    """Parquet files, and a look whether they are all where this process sees them."""
-    from pyarrow import dataset
-
-    address = address_of(folder)
-    frame.write.option("compression", "zstd").parquet(address)
-    if not address.startswith("file://"):
-        return
-    # Executors on other machines write to disks of their own, and Spark calls that a success.
-    found = dataset.dataset(os.fspath(folder), format="parquet").count_rows()
-    if found != rows:
-        raise UsageError(
-            f"{found:,} of {rows:,} rows have arrived at {folder}: all machines of the cluster "
-            "must reach that folder; name one on HDFS or on a shared disk"
-        )
+    write_parquet(frame, folder)
+    check_arrived(folder, rows)

@@ -127,7 +127,10 @@ def _refuse_mixture(source: Source, profile: Profile) -> None:
     first: Any = odd.select(sql.min_by("answer", "place"), sql.min("place")).first()
     file, row = source.place(int(first[1]))
     raise DataError(
-        profile.complaint(first[0]), file=file, row=row, column=source.columns["answer"]
+        profile.complaint(first[0], private=source.private),
+        file=file,
+        row=row,
+        column=source.columns["answer"],
     )
 
 

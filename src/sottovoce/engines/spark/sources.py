@@ -40,7 +40,7 @@ class Source:
 
     `columns` are their names in the source and `types` Spark's types; `files` are numbered as in
     places. A table of the catalogue that is no folder of files has none, and places are as Spark
-    meets the rows.
+    meets the rows. No message quotes a cell of a `private` table.
     """
 
     frame: DataFrame
@@ -48,6 +48,7 @@ class Source:
     columns: Mapping[str, str]
     types: Mapping[str, str]
     files: tuple[File, ...]
+    private: bool = False
 
     def place(self, number: int) -> tuple[str, int | None]:
         """The file of a row, and the row's number in it, from 1."""
@@ -66,27 +67,26 @@ def opened(
     chosen = {role: frame.columns[i] for role, i in positions.items()}
     types = {role: dict(frame.dtypes)[column] for role, column in chosen.items()}
     files = _files(frame)
-    return Source(_placed(frame, chosen, files), name, chosen, types, files)
+    return Source(_placed(frame, chosen, files), name, chosen, types, files, roles.private)
 
 
 def _frame(spark: SparkSession, source: Any) -> tuple[DataFrame, str]:
-    from pyspark.errors import AnalysisException
+    from py4j.protocol import Py4JError
+    from pyspark.errors import AnalysisException, PySparkException
 
     paths = _paths(source)
     name = ", ".join(paths)
-    try:
-        if len(paths) == 1 and name.startswith(_TABLE):
-            return spark.table(name.removeprefix(_TABLE)), name.removeprefix(_TABLE)
-        with saying():
+    with saying():
+        try:
+            if len(paths) == 1 and name.startswith(_TABLE):
+                return spark.table(name.removeprefix(_TABLE)), name.removeprefix(_TABLE)
             return spark.read.parquet(*paths), name
-    except AnalysisException as error:
-        raise DataError(_unread(error.getCondition() or ""), file=name) from None
-    except UsageError:
-        raise
-    except Exception as error:
-        if "is not a Parquet file" in str(error) or "FAILED_READ_FILE" in str(error):
+        except AnalysisException as error:
+            raise DataError(_unread(error.getCondition() or ""), file=name) from None
+        except (PySparkException, Py4JError) as error:
+            if "is not a Parquet file" not in str(error):
+                raise
             raise DataError("is not a Parquet file, or a truncated one", file=name) from None
-        raise
 
 
 def _paths(source: Any) -> list[str]:
@@ -98,8 +98,8 @@ def _paths(source: Any) -> list[str]:
         ending = os.path.splitext(path)[1].lower()
         if ending in (".csv", ".tsv", ".json", ".jsonl", ".gz"):
             raise UsageError(
-                f"{path}: the Spark engine reads Parquet; write the table as Parquet, or infer "
-                "without --engine"
+                f"{path}: the Spark engine reads Parquet; write the table as Parquet, or leave "
+                "--engine out"
             )
     return paths
 

@@ -49,7 +49,7 @@ class Cut(NamedTuple):
     range: int
 
     @classmethod
-    def of(cls, size: int, workers: int, most: int = RANGE) -> Cut:
+    def of(cls, size: int, workers: int, most: int) -> Cut:
         """The cut of a sum of `size` numbers."""
         each, rest = divmod(size, workers)
         return cls(workers, each, rest, max(1, most // (8 * max(each, 1))))
@@ -64,7 +64,7 @@ def wide_total(
     parts: RDD[tuple[Any, ...]], step: WorkerStep, workers: int, *, use_kernels: bool
 ) -> FloatArray:
     """The step's values added up over all reports."""
-    cut = Cut.of(math.prod(step.shape), workers)
+    cut = Cut.of(math.prod(step.shape), workers, RANGE)
     shared = share(parts.context, step)
     pieces = parts.mapPartitionsWithIndex(PartitionPieces(shared, cut, use_kernels).pieces)
     ranges = pieces.partitionBy(cut.ranges + 1, _itself).mapPartitionsWithIndex(

@@ -1,0 +1,169 @@
+"""Simulated reports for tables larger than memory, made on a Spark cluster, into files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sottovoce.api.large_folders import SUMMARY, is_remote, new_folder, path_of, write_summary
+from sottovoce.api.perturbing import TWICE, check_promised
+from sottovoce.datasets import SeededRandomness
+from sottovoce.errors import DataError, UsageError
+from sottovoce.mechanisms.policies import mechanism_of
+from sottovoce.model import Policy, Reading
+from sottovoce.stores.settling import repeated_words
+from sottovoce.version import __version__
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from sottovoce.engines.spark.buckets import Made
+    from sottovoce.engines.spark.reading import SparkTable
+
+__all__ = ["Perturbed", "perturb_into"]
+
+_REPORTS = "reports"
+
+
+@dataclass(frozen=True, slots=True)
+class Perturbed:
+    """What was made: SIMULATED `reports`, so many, in files at `folder`.
+
+    `most` is how many answers of one worker were perturbed at most, or tasks where the policy hides
+    who answered what: what the policy keeps is to be asked for so many.
+    """
+
+    folder: str
+    reports: int
+    most: int
+    seed: int
+    policy_hash: str
+    reading: Reading
+
+    def summary(self) -> dict[str, Any]:
+        """What `summary.json` holds."""
+        return {
+            "simulated": True,
+            "seed": self.seed,
+            "reports": self.reports,
+            "most_of_a_worker": self.most,
+            "policy_hash": self.policy_hash,
+            "reading": asdict(self.reading),
+            "version": __version__,
+        }
+
+
+def perturb_into(
+    source: Any,
+    folder: str | os.PathLike[str],
+    policy: Policy,
+    *,
+    seed: int,
+    master: str | None = None,
+    session: SparkSession | None = None,
+    force: bool = False,
+    **reading: Any,
+) -> Perturbed:
+    """Simulated reports for a table of answers on a Spark cluster, written to a folder.
+
+    For simulations only: answers on a cluster have left the devices of whoever gave them, and noise
+    added there protects nobody. So there is always a seed, and the reports are stamped. They follow
+    the law of `perturb` under the policy, and from the table and the seed alone: the number of
+    executors, and the loss of some, change nothing. They are others than those of `perturb` with
+    the same seed.
+
+    `folder` gets `reports/`, Parquet files, and `summary.json`; it appears whole or not at all.
+    `source` is any path of Parquet that Spark reads, or `table:NAME` of its catalogue. The work
+    runs where `session` is, or on `master` (a URL such as spark://host:7077), or wherever
+    spark-submit has put it. Other keywords say how to read `source` (see `read`): columns, repeats,
+    bad_rows.
+    """
+    seed = checked_seed(seed)
+    mechanism_of(policy)  # before a cluster is asked: it refuses what is no policy for reports
+    if reading.get("domain") is not None:
+        raise UsageError("the policy says what answers are: drop --domain")
+    options = {**reading, "domain": policy.domain, "private": True}
+    from sottovoce.engines.spark.perturbing import write_reports
+    from sottovoce.engines.spark.reading import open_table
+    from sottovoce.engines.spark.session import spark_session
+
+    with (
+        new_folder(folder, (_REPORTS, SUMMARY), force=force) as place,
+        spark_session(master, session) as spark,
+        _whole_or_gone(spark, place),
+    ):
+        table = open_table(spark, source, **options)
+        _check_apart(table, folder)
+        made = write_reports(table, policy, seed, f"{place}/{_REPORTS}")
+        _check(made, table, policy)
+        perturbed = Perturbed(
+            path_of(folder) or "", made.reports, made.most, seed, policy.hash, _reading(made, table)
+        )
+        write_summary(place, perturbed.summary())
+    return perturbed
+
+
+def checked_seed(seed: int | None) -> int:
+    """The seed; noise from anywhere else is refused, as the answers are on a cluster."""
+    if seed is None:
+        raise UsageError(
+            "answers on a cluster have left the devices of whoever gave them, and noise added "
+            "there protects nobody: only a SIMULATED table can be made of them; say --seed N "
+            "(seed=N), or perturb where the answers are given"
+        )
+    SeededRandomness(seed)  # which says what a seed is
+    return seed
+
+
+def _check(made: Made, table: SparkTable, policy: Policy) -> None:
+    """Refuse what was made of a table that ought not to have been perturbed."""
+    if made.first is not None and table.repeats == "error":
+        file, row = table.source.place(made.first.place)
+        words = repeated_words(made.first.worker, made.first.task, made.repeated)
+        raise DataError(words, file=file, row=row)
+    if made.repeated and table.repeats == "keep":
+        raise UsageError(TWICE)
+    if made.complaint is not None:
+        raise DataError(made.complaint, file=table.source.name)
+    check_promised(made.most, policy, mechanism_of(policy))
+
+
+def _reading(made: Made, table: SparkTable) -> Reading:
+    read = Reading(table.source.name, table.table.rows, dropped=table.table.dropped)
+    if not made.repeated:
+        return read
+    return replace(
+        read, repeated=made.repeated, contradicting=made.contradicting, repeats=table.repeats
+    )
+
+
+def _check_apart(table: SparkTable, folder: str | os.PathLike[str]) -> None:
+    """Refuse to replace the answers by their reports."""
+    target = path_of(folder) or ""
+    if is_remote(target):
+        return
+    here = Path(target).resolve()
+    read = (path_of(file.path) or "" for file in table.source.files)
+    if any(not is_remote(path) and Path(path).resolve().is_relative_to(here) for path in read):
+        raise UsageError(f"{target} holds the answers: write to another folder")
+
+
+@contextmanager
+def _whole_or_gone(spark: SparkSession, place: str) -> Iterator[None]:
+    """Removes what was written to another file system, where something goes wrong afterwards."""
+    if not is_remote(place):
+        yield
+        return
+    from sottovoce.engines.spark.files import exists, remove
+
+    if exists(spark, place):
+        raise UsageError(f"{place} exists: remove it first, or name another")
+    try:
+        yield
+    except BaseException:
+        remove(spark, place)
+        raise
