@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sottovoce.api.files import pack, write
     from sottovoce.api.inferring import Comparison, compare, infer, inspect, score
     from sottovoce.api.large import Inferred, infer_into
+    from sottovoce.api.large_perturbing import Perturbed, perturb_into
     from sottovoce.api.perturbing import perturb, read_under
     from sottovoce.api.private_em import PrivateRun, simulate_private_em
     from sottovoce.api.sealed import OwnWeight, infer_opened, own_weight, sum_answers
@@ -133,6 +134,7 @@ _HOMES = {
     "sottovoce.api.files": ("pack", "write"),
     "sottovoce.api.inferring": ("Comparison", "compare", "infer", "inspect", "score"),
     "sottovoce.api.large": ("Inferred", "infer_into"),
+    "sottovoce.api.large_perturbing": ("Perturbed", "perturb_into"),
     "sottovoce.api.perturbing": ("perturb", "read_under"),
     "sottovoce.api.private_em": ("PrivateRun", "simulate_private_em"),
     "sottovoce.api.sealed": ("OwnWeight", "infer_opened", "own_weight", "sum_answers"),
@@ -284,6 +286,7 @@ __all__ = [
     "Opened",
     "OutputExists",
     "OwnWeight",
+    "Perturbed",
     "Piecewise",
     "Plan",
     "Policy",
@@ -333,6 +336,7 @@ __all__ = [
     "own_weight",
     "pack",
     "perturb",
+    "perturb_into",
     "plan",
     "preview",
     "read",

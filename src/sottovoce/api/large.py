@@ -14,12 +14,18 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from sottovoce.api.large_folders import new_folder, path_of, scratch_in, write_summary
+from sottovoce.api.large_folders import (
+    is_remote,
+    new_folder,
+    path_of,
+    scratch_in,
+    write_summary,
+)
 from sottovoce.api.large_methods import Chosen, choose_method, reading_under_policy
 from sottovoce.engines import RecordedEngine, WatchedEngine
 from sottovoce.engines.large import LargeEngine, LargeTable
 from sottovoce.engines.recorded import Sums
-from sottovoce.errors import UsageError
+from sottovoce.errors import OutputExists, UsageError
 from sottovoce.model import Policy, Result
 from sottovoce.seams import Aggregator, Engine
 from sottovoce.version import __version__
@@ -75,6 +81,7 @@ def infer_into(
     policy: Policy | None = None,
     master: str | None = None,
     session: SparkSession | None = None,
+    settings: Mapping[str, str] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     memory: int | None = None,
     progress: Callable[[int], None] | None = None,
@@ -89,19 +96,20 @@ def infer_into(
     `source` is Parquet: a path, a pattern, a folder or several of them; with `engine="spark"` any
     path that Spark reads, or `table:NAME` of its catalogue. The chunked engine sorts the table on
     this machine's disk first, with at most `memory` bytes, and reads it block by block. The Spark
-    engine runs where `session` is, or on `master` (a URL such as spark://host:7077), or wherever
-    spark-submit has put it.
+    engine runs where `session` is, or on `master` (a URL such as spark://host:7077) with Spark's
+    `settings`, or wherever spark-submit has put it.
 
     `checkpoint` is a folder that keeps the sorted table and the sums as they are made: the same
     call goes on from there after an interruption. Other keywords say how to read `source` (see
     `read`): columns, domain, repeats, bad_rows.
     """
-    _check_engine(engine, master=master, session=session, memory=memory)
+    on_spark = master is not None or session is not None or bool(settings)
+    _check_engine(engine, on_spark=on_spark, memory=memory)
     options = reading_under_policy(policy, reading)
     with ExitStack() as stack:
         place = stack.enter_context(new_folder(folder, force=force))
         opened = _chunked if engine == "chunked" else _on_spark
-        where = _Where(master, session, path_of(checkpoint), memory, place)
+        where = _Where(master, session, settings, path_of(checkpoint), memory, place)
         table, kept = stack.enter_context(opened(source, where, options))
         chosen = choose_method(method, table.domain, parameters, policy)
         large = table.engine(chosen.recoding)
@@ -123,6 +131,7 @@ class _Where(NamedTuple):
 
     master: str | None
     session: SparkSession | None
+    settings: Mapping[str, str] | None
     checkpoint: str | None
     memory: int | None
     output: str
@@ -155,21 +164,24 @@ def _kept_locally(folder: str, table: str, run: str) -> AbstractContextManager[S
 
 @contextmanager
 def _on_spark(source: Any, where: _Where, options: Mapping[str, Any]) -> Iterator[Opened]:
+    from sottovoce.engines.spark.files import exists
     from sottovoce.engines.spark.keeping import SparkSums
     from sottovoce.engines.spark.reading import open_table
     from sottovoce.engines.spark.session import spark_session
 
     work = where.checkpoint
-    with spark_session(where.master, where.session) as spark:
+    with spark_session(where.master, where.session, where.settings) as spark:
+        if is_remote(where.output) and exists(spark, where.output):
+            raise OutputExists(where.output)
         table = open_table(spark, source, work=work, **options)
         yield table, None if work is None else lambda run: nullcontext(SparkSums(spark, work, run))
 
 
-def _check_engine(engine: str, *, master: str | None, session: object, memory: int | None) -> None:
+def _check_engine(engine: str, *, on_spark: bool, memory: int | None) -> None:
     if engine not in get_args(LargeEngineName):
         raise UsageError(f"the engine of a large table is chunked or spark, not {engine!r}")
-    if engine == "chunked" and (master is not None or session is not None):
-        raise UsageError("a master is for the Spark engine: say --engine spark")
+    if engine == "chunked" and on_spark:
+        raise UsageError("a master and its settings are for the Spark engine: say --engine spark")
     if engine == "spark" and memory is not None:
         raise UsageError("Spark's memory is set where Spark is: drop --memory")
 

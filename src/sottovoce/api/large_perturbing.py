@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -65,6 +65,7 @@ def perturb_into(
     seed: int,
     master: str | None = None,
     session: SparkSession | None = None,
+    settings: Mapping[str, str] | None = None,
     force: bool = False,
     **reading: Any,
 ) -> Perturbed:
@@ -78,9 +79,9 @@ def perturb_into(
 
     `folder` gets `reports/`, Parquet files, and `summary.json`; it appears whole or not at all.
     `source` is any path of Parquet that Spark reads, or `table:NAME` of its catalogue. The work
-    runs where `session` is, or on `master` (a URL such as spark://host:7077), or wherever
-    spark-submit has put it. Other keywords say how to read `source` (see `read`): columns, repeats,
-    bad_rows.
+    runs where `session` is, or on `master` (a URL such as spark://host:7077) with Spark's
+    `settings`, or wherever spark-submit has put it. Other keywords say how to read `source` (see
+    `read`): columns, repeats, bad_rows.
     """
     seed = checked_seed(seed)
     mechanism_of(policy)  # before a cluster is asked: it refuses what is no policy for reports
@@ -93,7 +94,7 @@ def perturb_into(
 
     with (
         new_folder(folder, (_REPORTS, SUMMARY), force=force) as place,
-        spark_session(master, session) as spark,
+        spark_session(master, session, settings) as spark,
         _whole_or_gone(spark, place),
     ):
         table = open_table(spark, source, **options)

@@ -14,16 +14,19 @@ from sottovoce.cli.options import (
     BadRows,
     BadRowsOption,
     ColumnsOption,
+    ConfOption,
     DomainOption,
     ForceOption,
     FormatOption,
     GoldColumnsOption,
     JsonOption,
+    MasterOption,
     Repeats,
     RepeatsOption,
     pairs,
     parameters,
     reading,
+    spark_settings,
 )
 from sottovoce.cli.truths import print_truths
 from sottovoce.errors import UsageError
@@ -105,13 +108,8 @@ def infer(
             "new folder."
         ),
     ] = EngineName.local,
-    master: Annotated[
-        str | None,
-        typer.Option(
-            help="The Spark cluster, as spark://host:7077, yarn or local[4]; under spark-submit, "
-            "what that says."
-        ),
-    ] = None,
+    master: MasterOption = None,
+    conf: ConfOption = None,
     checkpoint: Annotated[
         str | None,
         typer.Option(
@@ -145,14 +143,16 @@ def infer(
         beside = {"gold": gold, "gold-columns": gold_columns, "workers": workers,
                   "posterior": posterior, "confusions": confusions, "seed": seed, "format": format,
                   "ties": None if ties is Ties.first else ties}  # fmt: skip
+        limits = Limits(master, spark_settings(conf), checkpoint, memory)
         infer_large(
-            answers, output, method, LARGE[engine], Limits(master, checkpoint, memory),
+            answers, output, method, LARGE[engine], limits,
             parameters(setting), policy, reading(columns, domain, repeats, bad_rows, None), beside,
             json=json, force=force,
         )  # fmt: skip
         return
-    for option, given in (("master", master), ("checkpoint", checkpoint), ("memory", memory)):
-        if given is not None:
+    large = {"master": master, "conf": conf, "checkpoint": checkpoint, "memory": memory}
+    for option, given in large.items():
+        if given:
             raise UsageError(f"--{option} is for --engine chunked or spark")
     files: dict[TableName, Path | None]
     truths = None if output is None else Path(output)

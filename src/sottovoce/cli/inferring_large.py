@@ -23,6 +23,7 @@ class Limits(NamedTuple):
     """Where a large table is worked on, and with how much memory."""
 
     master: str | None
+    settings: Mapping[str, str]
     checkpoint: str | None
     memory: str | None
 
@@ -59,6 +60,7 @@ def infer_large(
             parameters=parameters,
             policy=kept,
             master=limits.master,
+            settings=limits.settings,
             checkpoint=limits.checkpoint,
             memory=None if limits.memory is None else bytes_of(limits.memory),
             progress=progress,

@@ -18,6 +18,7 @@ __all__ = [
     "BadRows",
     "BadRowsOption",
     "ColumnsOption",
+    "ConfOption",
     "DataOption",
     "DatabaseUrlOption",
     "DeltaOption",
@@ -29,6 +30,7 @@ __all__ = [
     "HideOption",
     "JobsOption",
     "JsonOption",
+    "MasterOption",
     "MechanismOption",
     "Repeats",
     "RepeatsOption",
@@ -43,6 +45,7 @@ __all__ = [
     "parameters",
     "reading",
     "refuse_beside_policy",
+    "spark_settings",
 ]
 
 
@@ -175,6 +178,23 @@ DatabaseUrlOption = Annotated[
         show_default=False,
     ),
 ]
+MasterOption = Annotated[
+    str | None,
+    typer.Option(
+        help="The Spark cluster, as spark://host:7077, yarn or local[4]; under spark-submit, what "
+        "that says.",
+        show_default=False,
+    ),
+]
+ConfOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--conf",
+        metavar="NAME=VALUE",
+        help="A setting of Spark, with --master, as spark.executor.memory=8g; may be repeated.",
+        show_default=False,
+    ),
+]
 JobsOption = Annotated[
     int, typer.Option(help="Processes to use; 0 is one for each core.", show_default=True)
 ]
@@ -192,6 +212,17 @@ def pairs(text: str | None, option: str) -> dict[str, str] | None:
             raise UsageError(f"{option} takes NAME=VALUE,NAME=VALUE, not {piece!r}")
         found[name.strip()] = value.strip()
     return found
+
+
+def spark_settings(given: list[str] | None) -> dict[str, str]:
+    """The settings of --conf, each NAME=VALUE as spark-submit has them."""
+    settings = {}
+    for text in given or []:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip().startswith("spark."):
+            raise UsageError(f"--conf takes spark.NAME=VALUE, not {text!r}")
+        settings[name.strip()] = value.strip()
+    return settings
 
 
 def refuse_beside_policy(given: Mapping[str, object]) -> None:

@@ -53,6 +53,10 @@ def export_reports(
             done = export_parts(
                 database, campaign, folder, parts=parts, force=force, progress=progress
             )
-    screen.say(f"wrote {folder}: {done.reports:,} reports in {screen.counted(done.parts, 'part')}")
+    many = "1 part" if done.parts == 1 else f"{done.parts:,} parts"
+    screen.say(f"wrote {folder}: {done.reports:,} reports in {many}")
     screen.note_of_simulation(done.simulated)
-    screen.note(f"next: sottovoce infer {folder}/reports --policy {folder}/policy.json")
+    screen.note(
+        f"next: sottovoce infer {folder}/reports --policy {folder}/policy.json --engine chunked "
+        "-o TRUTHS"
+    )

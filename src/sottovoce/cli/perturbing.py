@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,12 +16,14 @@ from sottovoce.cli.options import (
     BadRows,
     BadRowsOption,
     ColumnsOption,
+    ConfOption,
     DeltaOption,
     DomainOption,
     EpsilonOption,
     ForceOption,
     FormatOption,
     HideOption,
+    MasterOption,
     MechanismOption,
     Repeats,
     RepeatsOption,
@@ -31,6 +34,7 @@ from sottovoce.cli.options import (
     parameters,
     reading,
     refuse_beside_policy,
+    spark_settings,
 )
 from sottovoce.errors import UsageError
 
@@ -38,14 +42,24 @@ if TYPE_CHECKING:
     from sottovoce.model import Policy, Reports
     from sottovoce.seams import Randomness
 
-__all__ = ["perturb"]
+__all__ = ["note_guarantee", "perturb"]
+
+
+class EngineName(StrEnum):
+    """Where reports are made."""
+
+    local = "local"
+    spark = "spark"
 
 
 def perturb(
     answers: AnswersArgument,
     output: Annotated[
-        Path,
-        typer.Option("--output", "-o", help="Write reports here: .csv, .tsv, .jsonl or .parquet."),
+        str,  # hdfs://… is none of pathlib's paths
+        typer.Option(
+            "--output", "-o", metavar="PATH",
+            help="Write reports here: .csv, .tsv, .jsonl or .parquet; a folder with --engine.",
+        ),
     ],
     mechanism: MechanismOption = None,
     epsilon: EpsilonOption = None,
@@ -68,13 +82,23 @@ def perturb(
             "in a column simulated_report."
         ),
     ] = None,
+    engine: Annotated[
+        EngineName,
+        typer.Option(
+            help="Where the work is done: local in memory; spark on a Spark cluster, for "
+            "simulations with --seed and --policy, on Parquet tables. There --output names a new "
+            "folder."
+        ),
+    ] = EngineName.local,
+    master: MasterOption = None,
+    conf: ConfOption = None,
     columns: ColumnsOption = None,
     domain: DomainOption = None,
     repeats: RepeatsOption = Repeats.first,
     bad_rows: BadRowsOption = BadRows.error,
     format: FormatOption = None,
     force: ForceOption = False,
-) -> None:
+) -> None:  # fmt: skip
     """Turn ANSWERS, a table of worker, task and answer, into reports that hide them.
 
     Noise comes from the operating system's cryptographic generator unless a seed is given.
@@ -83,28 +107,40 @@ def perturb(
     from sottovoce.stores import check_path, policy_text, write_tables
     from sottovoce.stores.writing import check_target, new_file
 
+    beside_policy = {
+        "--mechanism": mechanism, "--epsilon": epsilon, "--unit": unit is not Unit.answer,
+        "--delta": delta, "--write-policy": write_policy, "--as-published": as_published,
+        "--hide-participation": hide_participation, "--sample": sample, "--set": setting,
+        "--domain": domain,
+    }  # fmt: skip
+    if engine is EngineName.spark:
+        from sottovoce.cli.perturbing_large import perturb_large
+
+        options = reading(columns, domain, repeats, bad_rows, format)
+        perturb_large(
+            answers, output, policy, beside_policy, options, seed=seed, master=master,
+            settings=spark_settings(conf), force=force,
+        )  # fmt: skip
+        return
+    for option, given in (("master", master), ("conf", conf)):
+        if given:
+            raise UsageError(f"--{option} is for --engine spark")
     if policy is None and write_policy is None:
         raise UsageError("say where to write the policy: --write-policy POLICY.json")
-    check_path(output, force=force)
+    file_out = Path(output)
+    check_path(file_out, force=force)
     if write_policy is not None:
         check_target(write_policy, force=force)
-        if write_policy.resolve() == output.resolve():
+        if write_policy.resolve() == file_out.resolve():
             raise UsageError("the reports and the policy need two files")
-    for written in (output, write_policy):
+    for written in (file_out, write_policy):
         # Not even with --force: the answers would be lost.
         if written is not None and written.resolve() == Path(answers).resolve():
             raise UsageError(f"{written} holds the answers: write to another file")
     # Answers are seen by nobody, also when they are wrong.
     options = {**reading(columns, domain, repeats, bad_rows, format), "private": True}
     if policy is not None:
-        refuse_beside_policy(
-            {
-                "--mechanism": mechanism, "--epsilon": epsilon, "--unit": unit is not Unit.answer,
-                "--delta": delta, "--write-policy": write_policy, "--as-published": as_published,
-                "--hide-participation": hide_participation, "--sample": sample, "--set": setting,
-                "--domain": domain,
-            }
-        )  # fmt: skip
+        refuse_beside_policy(beside_policy)
         kept = sottovoce.read_policy(policy)
         with screen.reading(answers):
             table = sottovoce.read(answers, **{**options, "domain": kept.domain})
@@ -125,7 +161,7 @@ def perturb(
             file = stack.enter_context(new_file(write_policy, force=force))
             file.write_text(policy_text(kept), encoding="utf-8")
         # Inside, so that neither file appears without the other.
-        write_tables({output: _columns(reports)}, force=force)
+        write_tables({file_out: _columns(reports)}, force=force)
     screen.notes_of(table.reading)
     if labels:
         screen.note(
@@ -133,7 +169,7 @@ def perturb(
             "policy; --domain states them instead"
         )
     most = _most(table, whole=sottovoce.mechanism_of(kept).hides_participation)
-    _say(reports, kept, most, output, write_policy, seed)
+    _say(reports, kept, most, file_out, write_policy, seed)
 
 
 def _made(
@@ -198,11 +234,16 @@ def _say(
     written: Path | None,
     seed: int | None,
 ) -> None:
-    from sottovoce.cli.guaranteeing import guarantee_words
-
     screen.note(f"wrote {output}: {len(reports):,} reports")
     if written is not None:
         screen.note(f"wrote {written}: policy {policy.hash[:16]}…")
+    note_guarantee(policy, most, seed)
+
+
+def note_guarantee(policy: Policy, most: int, seed: int | None) -> None:
+    """What reports of up to so many answers of a worker keep, and whether they protect anybody."""
+    from sottovoce.cli.guaranteeing import guarantee_words
+
     promised = policy.promise.answers if policy.promise else 1
     for sentence in guarantee_words(policy, max(most, promised)):
         screen.note(sentence)

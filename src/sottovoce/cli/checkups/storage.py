@@ -29,6 +29,9 @@ SLOW_FLUSH, QUICK_FLUSH = 0.1, 20e-6
 
 OLDEST_POSTGRESQL = 140_000
 
+LOCKS = 4
+"""A campaign's table and its indexes: who reads all reports at once locks them all."""
+
 
 def folder_findings(folder: Path) -> Iterator[Finding]:
     """Look at the data folder and its disk."""
@@ -157,6 +160,8 @@ def _sqlite(connection: Connection, faults: list[str]) -> Iterator[Finding]:
 def _server(connection: Connection) -> Iterator[Finding]:
     from sqlalchemy import text
 
+    from sottovoce.stores.database.partitions import count_partitions
+
     def setting(name: str) -> str:
         return str(connection.execute(text(f"SHOW {name}")).scalar_one())
 
@@ -177,6 +182,18 @@ def _server(connection: Connection) -> Iterator[Finding]:
         yield warning("isolation", f"{isolation} by default; the server sets its own", way)
     else:
         yield fine("isolation", isolation)
+    each, connections = setting("max_locks_per_transaction"), setting("max_connections")
+    yield _partitions(count_partitions(connection), int(each), int(connections))
+
+
+def _partitions(partitions: int, each: int, connections: int) -> Finding:
+    """A backup reads all reports in one transaction; the other half of all locks is for others."""
+    wanted = -(-2 * LOCKS * partitions // connections)
+    if wanted > each:
+        found = f"{partitions:,} campaigns have a table each: too many for a backup to lock"
+        way = f"ALTER SYSTEM SET max_locks_per_transaction = {2 * wanted}; restart PostgreSQL"
+        return warning("partitions", found, way)
+    return fine("partitions", f"{partitions:,} campaigns have a table for their reports")
 
 
 def _kept(fsync: str, commit: str) -> Finding:

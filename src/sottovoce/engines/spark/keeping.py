@@ -31,21 +31,36 @@ class KeptBlocks:
     def __init__(self, spark: SparkSession, folder: str) -> None:
         self._spark, self._folder = spark, address_of(folder).rstrip("/")
 
-    def frame(self, table: Mapping[str, Any], make: Callable[[], DataFrame]) -> DataFrame:
-        """The blocks of this table: those that are there, or else made and kept."""
-        path, said = f"{self._folder}/{_TABLE}", json.dumps(table, sort_keys=True).encode()
-        found = read_bytes(self._spark, path)
-        if found is not None and found != said:
+    def frame(
+        self, table: Mapping[str, Any], partitions: int, make: Callable[[], DataFrame]
+    ) -> tuple[DataFrame, int]:
+        """The blocks of this table: those that are there, or else made and kept.
+
+        With them, in how many partitions they were made: a cluster may have other cores now.
+        """
+        path = f"{self._folder}/{_TABLE}"
+        found = self._found(path, table)
+        blocks = f"{self._folder}/blocks"
+        if found is None:
+            found = partitions
+            remove(self._spark, blocks)  # what an interrupted run has left
+            make().write.parquet(blocks)
+            said = {"table": table, "partitions": partitions}
+            write_bytes(self._spark, path, json.dumps(said).encode())
+        return self._spark.read.parquet(blocks), found
+
+    def _found(self, path: str, table: Mapping[str, Any]) -> int | None:
+        """How many partitions are kept of this table; None where none are."""
+        content = read_bytes(self._spark, path)
+        if content is None:
+            return None
+        said = json.loads(content)
+        if said["table"] != json.loads(json.dumps(table)):
             raise UsageError(
                 f"{self._folder} is the checkpoint of another table, or of other options: name "
                 "another folder"
             )
-        blocks = f"{self._folder}/blocks"
-        if found is None:
-            remove(self._spark, blocks)  # what an interrupted run has left
-            make().write.parquet(blocks)
-            write_bytes(self._spark, path, said)
-        return self._spark.read.parquet(blocks)
+        return int(said["partitions"])
 
 
 def parts_again(frame: DataFrame, partitions: int) -> RDD[tuple[Any, ...]]:

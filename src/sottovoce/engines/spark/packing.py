@@ -32,8 +32,8 @@ __all__ = [
     "worker_names",
 ]
 
-REPORTS_PER_PARTITION = 1 << 25
-"""So many reports a partition has at most, about: 128 MB of labels."""
+REPORTS_PER_PARTITION = 1 << 26
+"""So many reports a partition has at most, about: 256 MB of labels."""
 SHARED_NAMES = 2_000_000
 """Up to so many names of workers go to every executor; more are joined where they are."""
 
@@ -78,7 +78,7 @@ def partition_count(spark: SparkSession, reports: int) -> int:
     """One for each core, or as many as keep a partition small.
 
     What a round sends around is as much as there are partitions: it does not grow with the
-    reports before every core has 33 million of them.
+    reports before every core has 67 million of them.
     """
     return max(spark.sparkContext.defaultParallelism, -(-reports // REPORTS_PER_PARTITION))
 

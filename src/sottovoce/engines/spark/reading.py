@@ -88,10 +88,10 @@ class SparkTable:
         with saying():
             workers = worker_names(self.table)
             packed = pack(self.table, workers, domain, self.repeats, recoding, partitions)
-            frame, parts = self._kept(packed, recoding, partitions)
+            frame, parts, partitions = self._kept(packed, recoding, partitions)
             counts = counts_of(frame)
             self._check_repeats(counts, workers)
-            parts = parts.persist(StorageLevel.MEMORY_AND_DISK)
+            parts = parts.persist(StorageLevel.MEMORY_AND_DISK_DESER)
             parts.count()
         kind = dict(self.table.frame.dtypes)["task"]
         blocks = Blocks(frame, parts, workers, partitions, counts, kind)
@@ -99,19 +99,18 @@ class SparkTable:
 
     def _kept(
         self, packed: DataFrame, recoding: Recoding | None, partitions: int
-    ) -> tuple[DataFrame, RDD[tuple[Any, ...]]]:
+    ) -> tuple[DataFrame, RDD[tuple[Any, ...]], int]:
         """The blocks on the cluster's disks or in the checkpoint, and what rounds read of them."""
         from pyspark import StorageLevel
 
         if self.work is None:
             frame = packed.persist(StorageLevel.DISK_ONLY)
-            return frame, parts_of(frame)
-        frame = KeptBlocks(self.spark, self.work).frame(
-            self._identity(recoding, partitions), lambda: packed
-        )
-        return frame, parts_again(frame, partitions)
+            return frame, parts_of(frame), partitions
+        kept = KeptBlocks(self.spark, self.work)
+        frame, partitions = kept.frame(self._identity(recoding), partitions, lambda: packed)
+        return frame, parts_again(frame, partitions), partitions
 
-    def _identity(self, recoding: Recoding | None, partitions: int) -> dict[str, Any]:
+    def _identity(self, recoding: Recoding | None) -> dict[str, Any]:
         """All that the blocks depend on."""
         codes = None if recoding is None else np.asarray(recoding.codes).tolist()
         return {
@@ -125,7 +124,6 @@ class SparkTable:
             else [str(label) for label in self.domain.labels],
             "repeats": self.repeats,
             "recoding": codes,
-            "partitions": partitions,
         }  # fmt: skip
 
     def _check_repeats(self, counts: Counts, workers: pa.Array) -> None:

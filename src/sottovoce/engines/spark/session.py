@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -38,6 +39,17 @@ def spark_session(
     Without either, that of this process: one that is active, or what spark-submit has prepared.
     """
     _check_installed()
+    with warnings.catch_warnings():
+        # It looks for pandas, which is not used here, and has something to say about it.
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")
+        with _found(master, session, settings) as spark:
+            yield spark
+
+
+@contextmanager
+def _found(
+    master: str | None, session: SparkSession | None, settings: Mapping[str, str] | None
+) -> Iterator[SparkSession]:
     if session is not None:
         _check_classic(session)
         yield session
