@@ -7,7 +7,8 @@ HEAD = """\
 
 `make bench` measures all of this and writes this page. Ratios compare things measured in the same
 run; seconds are CPU seconds of the whole process, over all threads, unless they say wall.
-`--only` measures one section anew and leaves the others as they were.
+`--only` measures one section anew and leaves the others as they were. Two sections of large tables
+are measured by name only; they say with which command.
 
 Measured last on {day}: {machine}."""
 PEER = """\
@@ -46,6 +47,15 @@ Of the server's process, which takes the reports; inference has a process of its
 grows with the reports of the largest campaign."""
 SERVING_RESULTS = """\
 Read over HTTP, by the clock, on a server that does nothing else."""
+SERVING_POSTGRESQL = """\
+`benchmarks/serving_postgresql.py`, by the clock: the same submissions to one process on SQLite and
+to several on PostgreSQL, in turns, over 256 connections. PostgreSQL is as it comes, with `fsync`
+and `synchronous_commit` on. The load, all servers, the database and inference share this machine's
+cores, and CPU for each submission says who used them. One process on SQLite uses one core and
+leaves the others to inference; on PostgreSQL all parts share all cores."""
+EXPORTING = """\
+`benchmarks/exporting.py`: all reports of a campaign from SQLite, 20 of each worker, the better of
+two runs by the clock, each in a process of its own. A folder has a part for 4 million reports."""
 DASHBOARD = """\
 The requester's dashboard in Chromium, server and browser on the same machine, by the clock. The
 browser never holds more than 50 rows of a table."""
@@ -74,3 +84,25 @@ sum under both suites, CPU of all parties."""
 STARTING = """\
 In fresh processes. Tables below 10^5 answers never compile anything, reports under a policy below
 20,000."""
+SPARK = """\
+`benchmarks/spark_rounds.py`, by the clock: the same Dawid-Skene, K=4, on the same Parquet file of
+10,000 workers with ten answers a task in random order. Spark runs on two cores of this machine;
+beside it the compiled engine in one process, which at this size takes one thread unless it is told
+otherwise, and the same EM written as joins of DataFrames (`benchmarks/spark_joins.py`): answers
+cached, partitioned and sorted by task, labels as columns, the workers' table broadcast. Rounds are
+medians after two that warm up, one of the joins'. Truths are the same but for ties; the difference
+is the largest of the truths' probabilities after the same number of rounds."""
+SPARK_GROWTH = """\
+`python benchmarks/run.py --only spark-growth`: the same on more answers, first by 10,000 workers at
+every size; then by more of them, whose parameters outgrow the processor's cache; those of a million
+are too large to be sent around as one object, and sums are cut by workers. A core-ns is a
+nanosecond of one of the two cores, as if both were busy all the time; opening looks at every row,
+packing sorts them by task. Shuffled, broadcast and collected are a round's bytes by Spark's own
+count (`benchmarks/spark_watching.py`). Memory is the most that the Java process, with a heap of
+4 GiB, and all Python processes held; pages that those share count for each."""
+CHUNKED = """\
+`benchmarks/chunked.py`, by the clock: the same answers on a disk, packed once and read block by
+block in each round, beside the same round in memory. Ours of the peak memory is what is above the
+process with its libraries."""
+CHUNKED_LARGE = """\
+`python benchmarks/run.py --only chunked-large`."""

@@ -83,7 +83,7 @@ def this_machine() -> str:
         if line.startswith("model name"):
             model = line.partition(":")[2].strip()
             break
-    named = ("numpy", "numba", "pandas", "fastapi", "uvicorn", "sqlalchemy")
+    named = ("numpy", "numba", "pandas", "fastapi", "uvicorn", "sqlalchemy", "pyspark")
     libraries = ", ".join(f"{name} {version(name)}" for name in named)
     return (
         f"{os.cpu_count()} cores ({model}), Python {platform.python_version()}, {libraries}, "

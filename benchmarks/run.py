@@ -1,9 +1,10 @@
 """Everything `make bench` measures, as ratios in one run; writes docs/benchmarks.md.
 
-    python benchmarks/run.py [--quick] [--only SECTION]
+    python benchmarks/run.py [--quick] [--only SECTION] [--large]
 
 `--quick` keeps to 10^5 and 10^6 answers, and prints only. `--only` measures one section anew (with
-those whose names begin with it) and leaves the others as they are.
+those whose names begin with it) and leaves the others as they are. So are sections of large tables,
+unless they are named or `--large` is said.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from pathlib import Path
 import explaining
 from live_tables import live, live_masked
 from measuring import child, cpu_of_command, tell, this_machine
+from serving_tables import exporting, serving_postgresql
+from spark_tables import chunked, chunked_large, spark, spark_growth
 from starting import compile_seconds, help_seconds, import_ratio
 
 DOCS = Path(__file__).parent.parent / "docs" / "benchmarks.md"
@@ -26,13 +29,15 @@ def main() -> None:
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--quick", action="store_true")
     arguments.add_argument("--only", choices=SECTIONS)
+    arguments.add_argument("--large", action="store_true")
     given = arguments.parse_args()
-    kept = _sections(DOCS.read_text()) if given.only else {}
+    kept = _sections(DOCS.read_text())
+    large = given.large or given.quick
+    asked = [name for name in SECTIONS if _asked(name, given.only, large=large)]
     sections = [
-        _section(title, words, measure(quick=given.quick))
-        if given.only in (None, name, name.partition("-")[0])
-        else kept[title]
+        _section(title, words, measure(quick=given.quick)) if name in asked else kept[title]
         for name, (title, words, measure) in SECTIONS.items()
+        if name in asked or title in kept
     ]
     text = (
         "\n\n".join([explaining.HEAD.format(machine=this_machine(), day=_today()), *sections])
@@ -41,6 +46,13 @@ def main() -> None:
     if not given.quick:
         DOCS.write_text(text)
     print(text)
+
+
+def _asked(name: str, only: str | None, *, large: bool) -> bool:
+    """Whether a section is to be measured."""
+    if name in LARGE and not large:
+        return name == only
+    return only in (None, name, name.partition("-")[0])
 
 
 def peers(*, quick: bool) -> list[list[str]]:
@@ -340,12 +352,25 @@ SECTIONS = {
         explaining.SERVING_RESULTS,
         serving_results,
     ),
+    "serving-postgresql": (
+        "Several processes on PostgreSQL",
+        explaining.SERVING_POSTGRESQL,
+        serving_postgresql,
+    ),
+    "exporting": ("Reports for large engines", explaining.EXPORTING, exporting),
     "dashboard": ("The dashboard of a large campaign", explaining.DASHBOARD, dashboard),
     "sealing": ("Sealed campaigns", explaining.SEALING, sealing),
     "sealing-truths": ("Truths of sealed campaigns", explaining.SEALING_TRUTHS, sealing_truths),
     "live": ("Live sessions: threshold encryption", explaining.LIVE, live),
     "live-masked": ("Live sessions: masks", explaining.LIVE_MASKED, live_masked),
+    "spark": ("A round on Spark", explaining.SPARK, spark),
+    "spark-growth": ("Spark as answers grow", explaining.SPARK_GROWTH, spark_growth),
+    "chunked": ("A round on a disk", explaining.CHUNKED, chunked),
+    "chunked-large": ("A table larger than memory", explaining.CHUNKED_LARGE, chunked_large),
 }
+
+LARGE = ("spark-growth", "chunked-large")
+"""Sections that take an hour, and tens of gigabytes of disk."""
 
 if __name__ == "__main__":
     main()

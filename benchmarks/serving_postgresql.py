@@ -3,7 +3,8 @@
     python serving_postgresql.py COUNT RUNS
 
 prints one JSON object. PostgreSQL is as it comes: `fsync` and `synchronous_commit` are on. The two
-take turns on the same machine, in the same minute.
+take turns on the same machine, in the same minute. Both infer truths all the while, in a process
+whose CPU is told apart.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,10 @@ from serving import Campaign, Server, loaded, loading
 from sottovoce.stores.database import Database
 
 PROCESSES = 4
-CONNECTIONS = 128
+CONNECTIONS = 256
+
+INFERENCE = b"sottovoce.campaign.inference.child"
+"""In the command line of a process that infers."""
 
 
 @contextmanager
@@ -54,33 +58,52 @@ def started(campaign: Campaign, processes: int) -> Iterator[Server]:
         server.stop()
 
 
-def cpu_of(process: int) -> float:
-    """CPU seconds of a process and of all that it started."""
+def family(process: int) -> list[int]:
+    """A process and all that it started."""
     try:
-        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
         tasks = Path(f"/proc/{process}/task").glob("*/children")
         children = [int(child) for task in tasks for child in task.read_text().split()]
     except OSError:  # it has just ended, and whoever started it counts it
-        return 0.0
-    ticks = sum(int(field) for field in fields[11:15])
-    return ticks / os.sysconf("SC_CLK_TCK") + sum(map(cpu_of, children))
+        return []
+    return [process, *(each for child in children for each in family(child))]
+
+
+def cpu_of(processes: Iterable[int]) -> float:
+    """CPU seconds of processes and of those of their children that have ended."""
+    ticks = 0
+    for process in processes:
+        with suppress(OSError):
+            fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+            ticks += sum(int(field) for field in fields[11:15])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def infers(process: int) -> bool:
+    """Whether truths are inferred there."""
+    with suppress(OSError):
+        return INFERENCE in Path(f"/proc/{process}/cmdline").read_bytes()
+    return False
+
+
+def cpu(server: Server, *database: int) -> dict[str, float]:
+    """CPU seconds so far: of those that serve, of the one that infers, and of the database."""
+    ours = family(server.process.pid)
+    return {
+        "server_cpu": cpu_of(process for process in ours if not infers(process)),
+        "inference_cpu": cpu_of(process for process in ours if infers(process)),
+        "database_cpu": cpu_of(each for first in database for each in family(first)),
+    }
 
 
 def measured(
-    campaign: Campaign, server: Server, connections: int, count: int, *more: int
+    campaign: Campaign, server: Server, connections: int, count: int, *database: int
 ) -> dict[str, float]:
-    """What the load saw, and CPU seconds for each submission: server, database, and load."""
-    processes = (server.process.pid, *more)
-    before = [cpu_of(process) for process in processes]
+    """What the load saw, and CPU seconds for each submission, by who used them."""
+    before = cpu(server, *database)
     seen = loaded(loading(server.port, connections, count, campaign.file))
-    after = [cpu_of(process) for process in processes]
-    server_cpu, *database_cpu = (b - a for a, b in zip(before, after, strict=True))
-    return {
-        **seen,
-        "server_cpu": server_cpu / count,
-        "database_cpu": sum(database_cpu) / count,
-        "load_cpu": seen["load_cpu"] / count,
-    }
+    after = cpu(server, *database)
+    used = {name: (after[name] - before[name]) / count for name in after}
+    return {**seen, **used, "load_cpu": seen["load_cpu"] / count}
 
 
 def stored(campaign: Campaign) -> tuple[int, int]:
@@ -91,8 +114,8 @@ def stored(campaign: Campaign) -> tuple[int, int]:
         size = 0
         if not database.is_sqlite:
             (size,) = connection.exec_driver_sql(
-                "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c "
-                "WHERE c.relkind = 'r' AND starts_with(c.relname, 'reports')"
+                "SELECT sum(pg_total_relation_size(relid))::bigint "
+                "FROM pg_partition_tree('reports')"
             ).one()
     database.close()
     return count, size

@@ -111,13 +111,18 @@ class Site:
 
 
 class Crowd:
-    """Workers who send as fast as they can, each submission until it is acknowledged."""
+    """Workers who send as fast as they can, each submission until it is acknowledged.
 
-    def __init__(self, site: Site, senders: int = 4) -> None:
-        self._site, self._stop, self._abandon = site, threading.Event(), threading.Event()
+    Where the campaign is on several servers, who loses one goes on to the next.
+    """
+
+    def __init__(self, *sites: Site, senders: int = 4) -> None:
+        self._sites, self._stop, self._abandon = sites, threading.Event(), threading.Event()
         self.acknowledged: list[Parcel] = []
         self.refusals: set[int] = set()
-        self._threads = [threading.Thread(target=self._send_all) for _ in range(senders)]
+        self._threads = [
+            threading.Thread(target=self._send_all, args=(place,)) for place in range(senders)
+        ]
 
     def __enter__(self) -> Crowd:
         for thread in self._threads:
@@ -131,18 +136,23 @@ class Crowd:
         for thread in self._threads:
             thread.join()
 
-    def _send_all(self) -> None:
-        line = http.client.HTTPConnection("127.0.0.1", self._site.port, timeout=30)
+    def _send_all(self, place: int) -> None:
+        line = self._line(place)
         while not self._stop.is_set():
-            parcel = self._site.parcel()
+            parcel = self._sites[0].parcel()
             while not self._sent(parcel, line) and not self._abandon.wait(0.005):
-                pass
+                if line.sock is None:  # it was lost
+                    line = self._line(place := place + 1)
         line.close()
+
+    def _line(self, place: int) -> http.client.HTTPConnection:
+        port = self._sites[place % len(self._sites)].port
+        return http.client.HTTPConnection("127.0.0.1", port, timeout=30)
 
     def _sent(self, parcel: Parcel, line: http.client.HTTPConnection) -> bool:
         """Whether the server has acknowledged it."""
         try:
-            status = self._site.put(parcel, line)
+            status = self._sites[0].put(parcel, line)
         except LOST:
             line.close()
             return False

@@ -30,6 +30,7 @@ from sottovoce.stores import policy_text
 from sottovoce.stores.database import Database
 from sottovoce.stores.database.campaigns import Stored, the_campaign
 from sottovoce.stores.database.failing import unavailable
+from sottovoce.stores.database.partitions import hold_partitions
 from sottovoce.stores.streaming import Pieces, csv_pieces, jsonl_pieces, parquet_pieces
 
 __all__ = ["EXPORTS", "SEALED_EXPORTS", "Export", "export"]
@@ -88,6 +89,7 @@ def export(service: Service, id: str, name: str, *, raw: bool = False) -> Export
         database = Database(service.database.url)
         opening.callback(database.close)
         connection = opening.enter_context(database.reading())
+        hold_partitions(connection)
         stored = the_campaign(connection, id)
         table, format = name.split(".")
         if format == "json":

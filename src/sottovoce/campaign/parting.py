@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -21,12 +23,13 @@ from sqlalchemy import Connection
 from sottovoce.campaign.report_columns import TEXT, report_column
 from sottovoce.errors import DataError, Reason, Refused
 from sottovoce.mechanisms.admitting import code_type
-from sottovoce.model import Names
+from sottovoce.mechanisms.tables import names_of as array_of
 from sottovoce.stores import policy_text
 from sottovoce.stores.database import Database
 from sottovoce.stores.database.campaigns import Stored, find_campaign, task_names
 from sottovoce.stores.database.manifest import Progress
 from sottovoce.stores.database.packed import names_of
+from sottovoce.stores.database.partitions import hold_partitions
 from sottovoce.stores.database.ranges import EVERYBODY, Ordered, cut, reports_between
 from sottovoce.stores.database.reaching import name_of, reaching
 from sottovoce.stores.database.upgrading import check_schema
@@ -42,6 +45,9 @@ PART = 4_000_000
 
 CHUNK = 1 << 18
 """Reports that are held at once, at most; about half as many are expected."""
+
+IN_PASSING = "FORMAT parquet, COMPRESSION uncompressed"
+TO_STAY = "FORMAT parquet, COMPRESSION zstd"
 
 REPORTS, POLICY, DONE = "reports", "policy.json", "_SUCCESS"
 
@@ -75,18 +81,15 @@ def export_parts(
         reaching(database),
         database.reading() as connection,
     ):
+        hold_partitions(connection)
         stored = _stored(database, connection, id)
         campaign = stored.campaign
         ranges = cut(EVERYBODY, parts or max(1, -(-campaign.counts.reports // PART)))
-        source = _Source(connection, stored, len(ranges))
+        writer = _Writer(connection, stored, len(ranges), progress)
         (place / REPORTS).mkdir()
-        written = 0
         for number, workers in enumerate(ranges):
-            name = f"part-{number:05}.parquet"
-            for rows in source.write(place / REPORTS / name, workers):
-                written += rows
-                if progress is not None:
-                    progress(name, written)
+            writer.write(place / REPORTS / f"part-{number:05}.parquet", workers)
+        written = writer.written
         if written != campaign.counts.reports:
             raise DataError(
                 f"campaign {id} has {written:,} reports and counts {campaign.counts.reports:,}: "
@@ -104,14 +107,17 @@ def _stored(database: Database, connection: Connection, id: str) -> Stored:
     return stored
 
 
-class _Source:
-    """The reports of a campaign as columns, some at a time."""
+class _Writer:
+    """Writes the reports of a campaign, some at a time."""
 
-    def __init__(self, connection: Connection, stored: Stored, parts: int) -> None:
-        self._connection, self._number = connection, stored.number
+    def __init__(
+        self, connection: Connection, stored: Stored, parts: int, progress: Progress | None
+    ) -> None:
+        self._connection, self._number, self._progress = connection, stored.number, progress
+        self.written = 0
         self._column = column = report_column(stored)
         self._kind = code_type(column.alphabet)
-        self._tasks = _texts(task_names(connection, stored.number))
+        self._tasks = array_of(task_names(connection, stored.number))
         # Without rows an array of objects would be of any type.
         self._query = (
             f"SELECT worker::{TEXT} AS worker, task::{TEXT} AS task, "
@@ -120,8 +126,8 @@ class _Source:
         self._most = max(1, CHUNK // max(1, stored.campaign.block))
         self._reads = max(1, 2 * stored.campaign.counts.submissions // (parts * self._most))
 
-    def write(self, path: Path, workers: range) -> Iterator[int]:
-        """Write the part of these workers; how many rows there are, chunk by chunk.
+    def write(self, path: Path, workers: range) -> None:
+        """Write the part of these workers.
 
         Each chunk becomes a file of its own, and DuckDB joins them in their order: what is held
         in memory does not grow with the part.
@@ -129,14 +135,20 @@ class _Source:
         chunks = path.with_suffix(".chunks")
         chunks.mkdir()
         files: list[str] = []
-        for rows in chain([self._none()], self._chunks(workers)):
-            file = chunks / f"{len(files):06}.parquet"
-            copied({"chunk": self._columns(rows)}, self._query, file, "FORMAT parquet")
-            files.append(path_of(file))
-            yield len(rows)
+        with closing(_ahead(self._chunks(workers))) as read:
+            for rows in chain([self._none()], read):
+                file = chunks / f"{path.stem}-{len(files):06}.parquet"
+                copied({"chunk": self._columns(rows)}, self._query, file, IN_PASSING)
+                files.append(path_of(file))
+                self._tell(path.name, len(rows))
         scan = f"read_parquet([{', '.join(files)}], hive_partitioning = false)"
-        copied({}, f"SELECT * FROM {scan}", path, "FORMAT parquet, COMPRESSION zstd")
+        copied({}, f"SELECT * FROM {scan}", path, TO_STAY)
         shutil.rmtree(chunks)
+
+    def _tell(self, name: str, rows: int) -> None:
+        self.written += rows
+        if self._progress is not None:
+            self._progress(name, self.written)
 
     def _chunks(self, workers: range) -> Iterator[Ordered]:
         for some in cut(workers, self._reads):
@@ -151,13 +163,16 @@ class _Source:
 
     def _columns(self, rows: Ordered) -> dict[str, npt.NDArray[Any]]:
         return {
-            "worker": _texts(names_of(rows.pseudonyms))[rows.worker],
+            "worker": array_of(names_of(rows.pseudonyms))[rows.worker],
             "task": self._tasks[rows.task],
             "report": self._column.written(rows.code),
         }
 
 
-def _texts(names: list[str]) -> Names:
-    array = np.empty(len(names), dtype=object)
-    array[:] = names
-    return array
+def _ahead(chunks: Iterator[Ordered]) -> Generator[Ordered, None, None]:
+    """The same chunks, each read while the one before it is written."""
+    with ThreadPoolExecutor(1) as thread:
+        coming = thread.submit(next, chunks, None)
+        while (rows := coming.result()) is not None:
+            coming = thread.submit(next, chunks, None)
+            yield rows

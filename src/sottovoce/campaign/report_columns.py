@@ -53,6 +53,7 @@ class ReportColumn:
         if self.alphabet is not Alphabet.SUBSETS:
             return Grid.over(self.domain).values(codes)
         # There are far fewer sets than reports, and each takes a while to write.
+        masks: npt.NDArray[np.uint64]
         masks, places = np.unique(codes, return_inverse=True)
         return _array(written_reports(masks, self.alphabet, self.domain), self.kind)[places]
 

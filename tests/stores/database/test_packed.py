@@ -18,6 +18,7 @@ from sottovoce.stores.database.packed import (
     packed_after,
     packed_by_worker,
 )
+from sottovoce.stores.database.partitions import add_partition
 from sottovoce.stores.database.tables import campaigns, reports
 
 KIND = np.dtype("<i4")
@@ -38,6 +39,7 @@ def filled(database: Database) -> tuple[Database, Rows]:
                     number=number, id=f"camp{number}", state="open", terms="{}", created_on=1
                 )
             )
+            add_partition(connection, number)
         for place in range(80):
             count, worker = int(rng.integers(1, 5)), workers[int(rng.integers(0, 12))]
             tasks, codes = rng.integers(0, 100, (2, count)).tolist()

@@ -14,6 +14,7 @@ from sqlalchemy.engine import Row
 from sottovoce.errors import Reason, Refused
 from sottovoce.model import Campaign, Counts, Policy, State, Task, Terms
 from sottovoce.stores.database.bulk import insert_many
+from sottovoce.stores.database.partitions import add_partition, drop_partition
 from sottovoce.stores.database.tables import campaigns, events, opened, tasks
 
 __all__ = [
@@ -114,11 +115,14 @@ def change_campaign(
         if day is not None:
             values[column] = day.toordinal()
     connection.execute(update(campaigns).where(campaigns.c.number == number).values(**values))
+    if state is State.OPEN:
+        add_partition(connection, number)
 
 
 def delete_campaign(connection: Connection, number: int) -> None:
     """The campaign and everything that belongs to it."""
     connection.execute(delete(campaigns).where(campaigns.c.number == number))
+    drop_partition(connection, number)  # last: for a moment it keeps everybody from reports
 
 
 def set_tasks(connection: Connection, number: int, given: Sequence[Task]) -> None:

@@ -19,6 +19,7 @@ from sottovoce.stores.database.campaigns import Stored, all_campaigns
 from sottovoce.stores.database.checking_live import live_faults
 from sottovoce.stores.database.checking_sealed import contribution_fault, sealed_faults
 from sottovoce.stores.database.connecting import Database
+from sottovoce.stores.database.partitions import hold_partitions, without_partition
 from sottovoce.stores.database.reaching import reaching
 from sottovoce.stores.database.tables import (
     erased,
@@ -46,6 +47,7 @@ def check(database: Database) -> list[str]:
     Reads everything once, in constant memory, while a server may go on writing.
     """
     with reaching(database), database.reading() as connection:
+        hold_partitions(connection)
         faults = integrity(connection, whole=True)
         if faults:  # what the rows say means nothing now
             return faults
@@ -54,7 +56,10 @@ def check(database: Database) -> list[str]:
             campaigns = all_campaigns(connection)
         except (SottovoceError, KeyError, ValueError):
             return [*faults, "a campaign's terms cannot be read"]
+        homeless = set(without_partition(connection))
         for stored in campaigns:
+            if stored.number in homeless:
+                faults.append(f"campaign {stored.campaign.id}: it has no partition for reports")
             faults.extend(_first(_campaign(connection, stored)))
         faults.extend(_first(live_faults(connection)))
         return faults

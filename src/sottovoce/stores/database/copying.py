@@ -23,8 +23,9 @@ from sottovoce.stores.database.manifest import (
     batches,
     tallied,
 )
+from sottovoce.stores.database.partitions import add_missing_partitions, hold_partitions
 from sottovoce.stores.database.reaching import name_of, reaching
-from sottovoce.stores.database.tables import METADATA
+from sottovoce.stores.database.tables import METADATA, reports
 from sottovoce.stores.database.upgrading import (
     SchemaState,
     changing,
@@ -57,6 +58,7 @@ def back_up(
     with new_file(path, force=force) as place:
         os.close(os.open(place, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         with reaching(database), database.reading() as source, open_file(place, "rw") as copy:
+            hold_partitions(source)
             manifest = _copied(source, copy, today, progress)
         _flush(place)
     _flush(Path(path).parent)
@@ -77,6 +79,8 @@ def restore(
         with reaching(database), changing(database) as target:
             make_tables(target)
             for table in METADATA.sorted_tables:
+                if table is reports:
+                    add_missing_partitions(target)
                 expected = _fill(source, target, table, progress)
                 compare(tallied(target, table), expected, table.name, os.path.basename(path))
             _number_on(target)

@@ -4,43 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, CursorResult
+from sqlalchemy import Connection
 
 from sottovoce.errors import Reason
 from sottovoce.model import State
+from sottovoce.stores.database.incoming import Intake
+from sottovoce.stores.database.intake_reading import (
+    HeldCampaign,
+    Known,
+    erased_among,
+    held_campaigns,
+)
+from sottovoce.stores.database.intake_writing import Accepted, store
 
 __all__ = ["Intake", "Outcome", "take"]
 
 SINGLE = "single"
 """The kind of an invite that one worker may use; the other kind is `open`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Intake:
-    """A submission that was checked, packed: what is left to ask is what only the database knows.
-
-    `tasks` are places in the campaign's list of tasks (4 bytes each), `codes` the reports' codes.
-    `most` is how many answers the policy promises for; `whole` says that a worker sends once.
-    """
-
-    campaign: int
-    report_id: bytes
-    worker: bytes
-    invite: bytes
-    day: int
-    digest: bytes
-    tasks: bytes
-    codes: bytes
-    most: int
-    whole: bool
-
-    @property
-    def count(self) -> int:
-        """How many reports."""
-        return len(self.tasks) // 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +41,11 @@ def take(connection: Connection, intakes: Sequence[Intake]) -> list[Outcome]:
 
     Nothing is durable until the transaction is committed.
     """
-    numbers = sorted({intake.campaign for intake in intakes})
-    found = {row.number: row for row in _held_campaigns(connection, numbers)}
+    held = held_campaigns(connection, intakes)
     outcomes: list[Outcome] = [Outcome(Reason.NOT_FOUND)] * len(intakes)
-    for number in numbers:
-        if number not in found:
-            continue
+    for number, (campaign, known) in held.items():
         places = [i for i, intake in enumerate(intakes) if intake.campaign == number]
-        batch = _Batch(connection, found[number], [intakes[i] for i in places])
+        batch = _Batch(connection, campaign, known, [intakes[i] for i in places])
         for place, outcome in zip(places, batch.outcomes(), strict=True):
             outcomes[place] = outcome
     return outcomes
@@ -75,56 +54,21 @@ def take(connection: Connection, intakes: Sequence[Intake]) -> list[Outcome]:
 class _Batch:
     """The submissions of one campaign, against what is stored and against each other."""
 
-    def __init__(self, connection: Connection, campaign: Any, intakes: list[Intake]) -> None:
+    def __init__(
+        self, connection: Connection, campaign: HeldCampaign, known: Known, intakes: list[Intake]
+    ) -> None:
         self.connection, self.campaign, self.intakes = connection, campaign, intakes
-        self.known: dict[bytes, tuple[bytes, bytes]] = {}
-        self.earlier: dict[bytes, list[bytes]] = {}
-        self._read_stored()
-        self.invites = self._read_invites()
-        self.erased = self._read_erased() if campaign.erasures else set()
-        self.new_workers = 0
-        self.used: list[tuple[bytes, bytes]] = []
-
-    def _read_stored(self) -> None:
-        """What is stored under these identifiers, and what of these workers."""
-        number = self.campaign.number
-        ids = [intake.report_id for intake in self.intakes]
-        workers = list({intake.worker for intake in self.intakes})
-        statement = f"""
-            SELECT report_id, worker, digest, NULL FROM reports
-            WHERE campaign = ? AND report_id IN ({_marks(ids)})
-            UNION ALL SELECT NULL, worker, NULL, tasks FROM reports
-            WHERE campaign = ? AND worker IN ({_marks(workers)})"""
-        rows: Any = _run(self.connection, statement, (number, *ids, number, *workers))
-        for report_id, worker, digest, tasks in rows:
-            if tasks is None:
-                self.known[report_id] = (worker, digest)
-            else:
-                self.earlier.setdefault(worker, []).append(tasks)
-
-    def _read_invites(self) -> dict[bytes, _Invite]:
-        digests = list({intake.invite for intake in self.intakes})
-        statement = f"""
-            SELECT digest, kind, expires_on, worker FROM invites
-            WHERE campaign = ? AND digest IN ({_marks(digests)})"""
-        rows = _run(self.connection, statement, (self.campaign.number, *digests))
-        return {row.digest: _Invite(row.kind, row.expires_on, row.worker) for row in rows}
-
-    def _read_erased(self) -> set[bytes]:
-        ids = [intake.report_id for intake in self.intakes]
-        statement = f"""
-            SELECT report_id FROM erased WHERE campaign = ? AND report_id IN ({_marks(ids)})"""
-        return set(_run(self.connection, statement, (self.campaign.number, *ids)).scalars())
+        self.known, self.earlier, self.invites = known.reports, known.tasks, known.invites
+        self.erased: set[bytes] = set()
+        if campaign.erasures:
+            ids = [intake.report_id for intake in intakes]
+            self.erased = erased_among(connection, campaign.number, ids)
+        self.accepted = Accepted(campaign.number)
 
     def outcomes(self) -> list[Outcome]:
         outcomes = [self._outcome(intake) for intake in self.intakes]
-        stored = [
-            intake
-            for intake, outcome in zip(self.intakes, outcomes, strict=True)
-            if outcome is STORED
-        ]
-        if stored:
-            self._write(stored)
+        if self.accepted.submissions:
+            store(self.connection, self.accepted)
         return outcomes
 
     def _outcome(self, intake: Intake) -> Outcome:
@@ -135,13 +79,14 @@ class _Batch:
         if refused is not None:
             return Outcome(refused)
         self.known[intake.report_id] = (intake.worker, intake.digest)
+        self.accepted.submissions.append(intake)
         if intake.worker not in self.earlier:
-            self.new_workers += 1
+            self.accepted.new_workers += 1
         self.earlier.setdefault(intake.worker, []).append(intake.tasks)
         invite = self.invites[intake.invite]
         if invite.kind == SINGLE and invite.worker is None:
             invite.worker = intake.worker
-            self.used.append((intake.worker, intake.invite))
+            self.accepted.used.append((intake.worker, intake.invite))
         return STORED
 
     def _refused(self, intake: Intake) -> Reason | None:
@@ -160,23 +105,10 @@ class _Batch:
             return Reason.INVITE_USED
         if earlier:
             return _repeated(intake, earlier)
-        if campaign.quota is not None and campaign.workers + self.new_workers >= campaign.quota:
+        workers = campaign.workers + self.accepted.new_workers
+        if campaign.quota is not None and workers >= campaign.quota:
             return Reason.QUOTA_REACHED
         return None
-
-    def _write(self, stored: list[Intake]) -> None:
-        _run(self.connection, _INSERT, [_row(intake) for intake in stored])
-        if self.used:
-            _run(self.connection, "UPDATE invites SET worker = ? WHERE digest = ?", self.used)
-        reports = sum(intake.count for intake in stored)
-        _run(self.connection, _COUNT, (self.new_workers, len(stored), reports, stored[0].campaign))
-
-
-@dataclass(slots=True)
-class _Invite:
-    kind: str
-    expires_on: int | None
-    worker: bytes | None
 
 
 def _repeated(intake: Intake, earlier: Sequence[bytes]) -> Reason | None:
@@ -189,45 +121,3 @@ def _repeated(intake: Intake, earlier: Sequence[bytes]) -> Reason | None:
     if np.isin(np.frombuffer(intake.tasks, "<u4"), before).any():
         return Reason.ALREADY_REPORTED
     return None
-
-
-_INSERT = """
-    INSERT INTO reports (campaign, report_id, worker, day, digest, tasks, codes)
-    VALUES (?, ?, ?, ?, ?, ?, ?)"""
-_COUNT = """
-    UPDATE campaigns
-    SET workers = workers + ?, submissions = submissions + ?, reports = reports + ?
-    WHERE number = ?"""
-
-
-def _row(intake: Intake) -> tuple[int | bytes, ...]:
-    return (
-        intake.campaign, intake.report_id, intake.worker, intake.day, intake.digest,
-        intake.tasks, intake.codes,
-    )  # fmt: skip
-
-
-def _held_campaigns(connection: Connection, numbers: list[int]) -> CursorResult[Any]:
-    """The campaigns as they are now, and as they stay until the commit.
-
-    Servers that take reports for one campaign take turns: SQLite has one writer anyway, PostgreSQL
-    waits here for whoever holds the row. What is read afterwards sees all that the other committed
-    (READ COMMITTED looks anew at each statement), so nobody reports twice in between; and numbers
-    of reports grow in the order of commits. All rows are held in one order: no deadlock.
-    """
-    statement = f"""
-        SELECT number, state, quota, closes_on, workers, erasures FROM campaigns
-        WHERE number IN ({_marks(numbers)}) ORDER BY number"""
-    hold = "" if connection.dialect.name == "sqlite" else " FOR UPDATE"
-    return _run(connection, statement + hold, tuple(numbers))
-
-
-def _marks(values: Sequence[object]) -> str:
-    return ", ".join("?" * len(values))
-
-
-def _run(connection: Connection, statement: str, values: Any) -> CursorResult[Any]:
-    """A statement with a ? for each value, straight to the driver: half the cost of a built one."""
-    if connection.dialect.name != "sqlite":
-        statement = statement.replace("?", "%s")
-    return connection.exec_driver_sql(statement, values)

@@ -60,12 +60,14 @@ def packed_after(
 
     `block` is the most reports of a submission.
     """
-    query = _columns()
+    query, of_campaign = _columns(), reports.c.campaign == campaign
     if after:
-        # Only the end of the table is of interest: an index on campaigns would lead through all.
-        query = query.where((reports.c.campaign + 0) == campaign, reports.c.sequence > after)
-    else:
-        query = query.where(reports.c.campaign == campaign)
+        query = query.where(reports.c.sequence > after)
+        if connection.dialect.name == "sqlite":
+            # Only the end of the table is of interest: an index on campaigns would lead through
+            # all. PostgreSQL has the campaign's reports in a table of their own.
+            of_campaign = (reports.c.campaign + 0) == campaign
+    query = query.where(of_campaign)
     for rows in _partitions(connection, query, block):
         yield _packed(rows, kind)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Select, select
 from sqlalchemy.engine import Row
 
 from sottovoce.model import Codes
@@ -63,7 +63,7 @@ def reports_between(
     does not depend on how even pseudonyms are, unless one worker alone has more.
     """
     is_one = workers.stop - workers.start == 1
-    query = (
+    query: Select[Any] = (
         select(reports.c.worker, reports.c.tasks, reports.c.codes)
         .where(
             reports.c.campaign == campaign,
@@ -89,5 +89,6 @@ def _ordered(rows: Sequence[Row[Any]], kind: np.dtype[Any]) -> Ordered:
     worker = np.repeat(submission, [len(each) // 4 for each in tasks])
     task = np.frombuffer(b"".join(tasks), "<u4").astype(np.uint32, copy=False)
     code = np.frombuffer(b"".join(codes), kind).astype(kind.newbyteorder("="), copy=False)
-    order = np.lexsort((task, worker))
+    # One key instead of two sorts several times as fast; a worker has a task once.
+    order = np.argsort(worker.astype(np.int64) << 32 | task)
     return Ordered(pseudonyms, worker[order], task[order], code[order])

@@ -8,16 +8,20 @@ leaves the server is in that order.
 from __future__ import annotations
 
 from sqlalchemy import (
+    DDL,
     BigInteger,
     Column,
     ForeignKey,
+    ForeignKeyConstraint,
     Index,
     Integer,
     LargeBinary,
     MetaData,
+    PrimaryKeyConstraint,
     Table,
     Text,
     UniqueConstraint,
+    event,
     text,
 )
 
@@ -103,18 +107,31 @@ invites = Table(
 reports = Table(
     "reports",
     METADATA,
-    Column("sequence", _Number, primary_key=True),
-    Column("campaign", _Number, _of_campaign(), nullable=False),
+    Column("sequence", _Number),
+    Column("campaign", _Number, nullable=False),
     Column("report_id", LargeBinary, nullable=False),
     Column("worker", LargeBinary, nullable=False),
     Column("day", Integer, nullable=False),
     Column("digest", LargeBinary, nullable=False),
     Column("tasks", LargeBinary, nullable=False),
     Column("codes", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("sequence").ddl_if(dialect="sqlite"),
     UniqueConstraint("campaign", "report_id"),
+    ForeignKeyConstraint(["campaign"], ["campaigns.number"], ondelete="CASCADE").ddl_if(
+        dialect="sqlite"
+    ),
     Index("reports_by_worker", "campaign", "worker"),
     sqlite_autoincrement=True,
+    postgresql_partition_by="LIST (campaign)",
 )
+"""On PostgreSQL each campaign that was opened has a partition of its own (see `partitions`), and a
+row without one cannot be: that stands for the foreign key."""
+
+# What is unique in a table with partitions says in which one it is.
+_KEY = DDL(  # type: ignore[no-untyped-call]
+    "ALTER TABLE reports ADD PRIMARY KEY (sequence, campaign)"
+)
+event.listen(reports, "after_create", _KEY.execute_if(dialect="postgresql"))
 
 erased = Table(
     "erased",

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any, TypeAlias, TypeVar
 
 from sqlalchemy import Connection
@@ -18,12 +18,14 @@ from sottovoce.errors import Reason, Refused
 from sottovoce.stores.database.connecting import Database
 from sottovoce.stores.database.failing import STORAGE_ERRORS, unavailable
 from sottovoce.stores.database.intake import Intake, Outcome, take
+from sottovoce.stores.database.intake_reading import hold
 
 __all__ = ["Writer"]
 
 T = TypeVar("T")
 
 Pending: TypeAlias = asyncio.Future[Outcome]
+Batch: TypeAlias = list[tuple[Intake, Pending]]
 
 LARGEST_BATCH = 256
 """Submissions in one transaction."""
@@ -31,8 +33,13 @@ LARGEST_BATCH = 256
 MOST_WAITING = 10_000
 """Submissions that may wait; beyond it the server says that it is busy."""
 
-GATHERING = 0.004
-"""Seconds until the next batch when more than one submission was in the last."""
+GATHERING, GATHERING_APART = 0.004, 0.012
+"""Seconds until the next batch when more than one submission was in the last.
+
+The second is for a database in other processes: a transaction there takes several round trips, and
+while it lasts other servers wait for the same campaign. Fewer, larger ones serve all of them
+sooner.
+"""
 
 
 class Writer:
@@ -47,6 +54,7 @@ class Writer:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._gathering = GATHERING if database.is_sqlite else GATHERING_APART
         self._waiting: deque[tuple[Intake, Pending]] = deque()
         self._changes: deque[tuple[Callable[[Connection], Any], Future[Any]]] = deque()
         self._wake = threading.Condition()
@@ -114,11 +122,11 @@ class Writer:
             self._change(*change)
             self._changes.popleft()
         if batch:
-            self._write(batch)
+            batch = self._write(batch)
             for _ in batch:
                 self._waiting.popleft()
         if len(batch) > 1 and not self._closing:
-            time.sleep(GATHERING)
+            time.sleep(self._gathering)
         return change is not None or bool(batch)
 
     def _change(self, work: Callable[[Connection], Any], future: Future[Any]) -> None:
@@ -131,15 +139,27 @@ class Writer:
         else:
             future.set_result(outcome)
 
-    def _write(self, batch: list[tuple[Intake, Pending]]) -> None:
-        intakes, futures = zip(*batch, strict=True)
+    def _write(self, batch: Batch) -> Batch:
+        """Store a batch and say what became of it; those that were settled, perhaps more."""
         outcomes: list[Outcome | Exception]
         try:
-            outcomes = [*self._durably(lambda connection: take(connection, intakes))]
+            batch, taken = self._durably(lambda connection: self._taken(connection, batch))
+            outcomes = [*taken]
         except BaseException as error:
             refused = error if isinstance(error, Refused) else unavailable(error)
             outcomes = [refused] * len(batch)
-        _hand_over(zip(futures, outcomes, strict=True))
+        _hand_over(zip((future for _, future in batch), outcomes, strict=True))
+        return batch
+
+    def _taken(self, connection: Connection, batch: Batch) -> tuple[Batch, list[Outcome]]:
+        """Wait for the turn of this server, then take along what has come meanwhile."""
+        if not self._database.is_sqlite:
+            campaigns = {intake.campaign for intake, _ in batch}
+            hold(connection, campaigns)
+            with self._wake:
+                more = takewhile(lambda each: each[0].campaign in campaigns, self._waiting)
+                batch = list(islice(more, LARGEST_BATCH))
+        return batch, take(connection, [intake for intake, _ in batch])
 
     def _durably(self, work: Callable[[Connection], T]) -> T:
         try:
