@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
 
 from measuring import resident
+from sottovoce.engines.spark.session import SETTINGS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -78,8 +79,7 @@ def watched(memory: str, **settings: str) -> Iterator[Watched]:
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.local.dir": f"{name}/local",
             "spark.ui.enabled": "false",
-            "spark.ui.showConsoleProgress": "false",
-            "spark.log.level": "ERROR",
+            **SETTINGS,
             "spark.eventLog.enabled": "true",
             "spark.eventLog.dir": log.as_uri(),
             "spark.eventLog.rolling.enabled": "false",

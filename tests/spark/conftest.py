@@ -18,12 +18,14 @@ import pytest
 from tests.spark.cluster import FEW_RETRIES, SMALL_JAVA, Cluster
 from tests.spark.java import java_missing
 
+from sottovoce.engines.spark.session import SETTINGS
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_SETTINGS = {
+SMALL_SESSION = {
+    **SETTINGS,
     "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "1g",
@@ -31,7 +33,10 @@ _SETTINGS = {
     "spark.executor.memory": "512m",
     "spark.executor.extraJavaOptions": SMALL_JAVA,
     "spark.sql.shuffle.partitions": "2",
-    "spark.log.level": "ERROR",
+    # Tables are small here: compiling a query takes longer than running it.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
     **FEW_RETRIES,
 }
 
@@ -80,7 +85,7 @@ class Running:
             "spark.sql.warehouse.dir": str(place / "warehouse"),
         }
         builder = SparkSession.builder.master(master).appName("sottovoce-tests")
-        for name, value in {**_SETTINGS, **places}.items():
+        for name, value in {**SMALL_SESSION, **places}.items():
             builder = builder.config(name, value)
         return builder.getOrCreate()
 

@@ -30,7 +30,16 @@ def packed() -> dict[str, Packed]:
     return {}
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+IN_TURN = [
+    pytest.param(case, id=str(case), marks=pytest.mark.slow)
+    if case.table == "made-up" and case.method != "dawid-skene"
+    else pytest.param(case, id=str(case))
+    for case in CASES
+]
+"""All of them; most that are made up in the slow runs only, since jobs take a while to start."""
+
+
+@pytest.mark.parametrize("case", IN_TURN)
 def test_it_finds_on_a_cluster_what_one_machine_finds(
     case: Case, cluster_session: SparkSession, packed: dict[str, Packed], tables: dict[str, Path],
     tmp_path: Path,

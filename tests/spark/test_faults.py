@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from tests.contracts.large_engines import Case, compare, expected, parquet
 from tests.spark.cluster import Cluster, spark_environment
-from tests.spark.conftest import RUNNING
+from tests.spark.conftest import RUNNING, SMALL_SESSION
 
 from sottovoce import infer_into
 from sottovoce.engines.spark.reading import open_table
@@ -116,15 +116,15 @@ def test_a_driver_that_is_killed_goes_on_where_it_was(
 
 
 def _driver(cluster: Cluster, source: Path, folder: Path) -> subprocess.Popen[bytes]:
-    small = "--conf spark.driver.memory=512m --conf spark.executor.memory=512m pyspark-shell"
+    settings = [("--conf", f"{name}={value}") for name, value in SMALL_SESSION.items()]
     return subprocess.Popen(
         [
             sys.executable, "-m", "sottovoce", "infer", str(source), "--engine", "spark",
             "--master", cluster.url, "--method", "dawid-skene", "--repeats", "last",
             "--checkpoint", str(folder / "kept"), "--output", str(folder / "out"),
-            "--set", "tolerance=1e-12",
+            *(word for setting in settings for word in setting),
         ],
-        env={**spark_environment(), "PYSPARK_SUBMIT_ARGS": small},
+        env=spark_environment(),
         start_new_session=True,
     )  # fmt: skip
 

@@ -38,7 +38,14 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return parquet("made-up", tmp_path_factory.mktemp("tables"))
 
 
-@pytest.mark.parametrize("method", ["dawid-skene", "one-coin", "crh"])
+@pytest.mark.parametrize(
+    "method",
+    [
+        "dawid-skene",
+        pytest.param("one-coin", marks=pytest.mark.slow),
+        pytest.param("crh", marks=pytest.mark.slow),
+    ],
+)
 def test_labels(
     spark: SparkSession, source: Path, tmp_path: Path, method: str, cut: list[Cut]
 ) -> None:
@@ -47,7 +54,7 @@ def test_labels(
     assert {each.ranges for each in cut} == {3}
 
 
-@pytest.mark.parametrize("method", ["gtm", "catd"])
+@pytest.mark.parametrize("method", ["gtm", pytest.param("catd", marks=pytest.mark.slow)])
 def test_numbers(
     spark: SparkSession, tmp_path: Path, real_table: Path, method: str, cut: list[Cut]
 ) -> None:

@@ -15,12 +15,14 @@ from sottovoce.errors import NotInstalled, UsageError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["spark_session"]
+__all__ = ["SETTINGS", "spark_session"]
 
-_QUIET = {
+SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+    # Through TCP each task of a round waits 40 ms for an acknowledgement that is delayed.
+    "spark.python.unix.domain.socket.enabled": str(sys.platform != "win32").lower(),
 }
 """For sessions that are started here: their words are ours, and batches are worth a call."""
 
@@ -80,7 +82,7 @@ def _started(master: str | None, settings: Mapping[str, str]) -> Iterator[SparkS
     builder = SparkSession.builder.appName("sottovoce")
     if master is not None:
         builder = builder.master(master)
-    for name, value in {**_QUIET, **settings}.items():
+    for name, value in {**SETTINGS, **settings}.items():
         builder = builder.config(name, value)
     with saying():
         spark = builder.getOrCreate()

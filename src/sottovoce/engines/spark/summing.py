@@ -6,8 +6,10 @@ again elsewhere changes no bit of a sum.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +22,7 @@ from sottovoce.seams import Step
 if TYPE_CHECKING:
     from pyspark import RDD, Broadcast
 
-__all__ = ["PartitionSums", "added_up"]
+__all__ = ["PartitionSums", "added_up", "spare_garbage"]
 
 FAN = 8
 """So many sums are added up in one place before they go on."""
@@ -44,7 +46,19 @@ class PartitionSums:
         sums = np.zeros(step.shape)
         for row in rows:
             add(unpacked(PackedPart(*row)), sums)
+        spare_garbage(type(step))
         yield index, sums
+
+
+@cache
+def spare_garbage(step: type) -> None:
+    """Have what is loaded by now no longer searched for garbage: done once for a kind of step.
+
+    Spark searches all of a Python process after each task, and there the compiler's objects alone
+    take longer than a round.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def added_up(sums: RDD[Numbered], partitions: int, size: int) -> FloatArray:

@@ -20,6 +20,7 @@ from sottovoce.engines.adding import adder
 from sottovoce.engines.spark.blocks import PackedPart, unpacked
 from sottovoce.engines.spark.own_workers import with_own_workers
 from sottovoce.engines.spark.sharing import Shared, share
+from sottovoce.engines.spark.summing import spare_garbage
 from sottovoce.model import Codes, FloatArray
 from sottovoce.seams import WorkerStep
 
@@ -101,6 +102,7 @@ class PartitionPieces:
                 sums[own] += flat[: len(own) * cut.each].reshape(len(own), cut.each)
                 rest += flat[len(own) * cut.each :]
                 seen[own] = True
+            spare_garbage(type(step))
             for number in range(cut.ranges):
                 first = number * cut.range
                 here = np.flatnonzero(seen[first : first + cut.range]) + first
