@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-from dataclasses import asdict
 from functools import reduce
 from pathlib import Path
 from statistics import median
@@ -40,7 +39,7 @@ def main(file: Path, rounds: int, folder: Path) -> dict[str, Any]:
         "spark.sql.shuffle.partitions": str(_PARTITIONS),
         "spark.sql.adaptive.enabled": "true",
     }
-    with watched("4g", **settings) as session:
+    with watched("4g", logged=False, **settings) as session:
         start = time.perf_counter()
         answers = _answers(session.spark.read.parquet(str(file)))
         packed = time.perf_counter()
@@ -61,7 +60,6 @@ def main(file: Path, rounds: int, folder: Path) -> dict[str, Any]:
         "pack": packed - start,
         "first": seconds[0],
         "round": median(seconds[_WARM:]),
-        "moved": asdict(session.moved[f"round {rounds}"]),
     }
 
 

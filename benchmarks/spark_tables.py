@@ -18,14 +18,14 @@ GROWTH = ["answers", "workers", "opening, packing", "core-ns an answer", "shuffl
           "a round", "core-ns an answer and round", "against 10^7", "shuffled", "broadcast",
           "collected", "Java", "Python"]  # fmt: skip
 """What the growth on Spark is measured in; `sizing.py` reads this table."""
-ROUNDS, FEW = 22, 4
-"""Rounds of ours, and of the joins, which take minutes each."""
+ROUNDS, FEW = 52, 5
+"""Rounds of ours, and of the joins, which take seconds each."""
 
 
 def spark(*, quick: bool) -> list[list[str]]:
     answers = 10**5 if quick else 10**7
     with _answers(answers) as (file, folder):
-        ours = _rounds("spark", file, ROUNDS, folder / "spark")
+        ours = _rounds("timed", file, ROUNDS, folder / "spark")
         local = _rounds("local", file, ROUNDS, folder / "local")
         _rounds("local", file, FEW, folder / "few")  # as many as the joins, to compare with them
         tell(f"as joins, {answers:,} answers, {FEW} rounds")
@@ -49,11 +49,11 @@ def spark(*, quick: bool) -> list[list[str]]:
 
 def spark_growth(*, quick: bool) -> list[list[str]]:
     rows = [GROWTH]
-    crowds = [(10**6, 10**4), (10**7, 10**4), (10**8, 10**4), (10**8, 10**6)]
+    crowds = [(10**6, 10**4), (10**7, 10**4), (10**8, 10**4), (10**7, 10**6)]
     first = 0.0
     for answers, workers in [(10**5, 10**4), (10**6, 10**4)] if quick else crowds:
         with _answers(answers, workers) as (file, folder):
-            seen = _rounds("spark", file, ROUNDS if answers < 10**8 else 8, folder / "spark")
+            seen = _rounds("spark", file, 22 if answers < 10**8 else 8, folder / "spark")
         each = seen["round"] * CORES / answers * 1e9
         first = each if answers == 10**7 else first
         rows.append([
@@ -72,7 +72,7 @@ def chunked(*, quick: bool) -> list[list[str]]:
 
 
 def chunked_large(*, quick: bool) -> list[list[str]]:
-    return _chunked([2 * 10**6] if quick else [10**8, 3 * 10**8])
+    return _chunked([2 * 10**6] if quick else [3 * 10**8])
 
 
 def _chunked(sizes: list[int]) -> list[list[str]]:

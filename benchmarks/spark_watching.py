@@ -64,8 +64,11 @@ class Watched:
 
 
 @contextmanager
-def watched(memory: str, **settings: str) -> Iterator[Watched]:
-    """A session on this machine's two cores; when it is over, `moved` says what moved."""
+def watched(memory: str, *, logged: bool, **settings: str) -> Iterator[Watched]:
+    """A session on this machine's two cores.
+
+    Where it is `logged`, `moved` says what moved when it is over; that takes time from rounds.
+    """
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -80,7 +83,7 @@ def watched(memory: str, **settings: str) -> Iterator[Watched]:
             "spark.local.dir": f"{name}/local",
             "spark.ui.enabled": "false",
             **SETTINGS,
-            "spark.eventLog.enabled": "true",
+            "spark.eventLog.enabled": str(logged).lower(),
             "spark.eventLog.dir": log.as_uri(),
             "spark.eventLog.rolling.enabled": "false",
             "spark.eventLog.compress": "false",
@@ -93,8 +96,8 @@ def watched(memory: str, **settings: str) -> Iterator[Watched]:
             yield session
         finally:
             session.spark.stop()
-        (file,) = log.iterdir()
-        session.moved.update(_moved(file))
+        for file in log.iterdir():
+            session.moved.update(_moved(file))
 
 
 def _moved(file: Path) -> dict[str, Moved]:
