@@ -44,8 +44,10 @@ def crowd(service: Service, policy: Policy = LEAVES) -> tuple[str, str]:
 
 def table(files: Path) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
     """Columns with their types, and rows as they stand."""
-    found = duckdb.sql(f"SELECT * FROM read_parquet({text_of(str(files))})")
-    return list(zip(found.columns, found.types, strict=True)), found.fetchall()
+    scan = f"SELECT * FROM read_parquet({text_of(str(files))})"
+    with duckdb.connect() as connection:
+        columns = connection.execute(f"DESCRIBE {scan}").fetchall()
+        return [row[:2] for row in columns], connection.execute(scan).fetchall()
 
 
 def one_file(service: Service, id: str, folder: Path) -> Path:

@@ -109,7 +109,7 @@ def test_a_driver_that_is_killed_goes_on_where_it_was(
     assert all(path.stat().st_mtime_ns == time for path, time in kept.items())
     assert len(_sums(sums)) > len(kept)
     truths = dict(
-        duckdb.sql(f"SELECT task, truth FROM '{tmp_path}/out/truths/*.parquet'").fetchall()
+        duckdb.execute(f"SELECT task, truth FROM '{tmp_path}/out/truths/*.parquet'").fetchall()
     )
     wanted = expected(CASE, source)
     assert truths == dict(zip(wanted.tasks.tolist(), wanted.values.tolist(), strict=True))
