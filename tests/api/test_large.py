@@ -153,7 +153,7 @@ def test_reports_that_are_no_answers_are_for_methods_that_know_the_noise(tmp_pat
     ("options", "words"),
     [
         ({"engine": "dask"}, "the engine of a large table is chunked or spark, not 'dask'"),
-        ({"master": "local"}, "a master is for the Spark engine"),
+        ({"master": "local"}, "a master and its settings are for the Spark engine"),
         ({"engine": "spark", "memory": 1}, "Spark's memory is set where Spark is"),
         ({"memory": 1}, "--memory is at least 256 MiB, not 1 bytes"),
         ({"policy": policy(), "domain": Domain.categorical("ab")}, "drop --domain"),

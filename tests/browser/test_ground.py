@@ -37,7 +37,7 @@ FAULTY = {
     "/rejects": (LOOSE, "<script>Promise.reject(new Error('rejected'))</script>"),
     "/missing": (LOOSE, "<img alt='A picture' src='/nothing.png'>"),
     "/unlabelled": (PAGE, "<input>"),
-    "/small": (PAGE, "<p><a href='/a'>x</a></p><button>a</button><button>b</button>"),
+    "/small": (PAGE, 2 * "<button aria-label='a'><svg width='4' height='4'></svg></button>"),
 }  # fmt: skip
 
 

@@ -55,8 +55,13 @@ def test_the_module_is_small() -> None:
     assert len(gzip.compress(RANDOMIZER.read_bytes())) < 12_000
 
 
+def rounded(vectors: str) -> Any:
+    """The vectors with fractions to 14 digits: which logarithm a processor has decides the last."""
+    return json.loads(vectors, parse_float=lambda digits: f"{float(digits):.13e}")
+
+
 def test_the_file_is_what_the_library_makes_today() -> None:
-    assert PATH.read_text(encoding="ascii") == text()
+    assert rounded(PATH.read_text(encoding="ascii")) == rounded(text())
 
 
 @EACH
@@ -85,7 +90,8 @@ def test_guarantees_are_the_same(case: dict[str, Any], verified: dict[str, Any])
         for name, unit in (("perAnswer", Unit.ANSWER), ("perWorker", Unit.WORKER)):
             # Logarithms and quotients of integers are rounded differently in their last digit.
             assert found[name] == pytest.approx(stated[name], rel=1e-12)
-            assert mechanism.guarantee(stated["answers"], unit).epsilon == stated[name]
+            ours = mechanism.guarantee(stated["answers"], unit).epsilon
+            assert ours == pytest.approx(stated[name], rel=1e-14)
 
 
 @EACH
