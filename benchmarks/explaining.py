@@ -94,8 +94,8 @@ medians after two that warm up, one of the joins'. Truths are the same but for t
 is the largest of the truths' probabilities after the same number of rounds."""
 SPARK_GROWTH = """\
 `python benchmarks/run.py --only spark-growth`: the same on more answers, first by 10,000 workers at
-every size; then by more of them, whose parameters outgrow the processor's cache; those of a million
-are too large to be sent around as one object, and sums are cut by workers. A core-ns is a
+every size; then by a million, ten answers each, whose parameters are too large for every process to
+hold, so that sums are cut by workers: most of that round is the workers', not the answers'. A core-ns is a
 nanosecond of one of the two cores, as if both were busy all the time; opening looks at every row,
 packing sorts them by task. Shuffled, broadcast and collected are a round's bytes by Spark's own
 count (`benchmarks/spark_watching.py`). Memory is the most that the Java process, with a heap of

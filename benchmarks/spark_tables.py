@@ -55,7 +55,7 @@ def spark_growth(*, quick: bool) -> list[list[str]]:
         with _answers(answers, workers) as (file, folder):
             seen = _rounds("spark", file, 22 if answers < 10**8 else 8, folder / "spark")
         each = seen["round"] * CORES / answers * 1e9
-        first = each if answers == 10**7 else first
+        first = first or (each if answers == 10**7 else 0.0)
         rows.append([
             _size(answers), _size(workers), _seconds(seen["open"] + seen["pack"]),
             f"{(seen['open'] + seen['pack']) * CORES / answers * 1e9:,.0f}",
