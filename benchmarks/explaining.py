@@ -95,11 +95,11 @@ is the largest of the truths' probabilities after the same number of rounds."""
 SPARK_GROWTH = """\
 `python benchmarks/run.py --only spark-growth`: the same on more answers, first by 10,000 workers at
 every size; then by a million, ten answers each, whose parameters are too large for every process to
-hold, so that sums are cut by workers: most of that round is the workers', not the answers'. A core-ns is a
-nanosecond of one of the two cores, as if both were busy all the time; opening looks at every row,
-packing sorts them by task. Shuffled, broadcast and collected are a round's bytes by Spark's own
-count (`benchmarks/spark_watching.py`). Memory is the most that the Java process, with a heap of
-4 GiB, and all Python processes held; pages that those share count for each."""
+hold, so that sums are cut by workers: most of that round is the workers', not the answers'. A
+core-ns is a nanosecond of one of the two cores, as if both were busy all the time; opening looks at
+every row, packing sorts them by task. Shuffled, broadcast and collected are a round's bytes by
+Spark's own count (`benchmarks/spark_watching.py`). Memory is the most that the Java process, with a
+heap of 4 GiB, and all Python processes held; pages that those share count for each."""
 CHUNKED = """\
 `benchmarks/chunked.py`, by the clock: the same answers on a disk, packed once and read block by
 block in each round, beside the same round in memory. Ours of the peak memory is what is above the
