@@ -40,6 +40,13 @@ def test_numbers_are_numbers(spark: SparkSession, tmp_path: Path) -> None:
     assert found.domain == Domain.numeric()
 
 
+def test_names_may_be_whole_numbers_in_a_column_of_fractions(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    found = table(spark, tmp_path, {**SOUND, "worker": [7.0, 8.0, 7.0, 8.0]})
+    assert found.engine().workers.tolist() == [7, 8]
+
+
 def test_an_unused_label_of_a_given_domain_is_kept(spark: SparkSession, tmp_path: Path) -> None:
     domain = Domain.ordinal(["x", "y", "z"])
     assert table(spark, tmp_path, domain=domain).domain == domain

@@ -53,8 +53,7 @@ def name_cells(source: Source, role: str) -> Column:
     cell = plain_cells(source, role)
     if not source.types[role].startswith(_FRACTIONS):
         return cell
-    return sql.when(~sql.isnan(cell), sql.try_cast(cell, "bigint") if hasattr(sql, "try_cast")
-                    else cell.try_cast("bigint"))  # fmt: skip
+    return sql.when(~sql.isnan(cell), cell.try_cast("bigint"))
 
 
 def name_fault(source: Source, role: str) -> Column:
