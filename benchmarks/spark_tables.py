@@ -60,7 +60,7 @@ def spark_growth(*, quick: bool) -> list[list[str]]:
             _size(answers), _size(workers), _seconds(seen["open"] + seen["pack"]),
             f"{(seen['open'] + seen['pack']) * CORES / answers * 1e9:,.0f}",
             f"{seen['packing']['shuffled'] / answers:.1f} B", _seconds(seen["round"]),
-            f"{each:.1f}", f"{each / first:.2f}x" if first else "",
+            f"{each:.1f}", f"{each / first:.2f}x" if first and workers == WORKERS else "",
             *(f"{seen['moved'][what]:,.0f} B" for what in ("shuffled", "broadcast", "collected")),
             *(f"{seen['held'][who] / 2**30:.2f} GiB" for who in ("java", "python")),
         ])  # fmt: skip

@@ -16,6 +16,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 import sottovoce
 from sottovoce import Domain, Inferred, Kind, Policy, Result, Target
@@ -23,7 +24,7 @@ from sottovoce.datasets import SeededRandomness, describe
 from sottovoce.inference import METHODS, suits
 from sottovoce.stores import write_columns
 
-__all__ = ["CASES", "Case", "compare", "expected", "parquet"]
+__all__ = ["CASES", "Case", "compare", "every_table", "expected", "parquet"]
 
 CLOSE = 1e-9
 """How near truths, confidences and weights must be: sums are added up in another order."""
@@ -68,6 +69,13 @@ CASES = [
 ]
 """Every method on a real table of labels and one of numbers, and on a made-up one; labels on a
 scale, as numbers too; reports of a policy, whose noise a method knows or does not."""
+
+
+def every_table(folder: Path, real_data: Path) -> dict[str, Path]:
+    """The file or folder of each table of `CASES`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SOTTOVOCE_DATA", str(real_data))
+        return {table: parquet(table, folder) for table in {case.table for case in CASES}}
 
 
 def parquet(table: str, folder: Path) -> Path:

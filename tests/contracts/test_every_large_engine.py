@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.contracts.large_engines import CASES, Case, compare, expected, parquet
+from tests.contracts.large_engines import CASES, Case, compare, every_table, expected
 
 from sottovoce import infer_into
 
@@ -16,10 +16,7 @@ ENGINES = ["chunked"]
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory: pytest.TempPathFactory, real_data: Path) -> dict[str, Path]:
     """Each table's file or folder, written once."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SOTTOVOCE_DATA", str(real_data))
-        folder = tmp_path_factory.mktemp("tables")
-        return {table: parquet(table, folder) for table in {case.table for case in CASES}}
+    return every_table(tmp_path_factory.mktemp("tables"), real_data)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

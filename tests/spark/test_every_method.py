@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.contracts.large_engines import CASES, Case, compare, expected, parquet
+from tests.contracts.large_engines import CASES, Case, compare, every_table, expected
 from tests.spark.engines import Packed
 
 from sottovoce import infer_into
@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory: pytest.TempPathFactory, real_data: Path) -> dict[str, Path]:
     """Each table's file or folder, written once."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SOTTOVOCE_DATA", str(real_data))
-        folder = tmp_path_factory.mktemp("tables")
-        return {table: parquet(table, folder) for table in {case.table for case in CASES}}
+    return every_table(tmp_path_factory.mktemp("tables"), real_data)
 
 
 @pytest.fixture(scope="module")
