@@ -16,7 +16,7 @@ from sottovoce.testing.serving import RunningServer
 
 # Draws with the module itself, in a page of the server that has nothing else in it.
 DRAW = """async ([kind, chart, width]) => {
-  const charts = await import("/static/charts.js");
+  const charts = await import("/static/charts/chart.js");
   const room = document.createElement("div");
   if (width) room.style.width = `${width}px`;
   const heading = document.querySelector("main h1");

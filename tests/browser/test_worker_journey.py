@@ -264,7 +264,7 @@ def _check_little_was_loaded(requests: list[Request], language: str) -> None:
         if "/api/" not in request.url
     }
     names = {url.partition("/static/")[2] for url in loaded}
-    [other] = {"worker/en.js", "worker/ja.js"} - {f"worker/{language}.js"}
+    other = {"en": "worker/japanese.js", "ja": "worker/english.js"}[language]
     assert names >= set(worker_files()) - {other, "seal.js"}
     assert not names & {other, "seal.js"}
     # The browser does not tell how long the service worker's script was on its way.

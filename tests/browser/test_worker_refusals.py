@@ -19,7 +19,7 @@ from sottovoce.testing.serving import RunningServer
 from sottovoce.testing.waiting import wait_until
 from sottovoce.web.assets import STATIC
 
-MODULES = ["randomize.js", "worker/odds.js"]
+MODULES = ["randomize.js", "worker/consent.js"]
 
 LATER = "() => document.getAnimations().forEach((each) => each.finish())"
 """What a page does only after some seconds, it has done."""
@@ -185,7 +185,7 @@ def test_storage_that_is_full_refuses_to_start_and_storage_that_fills_up_refuses
 
 @pytest.mark.parametrize(
     "name",
-    ["worker/en.js", *(pytest.param(n, marks=pytest.mark.slow) for n in MODULES)],
+    ["worker/english.js", *(pytest.param(n, marks=pytest.mark.slow) for n in MODULES)],
 )
 def test_a_file_that_was_altered_on_its_way_is_not_run(
     server: RunningServer, open_page: OpenPage, name: str

@@ -128,7 +128,7 @@ def test_one_byte_is_found_in_any_file(name: str, replay: Replay) -> None:
     assert wrong(replay) == {name: State.CHANGED}
 
 
-@pytest.mark.parametrize("name", [PAGE, "randomize.js", "worker/page.js", "worker/ja.js"])
+@pytest.mark.parametrize("name", [PAGE, "randomize.js", "worker/page.js", "worker/japanese.js"])
 def test_a_missing_file_is_found(name: str, replay: Replay) -> None:
     del replay.replies[PLACES[name]]
     assert wrong(replay) == {name: State.MISSING}

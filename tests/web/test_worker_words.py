@@ -19,7 +19,7 @@ def _text(name: str) -> str:
 
 @pytest.mark.parametrize("form", [EXPORT, KEY], ids=["texts", "troubles"])
 def test_both_languages_have_the_same_texts_with_the_same_blanks(form: re.Pattern[str]) -> None:
-    english, japanese = (form.findall(_text(name)) for name in ("en.js", "ja.js"))
+    english, japanese = (form.findall(_text(name)) for name in ("english.js", "japanese.js"))
     assert len(english) > 20
     assert english == japanese
 
@@ -29,17 +29,17 @@ def test_every_text_is_said_somewhere_and_none_is_missing() -> None:
     said = {
         word
         for name in modules
-        if name not in ("worker/en.js", "worker/ja.js")
+        if name not in ("worker/english.js", "worker/japanese.js")
         for word in USED.findall((STATIC / name).read_text("utf-8"))
     }
-    assert said == {name for name, _ in EXPORT.findall(_text("en.js"))}
+    assert said == {name for name, _ in EXPORT.findall(_text("english.js"))}
 
 
 def test_no_text_is_left_in_the_other_language() -> None:
     kana = re.compile(r"[ぁ-んァ-ン]")
-    spoken = re.sub(r"//.*", "", _text("en.js"))
+    spoken = re.sub(r"//.*", "", _text("english.js"))
     assert not kana.search(spoken)
-    for line in _text("ja.js").splitlines():
+    for line in _text("japanese.js").splitlines():
         text = re.search(r'= "([^"]+)";', line)
         if text and not line.startswith(("export const code", "export const otherLanguage")):
             assert re.search(r"[ぁ-んァ-ン一-龯、]", text[1]), line

@@ -1,12 +1,11 @@
-// What is drawn: axes, lines and bands, bars, cells and dots. Places are in pixels.
+// The marks of a chart: axes, lines and bands, bars, cells and dots. Places are in pixels.
 
-import { svg } from "../requester/building.js";
+import { svg } from "../requester/elements.js";
 import { extent, isNumber, ticks } from "./scales.js";
 
-/** @typedef {import("../charts.js").Format} Format */
-/** @typedef {import("../charts.js").Labelled} Labelled */
-/** @typedef {import("../charts.js").Series} Series */
-/** @typedef {import("./scales.js").Across} Across */
+/** @import { Format, Labelled, Series } from "./chart.js" */
+/** @import { Across } from "./scales.js" */
+
 /**
  * Where things go: `x` and `y` place values, `at` places the value with this index.
  *

@@ -1,7 +1,6 @@
-// From numbers to places and to words: ranges, round ticks, short numbers.
+// The scales of a chart: ranges, round ticks, short numbers.
 
-/** @typedef {import("../charts.js").Format} Format */
-/** @typedef {import("../charts.js").Value} Value */
+/** @import { Format, Value } from "./chart.js" */
 
 /** Ticks along an axis, and the place of a value between 0 and 1.
  * @typedef {{ticks: {at: number, words: string}[], share: (value: number) => number}} Across

@@ -1,13 +1,11 @@
-// The list of campaigns, the newest first.
+// The list of campaigns, newest first.
 
-import { ask, place } from "./asking.js";
-import { at, el, fill, svg } from "./building.js";
-import { isSealed } from "./promises.js";
-import { offerSample } from "./sampling.js";
-import { counted, whole, written } from "./saying.js";
-import { sealedWords } from "./sealed-promise.js";
+import { at, el, fill, svg } from "./elements.js";
+import { counted, whole, written } from "./formats.js";
+import { isSealed, sealedWords } from "./policy.js";
+import { ask, offerSample, place } from "./requests.js";
 
-/** @typedef {import("./shapes.js").Campaign} Campaign */
+/** @import { Campaign } from "./types.js" */
 
 const STATES = { draft: "Draft", open: "Open", closed: "Closed" };
 const list = at("list");

@@ -1,6 +1,6 @@
-// Form fields with their label, their hint, and what is wrong with them beside them.
+// Form fields, each with its label, its hint and its fault.
 
-import { el } from "./building.js";
+import { el } from "./elements.js";
 
 /** @typedef {{element: HTMLElement, say: (words: string) => boolean}} Field */
 
@@ -51,20 +51,6 @@ export function choosing(legend, choices, chosen, onchoice) {
         el("span", {}, words, hint && el("span", { class: "hint", text: hint })),
       ))),
   );
-}
-
-/**
- * Something that is so or not.
- *
- * @param {string} words
- * @param {string} hint
- * @param {boolean} isSo
- * @param {(isSo: boolean) => void} onchoice
- */
-export function ticking(words, hint, isSo, onchoice) {
-  const box = el("input", { type: "checkbox", checked: isSo });
-  box.addEventListener("change", () => onchoice(box.checked));
-  return el("label", { class: "tick" }, box, el("span", {}, words, el("span", { class: "hint", text: hint })));
 }
 
 /**

@@ -1,5 +1,7 @@
-// Keyholders' cards: a name and two public keys, as `sottovoce keyholder init` writes them. Whoever
-// gave a card reads its fingerprint out, so that nobody can put another in its place unseen.
+// Keyholders' cards: a name and two public keys, as `sottovoce keyholder init` writes them. The keyholder
+// reads the card's fingerprint out, so that nobody can swap a card unseen.
+
+import { el } from "./elements.js";
 
 /** @typedef {{name: string, sealing: string, signing: string}} Card */
 
@@ -83,3 +85,12 @@ function parsed(text) {
 
 /** @param {unknown} found @returns {found is Record<string, unknown>} */
 const isDocument = (found) => typeof found === "object" && found !== null && !Array.isArray(found);
+
+/** @param {string | null} text */
+export function fingerprintElement(text) {
+  if (text === null) return el("span", { class: "hint", text: "Fingerprints need HTTPS: “sottovoce keyholder status” shows them too." });
+  const groups = text.split(" ");
+  const half = Math.ceil(groups.length / 2);
+  return el("code", { class: "fingerprint" },
+    el("span", { text: groups.slice(0, half).join(" ") }), " ", el("span", { text: groups.slice(half).join(" ") }));
+}

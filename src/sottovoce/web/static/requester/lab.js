@@ -1,17 +1,211 @@
-// The trade-off lab: predicted scores against privacy, for a campaign that does not exist.
+// The trade-off lab: predicted scores against privacy for a campaign that does not exist yet.
 
-import { isSignedIn, leadToSignIn, place } from "./asking.js";
-import { at, el, fill } from "./building.js";
-import { copying } from "./copying.js";
-import { newDraft } from "./draft.js";
-import { labChart, labTable } from "./lab-chart.js";
-import { scenarioForm } from "./lab-form.js";
-import { planLine } from "./lab-line.js";
-import { Outlooks } from "./outlooks.js";
-import { SEALED } from "./promises.js";
-import { handOver } from "./scenario.js";
+import { lineChart } from "../charts/chart.js";
+import { plain } from "../charts/scales.js";
+import { handOver, newDraft } from "../draft/draft.js";
+import { at, copyButton, el, fill } from "./elements.js";
+import { choosing, field, wholeNumber } from "./fields.js";
+import { Forecasts, isForecast } from "./forecasts.js";
+import { percent } from "./formats.js";
+import { betsOf100, calledName, comparable, counting, of100, SEALED } from "./policy.js";
+import { isSignedIn, leadToSignIn, place } from "./requests.js";
 
-/** @typedef {import("./lab-form.js").Lab} Lab */
+/** @import { Forecast } from "./forecasts.js" */
+/** @import { Problem } from "./requests.js" */
+
+// The form: the scenario.
+
+/**
+ * A campaign that does not exist. Numbers are as they were typed.
+ *
+ * @typedef {object} Lab
+ * @property {"categorical" | "ordinal" | "numeric"} kind
+ * @property {string} labels how many
+ * @property {string} low
+ * @property {string} high
+ * @property {string} tasks
+ * @property {string} workers
+ * @property {string} answers
+ * @property {string} ability
+ * @property {boolean} hides
+ * @property {string[]} mechanisms up to three
+ */
+
+const MOST_MECHANISMS = 3;
+const MOST_LABELS = 1000;
+/** @type {{value: Lab["kind"], name: string}[]} */
+const KINDS = [{ value: "categorical", name: "Labels" }, { value: "ordinal", name: "Labels in an order" }, { value: "numeric", name: "Numbers" }];
+const ABILITIES = [{ value: "mixed", name: "Mixed" }, { value: "able", name: "Fairly able" }, { value: "expert", name: "Experts" }];
+const HIDING = [{ value: "no", name: "Can be seen" }, { value: "yes", name: "Stays private" }];
+
+/**
+ * @param {Lab} lab
+ * @param {(isFine: boolean) => void} changed
+ */
+function scenarioForm(lab, changed) {
+  const made = (/** @type {"labels" | "tasks" | "workers" | "answers" | "low" | "high"} */ name, /** @type {string} */ label) => {
+    const one = field(label, el("input", { value: lab[name], inputmode: name === "low" || name === "high" ? "text" : "numeric", autocomplete: "off" }));
+    one.input.addEventListener("input", () => {
+      lab[name] = one.input.value.trim();
+      if (name === "labels") choices();
+      changed(check());
+    });
+    return one;
+  };
+  const [labels, low, high] = [made("labels", "How many labels"), made("low", "Lowest"), made("high", "Highest")];
+  const [tasks, workers, answers] = [made("tasks", "Tasks"), made("workers", "Workers"), made("answers", "Answers of each")];
+  const [domain, mechanisms] = [el("div", { class: "side-by-side" }), el("div", { class: "ticks" })];
+  const said = (/** @type {{say: (words: string) => boolean}} */ one, /** @type {number | string} */ found) => one.say(typeof found === "string" ? found : "");
+  const check = () => {
+    const isNumeric = lab.kind === "numeric";
+    const [from, to] = [Number(lab.low), Number(lab.high)];
+    return [
+      isNumeric || said(labels, wholeNumber(lab.labels, 2, MOST_LABELS)),
+      !isNumeric || low.say(lab.low && Number.isFinite(from) ? "" : "Write a number."),
+      !isNumeric || high.say(lab.high && Number.isFinite(to) ? (to > from ? "" : "More than the lowest.") : "Write a number."),
+      said(tasks, wholeNumber(lab.tasks, 1, 1_000_000)),
+      said(workers, wholeNumber(lab.workers, 1, 1_000_000)),
+      said(answers, wholeNumber(lab.answers, 1, Math.min(Number(lab.tasks) || 1, 1_000_000))),
+    ].every(Boolean);
+  };
+  const choices = () => {
+    const fit = comparable({ kind: lab.kind, labels: Array(Number(lab.labels) || 2).fill(""), hides: lab.hides });
+    lab.mechanisms = lab.mechanisms.filter((name) => fit.some((each) => each.name === name));
+    if (!lab.mechanisms.length) lab.mechanisms = fit.slice(0, 1).map(({ name }) => name);
+    fill(mechanisms, fit.map(({ name, inBrowser }) => tick(name, inBrowser)));
+    limit();
+  };
+  const tick = (/** @type {string} */ name, /** @type {boolean} */ inBrowser) => {
+    const box = el("input", { type: "checkbox", value: name, checked: lab.mechanisms.includes(name) });
+    box.addEventListener("change", () => {
+      lab.mechanisms = box.checked ? [...lab.mechanisms, name] : lab.mechanisms.filter((each) => each !== name);
+      limit();
+      changed(check());
+    });
+    return el("label", { class: "tick" }, box, el("span", {}, calledName(name),
+      !inBrowser && el("span", { class: "hint", text: "Workers need the terminal" }), name === SEALED && el("span", { class: "hint", text: "You need keyholders" })));
+  };
+  const limit = () => {
+    for (const box of mechanisms.querySelectorAll("input")) {
+      box.disabled = box.checked ? lab.mechanisms.length === 1 : lab.mechanisms.length >= MOST_MECHANISMS;
+    }
+  };
+  const reshape = () => {
+    fill(domain, lab.kind === "numeric" ? [low.element, high.element] : labels.element);
+    choices();
+    changed(check());
+  };
+  const element = el("div", {},
+    choosing("Answers are", KINDS, lab.kind, (kind) => {
+      lab.kind = kind;
+      reshape();
+    }),
+    domain,
+    el("div", { class: "side-by-side three" }, tasks.element, workers.element, answers.element),
+    choosing("The crowd is", ABILITIES, lab.ability, (ability) => {
+      lab.ability = ability;
+      changed(check());
+    }),
+    choosing("Who answered what", HIDING, lab.hides ? "yes" : "no", (value) => {
+      lab.hides = value === "yes";
+      reshape();
+    }),
+    el("fieldset", { class: "field" }, el("legend", { text: "Mechanisms, up to three" }), mechanisms),
+  );
+  fill(domain, lab.kind === "numeric" ? [low.element, high.element] : labels.element);
+  choices();
+  return { element, check };
+}
+
+// The results: a line with its band for each mechanism, and a table.
+
+/** @typedef {(Forecast | Problem | null)[][]} Found a row for each mechanism */
+
+/** @param {Lab} lab @param {number[]} epsilons @param {Found} found */
+function labChart(lab, epsilons, found) {
+  const isAccuracy = lab.kind !== "numeric";
+  const first = found.flat().find(isForecast);
+  const odds = new Map(epsilons.map((epsilon, at) => [epsilon, oddsAt(found[0]?.[at] ?? null)]));
+  return lineChart({
+    title: isAccuracy ? "Truths found, by privacy" : "Mean distance from the truth, by privacy",
+    x: {
+      label: `epsilon for one answer; below it, ${counting(lab.mechanisms[0] ?? "")}`,
+      values: epsilons, even: true,
+      format: (epsilon) => `${epsilon}${odds.get(epsilon) ?? ""}`,
+    },
+    y: { format: isAccuracy ? (share) => `${Math.round(100 * share)} %` : plain, ...(isAccuracy ? { high: 1 } : { low: 0 }) },
+    series: lab.mechanisms.map((name, at) => ({
+      name: calledName(name),
+      values: epsilons.map((_, place) => score(found, at, place, (one) => one.expected)),
+      low: epsilons.map((_, place) => score(found, at, place, (one) => one.band[0])),
+      high: epsilons.map((_, place) => score(found, at, place, (one) => one.band[1])),
+    })),
+    reference: first ? [{ name: "without any privacy", value: first.clean }, { name: "guessing", value: first.constant }] : [],
+  });
+}
+
+/** @param {Lab} lab @param {number[]} epsilons @param {Found} found */
+function labTable(lab, epsilons, found) {
+  const say = lab.kind === "numeric" ? plain : percent;
+  const cell = (/** @type {Found[0][0]} */ one) => {
+    if (one === null) return el("td", { class: "amount hint", text: "…" });
+    if (!isForecast(one)) return el("td", { class: "amount hint", text: "not possible", title: one.message });
+    return el("td", { class: "amount" }, say(one.expected), el("span", { class: "fine", text: ` ${say(one.band[0])} – ${say(one.band[1])}` }));
+  };
+  const refused = found.flat().find((one) => one !== null && !isForecast(one));
+  return el("div", {},
+    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Forecasts" },
+      el("table", { class: "numbers lab-table" },
+        el("thead", {}, el("tr", {}, el("th", { scope: "col", text: "epsilon" }), lab.mechanisms.map((name) => el("th", { scope: "col", class: "amount", text: calledName(name) })))),
+        el("tbody", {}, epsilons.map((epsilon, place) => el("tr", {}, el("th", { scope: "row", text: String(epsilon) }), found.map((row) => cell(row[place] ?? null))))),
+      )),
+    refused && el("p", { class: "error", text: /** @type {Error} */ (refused).message }),
+    el("p", { class: "fine", text: "The expected score, and the band in which 9 of 10 such campaigns end. Simulated, if the crowd is as you say. Smaller epsilon is more private." }),
+  );
+}
+
+/** @param {Found} found @param {number} row @param {number} place @param {(one: Forecast) => number} of */
+function score(found, row, place, of) {
+  const one = found[row]?.[place] ?? null;
+  return isForecast(one) ? of(one) : null;
+}
+
+/** @param {Found[0][0]} one */
+function oddsAt(one) {
+  const kept = !isForecast(one) ? null : one.mechanism === SEALED ? betsOf100(one.guarantee.per_answer.epsilon ?? Infinity) : of100(one.guarantee.odds);
+  return kept === null ? "" : `\n${kept}`;
+}
+
+// The same as a command.
+
+/**
+ * Its words, of which none shall be broken.
+ *
+ * @param {Lab} lab
+ * @param {number[]} epsilons
+ */
+function planLine(lab, epsilons) {
+  return [
+    "sottovoce plan",
+    `--tasks ${lab.tasks}`,
+    `--workers ${lab.workers}`,
+    `--answers-per-worker ${lab.answers}`,
+    domainOption(lab),
+    `--epsilon ${epsilons.join(" ")}`,
+    `--ability ${lab.ability}`,
+    ...(lab.hides ? ["--hide-participation"] : []),
+  ];
+}
+
+/** @param {Lab} lab */
+function domainOption({ kind, labels, low, high }) {
+  if (kind === "numeric") return `--range ${low} ${high}`;
+  if (kind === "categorical") return `--labels ${labels}`;
+  const names = Array.from({ length: Number(labels) || 2 }, (_, index) => `label-${index + 1}`);
+  return `--domain ordinal:${names.join(",")}`;
+}
+
+// The page.
 
 const BASE = document.documentElement.dataset.base ?? "";
 const KEPT = `sottovoce:lab:${BASE}`;
@@ -29,18 +223,18 @@ function begin() {
   const lab = restored();
   const [chart, table, line] = [el("div"), el("div"), el("pre", { tabindex: "0" })];
   let later = 0;
-  const outlooks = new Outlooks(() => show());
+  const forecasts = new Forecasts(() => show());
   const show = () => {
-    const found = lab.mechanisms.map((mechanism) => EPSILONS.map((epsilon) => outlooks.of(asked(lab, mechanism, epsilon))));
+    const found = lab.mechanisms.map((mechanism) => EPSILONS.map((epsilon) => forecasts.of(asked(lab, mechanism, epsilon))));
     fill(chart, labChart(lab, EPSILONS, found));
     fill(table, labTable(lab, EPSILONS, found));
     fill(line, el("code", {}, planLine(lab, EPSILONS).flatMap((words) => [el("span", { class: "whole", text: words }), " "])));
   };
-  const want = () => outlooks.want(ORDER.flatMap((index) => lab.mechanisms.map((mechanism) => asked(lab, mechanism, EPSILONS[index] ?? 1))));
+  const want = () => forecasts.want(ORDER.flatMap((index) => lab.mechanisms.map((mechanism) => asked(lab, mechanism, EPSILONS[index] ?? 1))));
   const changed = (isFine = true) => {
     sessionStorage.setItem(KEPT, JSON.stringify(lab));
     clearTimeout(later);
-    if (!isFine) return outlooks.stop();
+    if (!isFine) return forecasts.stop();
     show();
     later = setTimeout(want, PAUSE);
   };
@@ -56,7 +250,7 @@ function begin() {
         el("div", { class: "actions" }, el("button", { type: "button", text: "Use this for a new campaign", onclick: use }))),
       el("section", { class: "card" },
         el("h2", { text: "The same on the command line" }), line,
-        el("p", {}, copying("Copy", () => (line.textContent ?? "").trim())),
+        el("p", {}, copyButton("Copy", () => (line.textContent ?? "").trim())),
         el("p", { class: "hint" }, "It tries every mechanism that fits, with larger simulations, and says which to take. Do you have raw answers of a pilot? They never go to a server: ", el("code", { text: "sottovoce tradeoff answers.csv" }), " draws this picture from them on your own machine."),
       ),
     ),

@@ -1,14 +1,12 @@
-// Who asks, what leaves this device, what that betrays, and whom one has to trust.
+// Screen: consent. It says what leaves this device, what that reveals, and whom a worker has to trust.
 
 import { sha256 } from "../randomize.js";
-import { button, card, copyable, details, el, heading } from "./building.js";
-import { asked, guaranteeWith, remaining } from "./drawing.js";
-import { change, forget, kept as record, limit, raiseLimit, shown, spentElsewhere } from "./keeping.js";
-import { hundred, oddsSentence } from "./odds.js";
-import { howSealed } from "./sealed.js";
-import { isSealed, offersSealing } from "./sealing.js";
-import { number, t, upwards } from "./wording.js";
+import { asked, guaranteeWith, howSealed, isSealed, offersSealing, remaining } from "./draw.js";
+import { button, card, copyable, details, el, heading } from "./elements.js";
+import { number, t, upwards } from "./language.js";
+import { change, forget, kept as record, limit, raiseLimit, shown, spentElsewhere } from "./storage.js";
 
+/** @import { Verified } from "../randomize.js" */
 /** @import { App, DrawnApp } from "./types.js" */
 
 /** From this epsilon per answer on, little is hidden. */
@@ -139,4 +137,44 @@ function raising(app, count, wanted, needed) {
       el("form", { submit: raise },
         el("p", {}, t.raiseMeans), el("label", { for: "limit" }, t.newLimit), field,
         el("p", {}, el("button", { class: "quiet" }, t.raiseNow)))));
+}
+
+// The odds of a report: a hundred marks, and a sentence that says the same.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** @param {Verified} verified */
+function oddsSentence({ alphabet, odds }) {
+  const kept = odds.of100 > 99 ? t.moreThan99 : String(odds.of100);
+  const others = odds.of100 > 99 ? t.fewerThan1 : String(100 - odds.of100);
+  switch (alphabet) {
+    case "subsets":
+      return t.oddsOfSets(kept, others, odds.size ?? 0);
+    case "points":
+      return t.oddsOfPoints(kept, others);
+    case "sides":
+    case "sides-or-null":
+      return t.oddsOfSides(kept, others);
+    case "ends":
+      return t.oddsOfEnds(kept, others);
+    default:
+      return t.oddsOfLabels(kept, others, alphabet === "labels-or-null");
+  }
+}
+
+/** Ten rows of ten marks, the first of them filled. The sentence beside it says as much. @param {number} filled */
+function hundred(filled) {
+  const grid = document.createElementNS(SVG, "svg");
+  grid.setAttribute("viewBox", "0 0 100 100");
+  grid.setAttribute("class", "hundred");
+  grid.setAttribute("aria-hidden", "true");
+  for (let i = 0; i < 100; i++) {
+    const mark = document.createElementNS(SVG, "circle");
+    mark.setAttribute("cx", String((i % 10) * 10 + 5));
+    mark.setAttribute("cy", String(Math.floor(i / 10) * 10 + 5));
+    mark.setAttribute("r", i < filled ? "3.6" : "2.9");
+    if (i >= filled) mark.setAttribute("class", "other");
+    grid.append(mark);
+  }
+  return grid;
 }

@@ -1,20 +1,56 @@
-// The worker page: which view is shown, and what happens when something fails.
+// The worker page: the choice of screen, failures, and the copy for offline use.
 
-import { button, el } from "./building.js";
 import { consent } from "./consent.js";
-import { OverLimit, asked } from "./drawing.js";
-import { kept, keepAnswers, StorageFailed, waiting } from "./keeping.js";
-import { leaving, review } from "./leaving.js";
-import { meet } from "./meeting.js";
-import { data } from "./mydata.js";
+import { asked, OverLimit } from "./draw.js";
+import { button, el } from "./elements.js";
+import { speak, switchTo, t } from "./language.js";
+import { data } from "./my-data.js";
+import { meet, problem, trouble } from "./offer.js";
 import { chooseByKey, question } from "./question.js";
-import { done, receipt, sending } from "./receipt.js";
-import { rest } from "./sending.js";
-import { keepForOffline } from "./staying.js";
-import { problem, trouble } from "./troubles.js";
-import { speak, switchTo, t } from "./wording.js";
+import { done, receipt, rest, sending } from "./receipt.js";
+import { leaving, review } from "./review.js";
+import { keepAnswers, kept, StorageFailed, waiting } from "./storage.js";
 
 /** @import { App, Trouble } from "./types.js" */
+
+// The offline copy: the page stores its own files and nothing else.
+
+const FILES = "sottovoce-page";
+const types = /** @type {any} */ (globalThis).trustedTypes;
+const address = new URL("../service-worker.js", import.meta.url).href;
+
+/** The one script that is started by its address. @type {any} */
+const script = types ? types.createPolicy("sottovoce", { createScriptURL: () => address }).createScriptURL("") : address;
+
+/** Keep what this page was made of, once all of it is there, and let the service worker serve it. */
+async function keepForOffline() {
+  if (!("serviceWorker" in navigator) || !navigator.onLine) return;
+  try {
+    await navigator.serviceWorker.register(script, { scope: "./" });
+    const replies = await Promise.all(ownFiles().map(fetched));
+    const files = await caches.open(FILES);
+    // The page itself comes last: it names the others.
+    for (const [address, reply] of replies) await files.put(address, reply);
+  } catch {
+    // Without it the page works as long as there is a connection.
+  }
+}
+
+/** What the page's head names, and the page itself under one address: its bytes are the same for every campaign. */
+const ownFiles = () => [
+  ...new Set(Array.from(document.querySelectorAll("link:not([rel=alternate]), script"),
+    (each) => /** @type {string} */ (each.getAttribute("href") ?? each.getAttribute("src")))),
+  "./",
+];
+
+/** @param {string} address @returns {Promise<[string, Response]>} */
+async function fetched(address) {
+  const reply = await fetch(address === "./" ? location.pathname : address, { cache: "force-cache" });
+  if (!reply.ok) throw new TypeError("not our file");
+  return [address, reply];
+}
+
+// The page.
 
 const main = /** @type {HTMLElement} */ (document.querySelector("main"));
 const foot = /** @type {HTMLElement} */ (document.querySelector("footer"));

@@ -1,9 +1,9 @@
-// One question for each view.
+// Screen: one question.
 
-import { button, el, heading } from "./building.js";
-import { asked } from "./drawing.js";
-import { keepAnswers } from "./keeping.js";
-import { number, t } from "./wording.js";
+import { asked } from "./draw.js";
+import { button, el, heading } from "./elements.js";
+import { number, t } from "./language.js";
+import { keepAnswers } from "./storage.js";
 
 /** @import { App, Given, Label } from "./types.js" */
 

@@ -1,15 +1,13 @@
-// Sending, and what one has in hand afterwards.
+// Screens: sending, receipt, end.
 
-import { button, card, copyable, el, heading } from "./building.js";
-import { CAMPAIGN } from "./asking.js";
-import { remaining } from "./drawing.js";
-import { kept, parcelOf, waiting } from "./keeping.js";
-import { comparison, exact, isShown } from "./leaving.js";
-import { isSealed } from "./sealing.js";
-import { deliver } from "./sending.js";
-import { number, t } from "./wording.js";
+import { isSealed, remaining } from "./draw.js";
+import { button, card, copyable, el, heading } from "./elements.js";
+import { number, t } from "./language.js";
+import { CAMPAIGN, put, Refused } from "./requests.js";
+import { comparison, exact, isShown } from "./review.js";
+import { change, keepAnswers, kept, parcelOf, waiting } from "./storage.js";
 
-/** @import { App } from "./types.js" */
+/** @import { App, Parcel } from "./types.js" */
 
 /** Under way, waiting for a connection, or refused. @param {App} app */
 export function sending(app) {
@@ -79,3 +77,83 @@ function save(code) {
   el("a", { href, download: `sottovoce-${CAMPAIGN}.txt` }).click();
   setTimeout(() => URL.revokeObjectURL(href), 60_000);
 }
+
+// Delivery: the drawn bytes are sent, unchanged, until the server has them.
+
+const [FIRST_PAUSE, LONGEST_PAUSE] = [2, 120];
+
+let pause = FIRST_PAUSE;
+/** @type {number | undefined} */
+let timer;
+/** The try that is under way: one at a time. @type {Promise<void> | null} */
+let flight = null;
+/** @type {{id: string, tell: (next: number | null) => void} | null} */
+let job = null;
+
+/**
+ * Try now, and again after growing pauses. `tell` hears after each try in how many seconds the next
+ * one is, or null when it is over: what is kept then says how it ended.
+ * @param {string} id @param {(next: number | null) => void} tell
+ */
+async function deliver(id, tell) {
+  job = { id, tell };
+  pause = FIRST_PAUSE;
+  await flight;
+  await stage(id, (parcel) => (parcel.stage = "sending"));
+  await attempt();
+}
+
+/** Nobody looks any more: what waits is kept, and is tried again when somebody does. */
+export function rest() {
+  clearTimeout(timer);
+  job = null;
+}
+
+function attempt() {
+  if (!job) return;
+  clearTimeout(timer);
+  flight ??= tried(job.id).then(tellAll).finally(() => (flight = null));
+  return flight;
+}
+
+/** In how many seconds to try again at the earliest, or null when it is over. @param {string} id */
+async function tried(id) {
+  const [parcel, { invite, receipt }] = [parcelOf(id), kept()];
+  if (!parcel || parcel.stage === "sent") return null;
+  try {
+    await put(parcel, invite ?? "", receipt ?? "");
+    await settle(id, "sent");
+  } catch (error) {
+    if (!(error instanceof Refused)) return 1;
+    if (error.passes) return error.pause || 1;
+    await settle(id, "refused", error.reason);
+  }
+  return null;
+}
+
+/** @param {number | null} least */
+function tellAll(least) {
+  const current = job;
+  if (!current) return;
+  const next = least && Math.max(pause, least);
+  pause = Math.min(2 * pause, LONGEST_PAUSE);
+  if (next === null) job = null;
+  else timer = setTimeout(attempt, 1000 * next);
+  current.tell(next);
+}
+
+/** Once sent, answers have done their part. @param {string} id @param {"sent" | "refused"} how @param {string} [why] */
+async function settle(id, how, why) {
+  await stage(id, (parcel) => Object.assign(parcel, { stage: how, why }));
+  if (how === "sent") keepAnswers(new Map());
+}
+
+/** @param {string} id @param {(parcel: Parcel) => unknown} how */
+const stage = (id, how) =>
+  change((record) => {
+    const parcel = record.parcels.find((each) => each.id === id);
+    if (parcel && parcel.stage !== "sent") how(parcel);
+  });
+
+addEventListener("online", attempt);
+addEventListener("focus", attempt);

@@ -1,0 +1,326 @@
+// The dashboard of a campaign: its head, and the section that the address names. The server is polled for news.
+
+import { at, confirmed, el, fill, once, renew } from "../requester/elements.js";
+import { clock, figure, whole, written } from "../requester/formats.js";
+import { againstWords, isSealed, sealedWords } from "../requester/policy.js";
+import { ask, place, Problem } from "../requester/requests.js";
+import { exportsSection, methodsSection } from "./exports.js";
+import { copyOpenLink, invitesSection } from "./invitations.js";
+import { overviewSection, sentence } from "./overview.js";
+import { closeCampaign, roundsSection } from "./rounds.js";
+import { Sections, stamp } from "./sections.js";
+import { truthsSection } from "./truths.js";
+import { settingsSection } from "./webhooks.js";
+import { weightsSection } from "./weights.js";
+
+/** @import { Campaign, Held, State } from "../requester/types.js" */
+
+// The head: title, promise, and the buttons that open, close or delete the campaign.
+
+const STATES = { draft: "Draft", open: "Open", closed: "Closed" };
+
+class CampaignHead {
+  /** @param {HTMLElement} element @param {string} path @param {() => void} changed */
+  constructor(element, path, changed) {
+    this.element = element;
+    this.path = path;
+    this.changed = changed;
+    this.about = el("div");
+    this.actions = el("p", { class: "actions" });
+    this.status = el("p", { class: "hint", role: "status" });
+    this.promise = el("div", { class: "promise-side" });
+    /** @type {State["rounds"]} as they were last heard of */
+    this.rounds = null;
+  }
+
+  /** @param {State} state */
+  update({ campaign, rounds }) {
+    this.rounds = rounds;
+    if (!this.about.isConnected) fill(this.element, this.about, this.actions, this.status, this.promise);
+    const { workers, reports, ...fixed } = campaign;
+    renew(this.about, fixed, () => about(campaign));
+    renew(this.actions, [campaign.state, campaign.title, campaign.simulated], () => this.buttons(campaign));
+    renew(this.promise, fixed, () => promise(campaign));
+  }
+
+  /** The campaign is gone: nothing can be done with it. */
+  end() {
+    this.actions.replaceChildren();
+  }
+
+  /** @param {Campaign} campaign */
+  buttons(campaign) {
+    const { state, simulated } = campaign;
+    const buttons = [];
+    if (state === "draft") {
+      buttons.push(this.button("Open the campaign", "", () => this.open(campaign)));
+      const drafting = `${place("campaigns", "new")}#${campaign.id}`;
+      buttons.push(el("a", { class: "button quiet", href: drafting, text: "Change the draft" }));
+    }
+    if (state === "open" && !simulated) {
+      buttons.push(this.button("Copy the worker link", "", () => this.copy()));
+    }
+    if (state === "open") buttons.push(this.button("Close", "quiet", () => this.close()));
+    buttons.push(this.button("Delete", "danger", () => this.remove(campaign)));
+    return buttons;
+  }
+
+  /** @param {string} text @param {string} look @param {() => Promise<void>} act */
+  button(text, look, act) {
+    const button = el("button", { type: "button", class: look, text });
+    button.addEventListener("click", () => void once(button, () => this.attempt(act)));
+    return button;
+  }
+
+  /** @param {() => Promise<void>} act */
+  async attempt(act) {
+    this.status.textContent = "";
+    try {
+      await act();
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      this.status.textContent = error.detail;
+    }
+  }
+
+  /** @param {Campaign} campaign */
+  async open({ tasks, policy }) {
+    const sure = await confirmed({
+      title: "Open this campaign?",
+      words: [
+        "From then on it takes reports, and what it asks and promises can no longer be changed: " +
+          `the question, its ${whole(tasks)} tasks, the answers and the privacy.`,
+      ],
+      action: "Open it",
+    });
+    if (!sure) return;
+    await ask(`${this.path}/open`, { method: "POST" });
+    this.status.textContent = isSealed(policy) ? "Open. Now give each keyholder its link, under Rounds." : "Open. Now invite workers.";
+    this.changed();
+  }
+
+  async copy() {
+    this.status.textContent = await copyOpenLink(this.path);
+    this.changed();
+  }
+
+  async close() {
+    const said = await closeCampaign(this.path, this.rounds);
+    if (!said) return;
+    this.status.textContent = said;
+    this.changed();
+  }
+
+  /** @param {Campaign} campaign */
+  async remove({ title }) {
+    const sure = await confirmed({
+      title: "Delete this campaign and everything in it?",
+      words: [
+        "Its tasks, invites, reports, truths and weights are deleted for good. Workers can no longer " +
+          "look at what they sent. Export first what you want to keep.",
+      ],
+      action: "Delete everything",
+      typed: title,
+    });
+    if (!sure) return;
+    await ask(this.path, { method: "DELETE" });
+    location.assign(place("campaigns"));
+  }
+}
+
+/** @param {Campaign} campaign */
+function about(campaign) {
+  const { state, title, question, closes_on: closesOn, closed_on: closedOn } = campaign;
+  const facts = [
+    `${whole(campaign.tasks)} ${campaign.tasks === 1 ? "task" : "tasks"}`,
+    campaign.block < campaign.tasks ? `each worker is given ${whole(campaign.block)}` : null,
+    campaign.quota === null ? null : `at most ${whole(campaign.quota)} workers`,
+    campaign.unit === null ? null : `in ${campaign.unit}`,
+    state === "closed" && closedOn ? `closed on ${written(closedOn)}` : null,
+    state !== "closed" && closesOn ? `closes on ${written(closesOn)} (UTC)` : null,
+  ];
+  return [
+    el("p", { class: "marks" }, el("span", { class: `chip ${state}`, text: STATES[state] }), " ", stamp()),
+    el("h1", { text: title }),
+    ...(question === title ? [] : [el("p", { class: "question", text: question })]),
+    el("p", { class: "hint", text: `${facts.filter((fact) => fact !== null).join(" · ")}.` }),
+  ];
+}
+
+/** @param {Campaign} campaign */
+function promise({ guarantee, policy, policy_hash: hash }) {
+  const { per_answer: perAnswer, per_worker: perWorker, odds, warning } = guarantee;
+  return [
+    el(
+      "div",
+      { class: "promised" },
+      el("p", { class: "odds", text: odds ?? withoutOdds(policy) }),
+      warning ? el("p", { class: "notice bad", text: warning }) : null,
+      el(
+        "details",
+        {},
+        el("summary", { text: "The promise in numbers" }),
+        el(
+          "dl",
+          {},
+          el("div", {}, el("dt", { text: "For one answer" }), el("dd", { text: held(perAnswer) })),
+          el("div", {}, el("dt", { text: "For all answers of a worker" }), el("dd", { text: held(perWorker) })),
+          isSealed(policy) && el("div", {}, el("dt", { text: "Against" }), el("dd", { text: againstWords(policy) })),
+          el("div", {}, el("dt", { text: "Policy" }), el("dd", {}, el("code", { class: "hash", text: hash }))),
+        ),
+      ),
+    ),
+  ];
+}
+
+/** @param {Campaign["policy"]} policy */
+const withoutOdds = (policy) => (isSealed(policy) ? sealedWords(policy) : "Workers’ software randomises every answer.");
+
+/** @param {Held} guarantee */
+function held({ epsilon, delta, exact, answers }) {
+  if (epsilon === null) return "no finite epsilon";
+  const about = delta > 0 ? `, delta ${delta.toPrecision(2)}` : "";
+  return `${exact ? "" : "at most "}epsilon ${figure(epsilon)}${about} (up to ${whole(answers)} answers)`;
+}
+
+// Polling: every two seconds while something changes, then less often, and never in a hidden tab.
+
+const QUICK = 2_000;
+const SLOW = 15_000;
+const GROWTH = 1.6;
+
+/**
+ * @param {() => Promise<string | null>} look says what it saw, in any words; null ends it all
+ * @returns {() => Promise<void>} looks at once
+ */
+function watch(look) {
+  let pause = QUICK;
+  let timer = 0;
+  let seen = "";
+  let isOver = false;
+  /** @type {Promise<void> | null} */
+  let going = null;
+
+  async function turn() {
+    const now = await look();
+    isOver = now === null;
+    pause = now === seen ? Math.min(SLOW, pause * GROWTH) : QUICK;
+    seen = now ?? "";
+  }
+
+  function again() {
+    clearTimeout(timer);
+    if (isOver || document.hidden) return Promise.resolve();
+    going ??= turn().finally(() => {
+      going = null;
+      if (!isOver && !document.hidden) timer = setTimeout(again, pause);
+    });
+    return going;
+  }
+
+  document.addEventListener("visibilitychange", () => {
+    pause = QUICK;
+    void again();
+  });
+  void again();
+  // What is on its way may have been asked before whatever made somebody want to look.
+  return async () => {
+    await going;
+    pause = QUICK;
+    await again();
+  };
+}
+
+// The page.
+
+/** Milliseconds between two sentences to whoever listens to the page. */
+const TELL_EVERY = 10_000;
+
+const id = location.pathname.slice(place("campaigns").length + 1).split("/")[0] ?? "";
+const path = `campaigns/${id}`;
+const head = new CampaignHead(at("head"), path, () => void look());
+const sections = new Sections(at("sections"), at("shown"), [
+  overviewSection(),
+  roundsSection(path, () => void look()),
+  truthsSection(path),
+  weightsSection(path),
+  invitesSection(path),
+  exportsSection(path),
+  methodsSection(path),
+  settingsSection(path),
+]);
+
+/** @type {Date | null} */
+let heardAt = null;
+let toldAt = 0;
+
+const look = watch(async () => {
+  try {
+    const [campaign, overview, rejections] = await Promise.all([
+      ask(path),
+      ask(`${path}/overview`),
+      ask(`${path}/rejections`),
+    ]);
+    const rounds = isSealed(campaign.policy) && campaign.state !== "draft" ? await ask(`${path}/rounds`) : null;
+    const state = { campaign, overview, rejections, rounds };
+    show(state);
+    return JSON.stringify(state);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return excuse(error);
+  }
+});
+
+/** @param {State} state */
+function show(state) {
+  heardAt = new Date();
+  at("trouble").hidden = true;
+  at("sections").hidden = false;
+  document.body.classList.toggle("simulated", state.campaign.simulated);
+  document.title = `${state.campaign.title} · Sottovoce`;
+  head.update(state);
+  sections.update(state);
+  tell(sentence(state));
+}
+
+/** Says the one sentence to whoever listens, not more often than one wants to hear it. @param {string} text */
+function tell(text) {
+  const told = at("told");
+  if (told.textContent === text || Date.now() - toldAt < TELL_EVERY) return;
+  toldAt = Date.now();
+  told.textContent = text;
+}
+
+/**
+ * What one has is kept, and it is said from when it is.
+ *
+ * @param {Problem} problem
+ */
+function excuse(problem) {
+  const isGone = problem.reason === "not_found";
+  if (heardAt === null && isGone) return nothingHere();
+  if (isGone) head.end();
+  at("trouble").hidden = false;
+  at("trouble").textContent = words(problem, isGone);
+  return isGone ? null : problem.reason;
+}
+
+/** @param {Problem} problem @param {boolean} isGone */
+function words(problem, isGone) {
+  if (heardAt === null) return `${problem.detail} This page tries again by itself.`;
+  const kept = `What you see is from ${clock(heardAt)}.`;
+  if (isGone) return `This campaign was deleted meanwhile. ${kept}`;
+  return `The server has not answered since ${clock(heardAt)}. ${kept} This page tries again by itself.`;
+}
+
+/** There is no such campaign: nothing to keep, nothing to wait for. */
+function nothingHere() {
+  fill(
+    at("head"),
+    el("p", { class: "kicker", text: "Nothing here" }),
+    el("h1", { text: "There is no such campaign" }),
+    el("p", { text: "It may have been deleted, or its address is not complete." }),
+    el("p", {}, el("a", { class: "button", href: place("campaigns"), text: "All campaigns" })),
+  );
+  return null;
+}

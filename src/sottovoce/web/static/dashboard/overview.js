@@ -1,0 +1,258 @@
+// Section Overview: the campaign's progress, the spread and certainty of its truths, and refused reports.
+
+import { heatStrip, histogram } from "../charts/chart.js";
+import { el, large, renew } from "../requester/elements.js";
+import { counted, figure, percent, range, whole } from "../requester/formats.js";
+import { roundWords } from "./rounds.js";
+import { address, sectionElement } from "./sections.js";
+
+/** @import { Certainty, Coverage, Overview, Rejections, Rounds, Section, State } from "../requester/types.js" */
+
+/** Said where the policy hides which tasks a worker answered. */
+export const WHY_NO_COUNTS =
+  "This campaign’s policy hides which tasks a worker answered: everybody reports on every task they " +
+  "are given, answered or skipped. How many reports a task or a worker has therefore says nothing " +
+  "about answers, and is not shown.";
+
+/** @returns {Section} */
+export function overviewSection() {
+  const figures = el("dl", { class: "large" });
+  const progress = el("div");
+  const parts = { coverage: el("div"), certainty: el("div"), rejections: el("div") };
+  const [coverage, ...others] = Object.values(parts).map((part) => el("div", { class: "card" }, part));
+  const cards = el("div", { class: "pair" }, coverage, el("div", { class: "stack" }, others));
+  const element = sectionElement("overview", "Overview", figures, progress, cards);
+
+  /** @param {State} state */
+  function update({ campaign, overview, rejections, rounds }) {
+    const { coverage, certainty } = overview;
+    renew(figures, [overview, rounds], () => (rounds ? sealedFigures(overview, rounds) : largeFigures(overview)));
+    renew(progress, [overview, rounds, campaign.state], () => (rounds ? sealedProgress(overview, rounds) : progressOf(overview, campaign.state)));
+    renew(parts.coverage, coverage, () => (coverage.hidden ? noCoverage() : coverageOf(overview)));
+    renew(parts.certainty, [certainty, campaign.unit], () => certaintyOf(certainty, campaign.unit));
+    renew(parts.rejections, rejections, () => rejectionRows(rejections));
+  }
+  return { name: "overview", title: "Overview", element, show: update, update };
+}
+
+/**
+ * The campaign in one sentence, for whoever listens.
+ *
+ * @param {State} state
+ */
+export function sentence({ overview, rounds }) {
+  if (rounds) return sealedSentence(rounds);
+  const { workers, reports, certainty, reports_waiting: waiting } = overview;
+  const came = `${counted(workers, "worker")} sent ${counted(reports, "report")}`;
+  const settled = certainty ? `, and ${whole(certainty.settled)} of ${counted(overview.tasks, "task")} settled` : "";
+  return `${came}${settled}${waiting ? `; ${counted(waiting, "report")} waiting` : ""}.`;
+}
+
+/** @param {Overview} overview */
+function largeFigures({ workers, reports, certainty, tasks, reports_waiting: waiting }) {
+  const settled = certainty?.settled ?? 0;
+  return [
+    large("Workers", whole(workers)),
+    large("Reports", whole(reports)),
+    large("Settled tasks", whole(settled), `of ${whole(tasks)}`),
+    large("Reports waiting", whole(waiting)),
+  ];
+}
+
+/**
+ * Where inference stands, and what more answers would do.
+ *
+ * @param {Overview} overview
+ * @param {string} state
+ */
+function progressOf(overview, state) {
+  const { summary, reports_waiting: waiting, more } = overview;
+  const lines = [];
+  if (waiting > 0) {
+    lines.push(el("p", { class: "notice", text: `Inference is catching up: ${counted(waiting, "report")} waiting.` }));
+  }
+  if (more && state === "open") lines.push(el("p", { class: "forecast", text: more.words }));
+  if (summary?.problem) lines.push(el("p", { class: "notice bad", text: `No truths: ${summary.problem}.` }));
+  else if (summary) lines.push(el("p", { text: convergence(overview) }));
+  else if (waiting === 0) lines.push(el("p", { text: NOTHING_YET[state] }));
+  return lines;
+}
+
+/** @type {Record<string, string>} */
+const NOTHING_YET = {
+  draft: "This campaign is a draft: it takes reports once you open it.",
+  open: "No report has come in yet. Truths appear a few seconds after the first ones.",
+  closed: "This campaign was closed before any report came in.",
+};
+
+/** @param {Overview} overview */
+function convergence({ summary, changed, certainty }) {
+  if (!summary) return "";
+  const news = changed ? ` ${moved(changed, certainty?.kind === "standard_error")}` : "";
+  const steady = summary.settled
+    ? "The truths have come to rest: further reports hardly change them."
+    : "Further reports may still change truths.";
+  const rest = summary.converged ? "came to rest after" : "was stopped after";
+  const left = summary.left_out ? ` It could not use ${counted(summary.left_out, "report")}.` : "";
+  return `${steady}${news} The method, ${summary.method}, ${rest} ${counted(summary.rounds, "round")}.${left}`;
+}
+
+/** @param {{share: number, since: number}} changed @param {boolean} isNumeric */
+function moved({ share, since }, isNumeric) {
+  const what = isNumeric
+    ? `Truths moved by ${percent(share)} of the range on average`
+    : `${percent(share)} of truths changed`;
+  return `${what} since there were ${counted(since, "report")}.`;
+}
+
+/** @param {Overview} overview */
+function coverageOf({ coverage, tasks }) {
+  const head = el("h3", { text: "How the reports spread over the tasks" });
+  if (!coverage.most) return [head, el("p", { class: "hint", text: "No report has come in yet." })];
+  const { most } = coverage;
+  return [
+    head,
+    el("p", { class: "hint", text: spreadWords(coverage, tasks) }),
+    heatStrip({
+      title: "Reports per task, in the order of the tasks",
+      cells: coverage.strip.map(({ first, last, mean }) => ({
+        label: first === last ? first : `${first} to ${last}`,
+        value: mean,
+      })),
+      format: figure,
+    }),
+    histogram({
+      title: "Tasks by how many reports they have",
+      bars: coverage.histogram.map(({ answers, tasks: count }, i) => ({
+        label: level(answers, (coverage.histogram[i + 1]?.answers ?? most + 1) - 1),
+        value: count,
+      })),
+      format: whole,
+    }),
+  ];
+}
+
+/** @param {Coverage} coverage @param {number} tasks */
+function spreadWords({ untouched, least, median, most }, tasks) {
+  const none = untouched
+    ? `${whole(untouched)} of ${counted(tasks, "task")} ${untouched === 1 ? "has" : "have"} no report yet. `
+    : "";
+  if (least === most) return `Every task has ${counted(most ?? 0, "report")}.`;
+  return `${none}From ${whole(least ?? 0)} to ${counted(most ?? 0, "report")} a task; half of the tasks have ${figure(median ?? 0)} or more.`;
+}
+
+/** Where there are many levels, one stands for several. @param {number} from @param {number} to */
+const level = (from, to) => (from === to ? whole(from) : `${whole(from)}–${whole(to)}`);
+
+function noCoverage() {
+  return [el("h3", { text: "How the reports spread over the tasks" }), el("p", { text: WHY_NO_COUNTS })];
+}
+
+/** @param {Certainty | null} certainty @param {string | null} unit */
+function certaintyOf(certainty, unit) {
+  const head = el("h3", { text: "How sure the truths are" });
+  if (!certainty) return [head, el("p", { class: "hint", text: "There are no truths yet." })];
+  return [head, el("p", { class: "hint", text: settledWords(certainty, unit) }), certaintyChart(certainty)];
+}
+
+/** When a task counts as settled. @param {Certainty} certainty @param {string | null} unit */
+export function settledWords({ kind, threshold, settled, open }, unit) {
+  const rule =
+    kind === "confidence"
+      ? `its truth has a confidence of at least ${percent(threshold)}`
+      : `its standard error is at most ${figure(threshold)}${unit ? ` ${unit}` : ""}`;
+  return `A task counts as settled once ${rule}: ${whole(settled)} are, ${whole(open)} ${open === 1 ? "is" : "are"} open.`;
+}
+
+/** @param {Certainty} certainty */
+export function certaintyChart({ kind, histogram: bars }) {
+  const isShare = kind === "confidence";
+  return histogram({
+    title: isShare ? "Tasks by confidence" : "Tasks by standard error",
+    bars: (isShare ? padded(bars) : bars).map(({ low, high, tasks }) => ({ label: isShare ? `${range(low * 100, high * 100)} %` : range(low, high), value: tasks })),
+    format: whole,
+  });
+}
+
+/**
+ * Bars from at most a half on: where all truths are sure, one bar alone would fill the drawing.
+ *
+ * @param {Certainty["histogram"]} bars
+ */
+function padded(bars) {
+  const [first] = bars;
+  if (!first) return bars;
+  const width = first.high - first.low;
+  const missing = Math.max(0, Math.round((first.low - 0.5) / width));
+  const empty = Array.from({ length: missing }, (_, i) => ({ low: 0.5 + i * width, high: 0.5 + (i + 1) * width, tasks: 0 }));
+  return [...empty, ...bars];
+}
+
+// Sealed campaigns: truths appear once, after the opening, so progress towards it is shown.
+
+/** The campaign in one sentence, for whoever listens. @param {Rounds} rounds */
+const sealedSentence = (rounds) => `${counted(rounds.uploads, "upload")}, ${whole(rounds.checked)} checked. ${roundWords(rounds)}`;
+
+/** @param {Overview} overview @param {Rounds} rounds */
+function sealedFigures({ certainty, tasks }, { uploads, checked, waiting }) {
+  return [
+    large("Uploads", whole(uploads)),
+    large("Checked", whole(checked)),
+    large("Waiting", whole(waiting)),
+    large("Settled tasks", whole(certainty?.settled ?? 0), `of ${whole(tasks)}`),
+  ];
+}
+
+/** Where it stands. @param {Overview} overview @param {Rounds} rounds */
+function sealedProgress(overview, rounds) {
+  const { summary } = overview;
+  const [words, way] = [roundWords(rounds), el("a", { href: address("rounds"), text: "How the rounds stand" })];
+  if (summary?.problem) return [el("p", { class: "notice bad", text: `No truths: ${summary.problem}.` }), el("p", {}, way)];
+  if (summary) return [el("p", { text: `${words} The method was ${summary.method}.` })];
+  return [el("p", { class: "forecast", text: words }), el("p", {}, "Answers are sealed: truths appear once, after you have closed the campaign and the keyholders have opened the total. ", way, ".")];
+}
+
+// Refused submissions, with a reason and a remedy for each.
+
+/** @type {Record<string, string>} */
+const REMEDIES = {
+  malformed: "Somebody’s software sends what no report looks like. The page and the command line of this release do not.",
+  oversize: "Somebody’s software sends more than any report can be. Nothing is needed from you.",
+  unsupported: "Somebody’s software sends reports in another form. It should use the documented interface.",
+  no_credential: "The link was cut off before the #. Send it again, whole: the part after the # is the invite.",
+  bad_credential: "The invite is unknown here, or was revoked. Send a new link.",
+  invite_expired: "The link’s last day has passed. Make new links with a later day, or without one.",
+  invite_used: "A link for one worker was used by a second one. Give each worker a link of their own, or use the open link.",
+  not_open: "Reports came before the campaign opened, or after it closed. A closed campaign stays closed.",
+  quota_reached: "As many workers as you allowed have taken part. The quota cannot be changed once a campaign is open.",
+  foreign_policy: "The worker’s software was made for another promise than this campaign’s. Reloading the page helps.",
+  simulated: "Noise from a seed protects nobody: simulated reports belong into simulated campaigns, real ones into real campaigns.",
+  not_admitted: "The reports are not what this policy’s randomiser sends, or are on other tasks than the worker was given.",
+  already_reported: "A worker reported on the same tasks again. The first report counts, and nothing is lost.",
+  conflict: "Two different reports had one identifier. The first one counts.",
+  erased: "The worker had taken this report back. That is their right, and it stays back.",
+  busy: "More came at once than could be written. Software waits a second and sends again by itself.",
+  unavailable: "The server’s storage was full or did not answer. Ask whoever runs it.",
+};
+
+/** @param {Rejections} rejections */
+function rejectionRows({ rejections, total }) {
+  const head = el("h3", { text: "What was refused" });
+  if (total === 0) return [head, el("p", { class: "hint", text: "Nothing so far." })];
+  return [
+    head,
+    el("p", { class: "hint", text: `${counted(total, "submission")} refused; software tries some of them again.` }),
+    el(
+      "dl",
+      { class: "reasons" },
+      rejections.map(({ reason, words, count }) =>
+        el(
+          "div",
+          {},
+          el("dt", {}, el("strong", { text: whole(count) }), ` ${words}`),
+          REMEDIES[reason] ? el("dd", { text: REMEDIES[reason] }) : null,
+        ),
+      ),
+    ),
+  ];
+}

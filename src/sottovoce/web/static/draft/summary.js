@@ -1,0 +1,88 @@
+// Step 4: the whole campaign in one list, as the server has it, before it is locked.
+
+import { el, fill } from "../requester/elements.js";
+import { counted, whole, written } from "../requester/formats.js";
+import { againstWords, hundred, inNumbers, inWords, isSealed, keyholdersCard, of100, sealedWords } from "../requester/policy.js";
+import { ask } from "../requester/requests.js";
+import { preview } from "./answers.js";
+
+/** @import { Campaign } from "../requester/types.js" */
+/** @import { Draft } from "./draft.js" */
+/** @import { View } from "./wizard.js" */
+
+/** @param {Draft} draft @returns {View} */
+export function reviewStep(draft) {
+  const element = el("div", {}, el("p", { class: "hint busy", text: "Reading it back from the server" }));
+  // Who is quicker than the server waits for it: nothing is opened that was not shown.
+  const reading = ask(`campaigns/${draft.id}`).then(
+    (campaign) => {
+      fill(element, laid(campaign, draft));
+      return true;
+    },
+    (error) => {
+      fill(element, el("p", { class: "error", role: "alert", text: error.message }));
+      return false;
+    },
+  );
+  return { element, check: () => reading };
+}
+
+/** @param {Campaign} campaign @param {Draft} draft */
+function laid(campaign, draft) {
+  const { guarantee, policy, policy_hash } = campaign;
+  const mechanism = policy.mechanism.name === "sampled" ? policy.mechanism.of.name : policy.mechanism.name;
+  return el("div", { class: "with-aside" },
+    el("div", {},
+      el("section", { class: "card" },
+        el("h2", { text: campaign.title }),
+        el("p", { class: "question", text: campaign.question }),
+        el("dl", {},
+          line("Tasks", whole(campaign.tasks)),
+          line("Answers", domainWords(campaign)),
+          line("Each worker gets", counted(campaign.block, "task")),
+          line("Which tasks were answered", draft.hides ? "stays private" : "can be seen"),
+          !isSealed(policy) && line("Workers see what was drawn", draft.showDraw === "before_send" ? "before it is sent" : "after it was sent"),
+          line("Ends", endWords(campaign)),
+        ),
+      ),
+      el("section", { class: "card promise" },
+        el("h2", { text: "What is promised" }),
+        isSealed(policy) ? el("p", { class: "odds", text: sealedWords(policy) }) : odds(guarantee.odds),
+        guarantee.warning && el("p", { class: "notice bad", text: guarantee.warning }),
+        el("dl", { class: "fine" },
+          line("For one answer", inNumbers(guarantee.per_answer)),
+          line(`For ${counted(campaign.answers, "answer")} of a worker`, inNumbers(guarantee.per_worker)),
+          isSealed(policy) && line("Against", againstWords(policy)),
+          line("Mechanism", inWords(mechanism)),
+        ),
+        el("p", { class: "fine" }, "Policy ", el("code", { class: "hash", text: policy_hash })),
+      ),
+      isSealed(policy) && keyholdersCard(policy),
+      el("section", { class: "notice lock" },
+        el("h2", { text: "What no longer changes" }),
+        el("p", { text: "Once it is open, its tasks, question, answers and promise are locked: workers’ software pins the policy by this hash and refuses any other. You can close the campaign at any time." }),
+      ),
+    ),
+    el("aside", { class: "sticky", "aria-label": "Preview" }, preview(draft).element),
+  );
+}
+
+/** @param {string | null} words */
+const odds = (words) => el("div", { class: "odds-row small" }, hundred(of100(words)), el("p", { class: "odds", text: words ?? "There are no odds to say." }));
+
+/** @param {string} name @param {string} value */
+const line = (name, value) => el("div", {}, el("dt", { text: name }), el("dd", { text: value }));
+
+/** @param {Campaign} campaign */
+function domainWords({ domain, unit }) {
+  if (domain.kind === "numeric") return `numbers from ${domain.low} to ${domain.high}${unit ? ` ${unit}` : ""}`;
+  const labels = (domain.labels ?? []).map(String);
+  const shown = labels.length > 8 ? `${labels.slice(0, 7).join(", ")} and ${labels.length - 7} more` : labels.join(", ");
+  return domain.kind === "ordinal" ? `${shown} (in this order)` : shown;
+}
+
+/** @param {Campaign} campaign */
+function endWords({ closes_on, quota }) {
+  const ends = [closes_on && `on ${written(closes_on)}`, quota && `after ${counted(quota, "worker")}`].filter(Boolean);
+  return ends.length ? ends.join(", or ") : "when you close it";
+}

@@ -1,0 +1,220 @@
+// A policy in words: its mechanism, its guarantee in odds and numbers, and the promise of sealed answers.
+
+import { el, svg } from "./elements.js";
+import { counted, figure, whole } from "./formats.js";
+import { fingerprint, fingerprintElement } from "./keyholder-cards.js";
+
+/** @import { Card } from "./keyholder-cards.js" */
+/** @import { Held, Policy } from "./types.js" */
+
+/** Mechanisms that have no way not to hide who answered what. */
+const ALWAYS = ["null-randomized-response", "matrix-factorization"];
+
+/** The mechanism of campaigns whose answers are sealed for keyholders. */
+export const SEALED = "sealed-sum";
+
+/** Whether answers are sealed for keyholders. @param {Policy} policy */
+export function isSealed({ mechanism }) {
+  return mechanism.name === SEALED;
+}
+
+/**
+ * Whether the policy hides which tasks a worker answered.
+ *
+ * @param {Policy} policy
+ * @returns {boolean}
+ */
+export function hidesParticipation({ mechanism }) {
+  if (mechanism.name === "sampled") return hidesParticipation({ mechanism: mechanism.of });
+  if (ALWAYS.includes(mechanism.name) || mechanism.hidden === true) return true;
+  return mechanism.null !== undefined && mechanism.null !== false && mechanism.null !== "absent";
+}
+
+// Mechanisms in words, and those that fit a campaign.
+
+/** @typedef {{kind: string, labels: string[], hides: boolean}} Asked */
+/** @typedef {{name: string, words: string, inBrowser: boolean}} Mechanism */
+
+/** @type {Record<string, string>} */
+const WORDS = {
+  "randomized-response": "Randomised response: the true label, or another one",
+  "null-randomized-response": "Randomised response with “no answer” as a label",
+  "subset-selection": "Subset selection: a set that may have the true answer in it",
+  "two-layer": "Two layers: every worker has odds of its own",
+  laplace: "Laplace noise: the number, and some more or less",
+  piecewise: "Piecewise: mostly a number near the true one",
+  duchi: "Two ends: which end of the range it is nearer to",
+  threshold: "Threshold: above or below a random mark",
+  "matrix-factorization": "Matrix factorisation: all answers in one bundle",
+  [SEALED]: "Sealed sums: keyholders open one total, with noise in it",
+};
+
+const ON_TERMINALS = ["two-layer", "matrix-factorization"];
+const MOST_SEALED_LABELS = 256;
+
+/** A mechanism in plain words. @param {string} name */
+export function inWords(name) {
+  return WORDS[name] ?? name;
+}
+
+/** A mechanism's name as people say it. @param {string} name */
+export function calledName(name) {
+  return inWords(name).split(":")[0] ?? name;
+}
+
+/**
+ * Those that fit, the ones that pages can do first.
+ *
+ * @param {Asked} asked
+ * @returns {Mechanism[]}
+ */
+export function fitting({ kind, labels, hides }) {
+  const names = kind === "numeric" ? ofNumbers(hides) : ofLabels(labels.length, hides);
+  return names.map((name) => ({ name, words: inWords(name), inBrowser: !ON_TERMINALS.includes(name) }));
+}
+
+/**
+ * Those that can be compared: sealed answers too, as far as a ballot has room for so many labels.
+ *
+ * @param {Asked} asked
+ * @returns {Mechanism[]}
+ */
+export function comparable(asked) {
+  const isTooMany = asked.kind !== "numeric" && asked.labels.length > MOST_SEALED_LABELS;
+  return [...fitting(asked), ...(isTooMany ? [] : [{ name: SEALED, words: inWords(SEALED), inBrowser: true }])];
+}
+
+/** @param {boolean} hides */
+function ofNumbers(hides) {
+  return hides
+    ? ["laplace", "threshold", "subset-selection", "matrix-factorization"]
+    : ["piecewise", "laplace", "duchi", "threshold", "subset-selection"];
+}
+
+/** @param {number} labels @param {boolean} hides */
+function ofLabels(labels, hides) {
+  const first = hides ? "null-randomized-response" : "randomized-response";
+  return [first, ...(hides || labels > 2 ? ["subset-selection"] : []), "two-layer"];
+}
+
+/** What the number of 100 counts. @param {string} mechanism */
+export function counting(mechanism) {
+  switch (mechanism) {
+    case "subset-selection":
+      return "of 100 workers so many send a set with their answer in it";
+    case "laplace":
+    case "piecewise":
+      return "of 100 workers so many send a number near their own";
+    case "duchi":
+    case "threshold":
+      return "of 100 workers so many tell the true side";
+    case SEALED:
+      return "of 100 guesses at an answer so many are right at most";
+    default:
+      return "of 100 workers so many send their true answer";
+  }
+}
+
+// The guarantee in odds: stops of the slider, a hundred marks, numbers.
+
+/** @type {Record<"answer" | "worker", number[]>} */
+const STOPS = {
+  answer: [0.25, 0.5, 0.75, 1, 1.5, 2, 2.5, 3, 3.5, 4, 5, 6],
+  worker: [0.5, 1, 1.5, 2, 3, 4, 6, 8, 10, 12, 16, 20],
+};
+
+/**
+ * The stops of the slider, with the one that a draft already has.
+ *
+ * @param {"answer" | "worker"} unit
+ * @param {number} epsilon
+ */
+export function stops(unit, epsilon) {
+  return [...new Set([...STOPS[unit], epsilon])].sort((one, other) => one - other);
+}
+
+/** The number of 100 in a sentence of the server's. @param {string | null} sentence @returns {number | null} */
+export function of100(sentence) {
+  const [, many] = sentence?.match(/^Of 100 workers\D*(\d+) /) ?? [];
+  return many === undefined ? null : Number(many);
+}
+
+/**
+ * How many of 100 are kept by randomised response over so many symbols, before the server says it:
+ * e^epsilon / (e^epsilon + symbols - 1).
+ *
+ * @param {number} epsilon
+ * @param {number} symbols
+ */
+export function keptOf100(epsilon, symbols) {
+  return Math.round((100 * Math.exp(epsilon)) / (Math.exp(epsilon) + symbols - 1));
+}
+
+/**
+ * How many of 100 bets on one of two answers, as likely as each other before, are won at most by who
+ * sees what is opened: e^epsilon / (e^epsilon + 1), rounded up.
+ *
+ * @param {number} epsilon
+ */
+export function betsOf100(epsilon) {
+  return Math.ceil(100 / (1 + Math.exp(-epsilon)) - 1e-9);
+}
+
+/** Ten rows of ten: full for what is kept, hollow for the others. @param {number | null} kept */
+export function hundred(kept) {
+  const marks = Array.from({ length: 100 }, (_, at) => {
+    const isKept = kept !== null && at < kept;
+    return svg("circle", { class: isKept ? "kept" : "turned", cx: 10 + 20 * (at % 10), cy: 10 + 20 * Math.floor(at / 10), r: isKept ? 6.5 : 5.75 });
+  });
+  return svg("svg", { class: "hundred", viewBox: "0 0 200 200", "aria-hidden": "true" }, marks);
+}
+
+/**
+ * A guarantee in numbers, rounded up: nothing is promised that does not hold.
+ *
+ * @param {Held} held
+ */
+export function inNumbers({ epsilon, delta }) {
+  if (epsilon === null) return "no finite epsilon";
+  const digits = 10 ** (3 - Math.floor(Math.log10(epsilon || 1)));
+  return `epsilon ${figure(Math.ceil(epsilon * digits - 1e-9) / digits)}${delta ? `, delta ${figure(delta)}` : ""}`;
+}
+
+// The promise of a sealed campaign, and the keyholders who keep it.
+
+
+/** The promise in one sentence. @param {Policy} policy */
+export function sealedWords({ mechanism: { minimum } }) {
+  return `Answers leave the device in sealed shares only. What is opened is one total of ${counted(minimum, "worker")} or more, with noise in it, and only once.`;
+}
+
+/** Whom it holds against. @param {Policy} policy */
+export function againstWords({ mechanism: { seats, degree } }) {
+  const bad = degree === 1 ? "any one keyholder" : `any ${degree} keyholders together`;
+  return `this server, other workers, and ${bad} of the ${seats}`;
+}
+
+/** What would break it. @param {Policy} policy */
+function brokenWords({ mechanism: { degree } }) {
+  return `If ${degree + 1} or more of them worked together, they could read every answer.`;
+}
+
+/** The keyholders whose keys the policy pins. @param {Policy} policy */
+export function keyholdersCard(policy) {
+  const { keyholders, minimum, degree } = policy.mechanism;
+  return el("section", { class: "card" },
+    el("h2", { text: "Who keeps it" }),
+    el("p", { class: "hint", text: "Compare each fingerprint with its keyholder, over the phone, before you open the campaign: the policy pins these keys for good." }),
+    el("ol", { class: "seats" }, keyholders.map((/** @type {Card} */ card) => {
+      const print = el("span", { class: "hint", text: "…" });
+      fingerprint(card).then((text) => print.replaceWith(fingerprintElement(text)));
+      return el("li", {}, el("span", { class: "seat-name", text: card.name }), print);
+    })),
+    el("dl", { class: "fine" },
+      el("div", {}, el("dt", { text: "To check answers it takes" }), el("dd", { text: `all ${whole(keyholders.length)}` })),
+      el("div", {}, el("dt", { text: "To open the total it takes" }), el("dd", { text: `any ${whole(degree + 1)}` })),
+      el("div", {}, el("dt", { text: "Smallest set" }), el("dd", { text: counted(minimum, "worker") })),
+    ),
+    el("p", { class: "hint", text: brokenWords(policy) }),
+  );
+}

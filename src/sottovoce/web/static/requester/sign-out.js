@@ -1,0 +1,9 @@
+// The sign-out button in the head of every requester's page: it forgets the token.
+
+import { at } from "./elements.js";
+import { place, signOut } from "./requests.js";
+
+at("sign-out").addEventListener("click", () => {
+  signOut();
+  location.assign(place(""));
+});
