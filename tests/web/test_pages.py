@@ -116,3 +116,48 @@ def test_static_files_are_those_and_no_others(server: RunningServer, path: str) 
 def test_no_page_sets_a_cookie(server: RunningServer) -> None:
     for path in ("/", "/setup", "/campaigns", "/campaigns/new", "/lab", "/api", "/c/none0"):
         assert "set-cookie" not in _page(server, path).headers
+
+
+# The modules of the pages ----------------------------------------------------------------------
+
+TEMPLATES = STATIC.parent / "templates"
+_STATIC_IMPORT = re.compile(r'^import [^"]*"(\.{1,2}/[^"]+)";', re.M)
+_SCRIPT = re.compile(r'<script[^>]* src="(?:\{\{ base \}\}|\.\.)/static/([^"]+)"')
+_PRELOADED = re.compile(r'"([a-z-]+/[a-z-]+)"')
+
+
+def _modules(*first: str) -> set[str]:
+    """Modules that are loaded with the first, by their place below `static`."""
+    waiting, seen = set(first), set[str]()
+    while waiting:
+        name = waiting.pop()
+        seen.add(name)
+        for address in _STATIC_IMPORT.findall((STATIC / name).read_text("utf-8")):
+            found = (STATIC / name).parent.joinpath(address).resolve()
+            waiting |= {found.relative_to(STATIC).as_posix()} - seen
+    return seen
+
+
+def _scripts(*pages: Path) -> set[str]:
+    named = {name for page in pages for name in _SCRIPT.findall(page.read_text("utf-8"))}
+    return {name for name in named if not name.startswith("reference/")}  # Swagger UI's own
+
+
+def test_a_requesters_page_and_the_workers_page_share_no_module() -> None:
+    requester = _modules(*_scripts(*TEMPLATES.glob("*.html")))
+    assert len(requester) > 20
+    assert not requester & set(worker_files())
+
+
+def test_every_module_is_loaded_by_a_page() -> None:
+    loaded = _modules(*_scripts(*TEMPLATES.glob("*.html"))) | set(worker_files())
+    there = {path.relative_to(STATIC).as_posix() for path in STATIC.rglob("*.js")}
+    assert loaded >= there
+
+
+def test_the_dashboard_preloads_the_modules_that_it_imports_and_no_others() -> None:
+    page = TEMPLATES / "dashboard.html"
+    [script] = _scripts(page)
+    [named] = re.findall(r"\{% for module in (.*) %\}", page.read_text("utf-8"))
+    preloaded = {f"{name}.js" for name in _PRELOADED.findall(named)}
+    assert preloaded == _modules(script) - {script}
