@@ -1,4 +1,4 @@
-// Section Weights: how much each worker counts, under pseudonyms that hold for this campaign only.
+// Section Workers: the weight of each worker, under pseudonyms that hold for this campaign only.
 
 import { histogram } from "../charts/chart.js";
 import { el, fill, renew } from "../requester/elements.js";

@@ -86,7 +86,7 @@ function parsed(text) {
 /** @param {unknown} found @returns {found is Record<string, unknown>} */
 const isDocument = (found) => typeof found === "object" && found !== null && !Array.isArray(found);
 
-/** @param {string | null} text */
+/** A fingerprint as people compare it: in groups, on two lines. @param {string | null} text */
 export function fingerprintElement(text) {
   if (text === null) return el("span", { class: "hint", text: "Fingerprints need HTTPS: “sottovoce keyholder status” shows them too." });
   const groups = text.split(" ");
