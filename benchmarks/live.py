@@ -28,10 +28,12 @@ from sottovoce.model import Keyholder
 from sottovoce.model.sums import Integers, OpenedSum, SumSpec
 from sottovoce.securesum.envelope import Ed25519PrivateKey, b64, public_text
 from sottovoce.securesum.hpke import X25519PrivateKey
-from sottovoce.securesum.star.damgard_jurik import ThresholdServer, ThresholdWorker
+from sottovoce.securesum.star.damgard_jurik.coordinating import ThresholdServer
 from sottovoce.securesum.star.damgard_jurik.dealing import deal, open_share
 from sottovoce.securesum.star.damgard_jurik.documents import read_public
-from sottovoce.securesum.star.masked import MaskedServer, MaskedWorker
+from sottovoce.securesum.star.damgard_jurik.working import ThresholdWorker
+from sottovoce.securesum.star.masked.coordinating import MaskedServer
+from sottovoce.securesum.star.masked.working import MaskedWorker
 from sottovoce.securesum.star.memory import StarRun, run_in_memory
 from sottovoce.securesum.star.phases import Phase
 from sottovoce.securesum.star.terms import KeyTerms, Member, StarTerms, Suite, default_threshold

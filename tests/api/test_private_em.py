@@ -9,7 +9,7 @@ import pytest
 
 from sottovoce import Domain, LatentLabel, LocalEngine, Reports, read
 from sottovoce.api.private_em import PrivateRun, is_plain, simulate_private_em
-from sottovoce.api.rehearsal import SUITES, Suite
+from sottovoce.api.private_rounds import SUITES, Suite
 from sottovoce.errors import SealedAborted, UsageError
 from sottovoce.securesum.em.terms import Mode
 from sottovoce.securesum.em.transcript import Transcript

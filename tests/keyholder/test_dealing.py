@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from tests.worker.live.stars import offered
 
-from sottovoce.connection.live import LiveLine, LiveLink, LiveOffer, agreed_terms
+from sottovoce.connection.live.agreeing import agreed_terms
+from sottovoce.connection.live.line import LiveLine, LiveLink
+from sottovoce.connection.live.offers import LiveOffer
 from sottovoce.errors import Refused, SealedRefused, UsageError
 from sottovoce.keyholder.dealing import check_dealer, deal_key, usual_seconds
 from sottovoce.model import Keyholder

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from sottovoce.connection.live import LiveLine
+from sottovoce.connection.live.line import LiveLine
 from sottovoce.securesum.star.working import WorkerSession
 
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.api.private_rounds import Rounds, rehearse
-from sottovoce.api.rehearsal import Dropouts, Rehearsal, Suite
+from sottovoce.api.private_rounds import Dropouts, Rehearsal, Rounds, Suite, rehearse
 from sottovoce.api.sources import read
 from sottovoce.errors import UsageError
 from sottovoce.model import FloatArray, Guarantee, Reports, Result, Unit, label_text

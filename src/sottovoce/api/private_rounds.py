@@ -1,20 +1,52 @@
-"""The rounds of a rehearsal, sealed in one way or another: all parties in this process.
+"""A private EM rehearsed: its rounds, sealed in one way or another, all parties in this process.
 
 Sums in the open need no library for it; others are loaded where they are used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from time import thread_time
+from typing import Literal, TypeAlias
 
-from sottovoce.api.rehearsal import Rehearsal
-from sottovoce.errors import SealedAborted
+from sottovoce.errors import SealedAborted, UsageError
 from sottovoce.model.sums import Planner, RoundRecord
 from sottovoce.securesum.em.rounds import Adding, Recorded, plain_sum, run_rounds
+from sottovoce.securesum.em.terms import EMTerms
 
-__all__ = ["Rounds", "rehearse"]
+__all__ = ["STARS", "SUITES", "Dropouts", "Rehearsal", "Rounds", "Suite", "rehearse"]
+
+Suite: TypeAlias = Literal["masked", "damgard_jurik", "committee", "plain"]
+SUITES: tuple[Suite, ...] = ("masked", "damgard_jurik", "committee", "plain")
+"""How sums are sealed; plain: not at all, which is what all others must come to."""
+
+STARS: tuple[Suite, ...] = ("masked", "damgard_jurik")
+"""Suites in which workers are online, and some may fall silent."""
+
+Dropouts: TypeAlias = Mapping[tuple[int, str], Collection[int]]
+"""Who falls silent from a round and phase on, by number from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """One session in memory: how it is sealed, and what a star needs to know beside that."""
+
+    terms: EMTerms
+    suite: Suite
+    threshold: int | None = None
+    bits: int = 2048
+    s: int = 1
+    dropouts: Dropouts = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.suite not in SUITES:
+            raise UsageError(f"a suite is one of {', '.join(SUITES)}, not {self.suite!r}")
+        if self.suite not in STARS and (self.dropouts or self.threshold is not None):
+            raise UsageError(
+                f"the suite {self.suite} has no threshold, and nobody falls silent in it: "
+                f"{' and '.join(STARS)} have one"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +74,16 @@ def _star(rehearsal: Rehearsal, planner: Planner, contributors: Sequence[Recorde
     """Rounds in which workers are online, and some may fall silent."""
     from sottovoce.api.private_star import run_star
 
-    done, set_up = run_star(rehearsal, planner, contributors)
+    done, set_up = run_star(
+        rehearsal.suite,
+        rehearsal.terms.as_json(),
+        planner,
+        contributors,
+        threshold=rehearsal.threshold,
+        bits=rehearsal.bits,
+        s=rehearsal.s,
+        dropouts=rehearsal.dropouts,
+    )
     if done.state != "done":
         raise SealedAborted(done.reason, done.culprits)
     seconds = dict(set_up)

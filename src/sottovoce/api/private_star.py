@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import thread_time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sottovoce.api.rehearsal import Dropouts, Rehearsal
 from sottovoce.errors import UsageError
 from sottovoce.model import Keyholder
 from sottovoce.model.sums import Contributor, Planner
-from sottovoce.securesum.em.terms import EMTerms
 from sottovoce.securesum.envelope import Ed25519PrivateKey, b64, public_text
 from sottovoce.securesum.hpke import X25519PrivateKey
-from sottovoce.securesum.star.masked import MaskedServer, MaskedWorker
+from sottovoce.securesum.star.masked.coordinating import MaskedServer
+from sottovoce.securesum.star.masked.working import MaskedWorker
 from sottovoce.securesum.star.memory import StarRun, run_in_memory
 from sottovoce.securesum.star.phases import Phase
 from sottovoce.securesum.star.rounds import ServerSuite, WorkerSuite
@@ -47,12 +46,12 @@ class Parties:
         )
 
     def terms(
-        self, suite: Suite, purpose: EMTerms, threshold: int | None, bits: int, s: int
+        self, suite: Suite, purpose: Mapping[str, Any], threshold: int | None, bits: int, s: int
     ) -> StarTerms:
         """What they agree on. A set of fewer than `threshold` workers is never opened."""
         agreed = default_threshold(len(self.signing)) if threshold is None else threshold
         return StarTerms(
-            NAME, suite, purpose.as_json(), agreed, agreed, public_text(self.server),
+            NAME, suite, purpose, agreed, agreed, public_text(self.server),
             tuple(
                 Member(number, public_text(signing), _public(sealing))
                 for number, (signing, sealing) in enumerate(
@@ -76,13 +75,25 @@ class Suites(NamedTuple):
 
 
 def run_star(
-    rehearsal: Rehearsal, planner: Planner, contributors: Sequence[Contributor]
+    suite: str,
+    purpose: Mapping[str, Any],
+    planner: Planner,
+    contributors: Sequence[Contributor],
+    *,
+    threshold: int | None = None,
+    bits: int = 2048,
+    s: int = 1,
+    dropouts: Mapping[tuple[int, str], Collection[int]] | None = None,
 ) -> tuple[StarRun, Mapping[str, float]]:
-    """All rounds of a star, and the CPU seconds that setting it up took, by party."""
-    parties, suite = Parties.new(len(contributors)), Suite(rehearsal.suite)
-    terms = parties.terms(suite, rehearsal.terms, rehearsal.threshold, rehearsal.bits, rehearsal.s)
-    faults = _faults(rehearsal.dropouts, terms.size)
-    suites = _masked(parties) if suite is Suite.MASKED else _dealt(terms, parties)
+    """All rounds of a star, and the CPU seconds that setting it up took, by party.
+
+    `purpose` says what is added up, as in the terms. `bits` and `s` are of the key, if the suite
+    has one. `dropouts` are those who fall silent from a round and phase on, by number from 1.
+    """
+    parties = Parties.new(len(contributors))
+    terms = parties.terms(Suite(suite), purpose, threshold, bits, s)
+    faults = _faults(dropouts or {}, terms.size)
+    suites = _masked(parties) if terms.suite is Suite.MASKED else _dealt(terms, parties)
     done = run_in_memory(
         terms, planner, contributors, parties.signing, parties.server, suites.workers,
         suites.server, faults,
@@ -90,7 +101,9 @@ def run_star(
     return done, suites.seconds
 
 
-def _faults(dropouts: Dropouts, workers: int) -> dict[tuple[int, Phase], Collection[int]]:
+def _faults(
+    dropouts: Mapping[tuple[int, str], Collection[int]], workers: int
+) -> dict[tuple[int, Phase], Collection[int]]:
     numbers = {number for gone in dropouts.values() for number in gone}
     if not numbers <= {*range(1, workers + 1)}:
         raise UsageError(f"workers who fall silent have numbers from 1 to {workers}")
@@ -108,7 +121,8 @@ def _dealt(terms: StarTerms, parties: Parties) -> Suites:
     """The dealer makes and deals a threshold key; everybody opens and checks its share."""
     # Optional library: only this suite needs gmpy2.
     from sottovoce.securesum.star.damgard_jurik.coordinating import ThresholdServer
-    from sottovoce.securesum.star.damgard_jurik.dealing import deal, open_share, read_public
+    from sottovoce.securesum.star.damgard_jurik.dealing import deal, open_share
+    from sottovoce.securesum.star.damgard_jurik.documents import read_public
     from sottovoce.securesum.star.damgard_jurik.working import ThresholdWorker
 
     start = thread_time()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sottovoce.cli.consenting import quoted
 
 if TYPE_CHECKING:
-    from sottovoce.connection.live import LiveOffer
+    from sottovoce.connection.live.offers import LiveOffer
     from sottovoce.model import Guarantee, Unit
     from sottovoce.securesum.star.terms import KeyTerms
 

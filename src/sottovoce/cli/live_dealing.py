@@ -45,7 +45,8 @@ def deal(
     Waits until it is known who takes part. Whoever deals could decrypt everything: deal only if
     you are neither the requester nor a worker.
     """
-    from sottovoce.connection.live import LiveLine, LiveLink, LiveOffer
+    from sottovoce.connection.live.line import LiveLine, LiveLink
+    from sottovoce.connection.live.offers import LiveOffer
     from sottovoce.keyholder.dealing import check_dealer, deal_key, usual_seconds
     from sottovoce.keyholder.key_file import open_keys, read_card
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sottovoce.connection.live import LiveLine, LiveOffer, agreed_terms
-from sottovoce.connection.live.line import senseless
+from sottovoce.connection.live.agreeing import agreed_terms
+from sottovoce.connection.live.line import LiveLine, senseless
+from sottovoce.connection.live.offers import LiveOffer
 from sottovoce.errors import UsageError
 from sottovoce.model import Keyholder
 from sottovoce.securesum.committee.keyholding import KeyholderKeys

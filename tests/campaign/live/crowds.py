@@ -23,8 +23,10 @@ from sottovoce.securesum.em.contributing import contributor_of
 from sottovoce.securesum.em.modes import planner_of
 from sottovoce.securesum.em.terms import EMTerms
 from sottovoce.securesum.envelope import b64, public_text, unb64
-from sottovoce.securesum.star.damgard_jurik import ThresholdWorker, deal, open_share, read_public
-from sottovoce.securesum.star.masked import MaskedWorker
+from sottovoce.securesum.star.damgard_jurik.dealing import deal, open_share
+from sottovoce.securesum.star.damgard_jurik.documents import read_public
+from sottovoce.securesum.star.damgard_jurik.working import ThresholdWorker
+from sottovoce.securesum.star.masked.working import MaskedWorker
 from sottovoce.securesum.star.rounds import WorkerSuite
 from sottovoce.securesum.star.terms import StarTerms
 from sottovoce.securesum.star.working import WorkerSession

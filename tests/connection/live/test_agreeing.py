@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from tests.worker.live.stars import LABELS, LINK, TASKS, agreed, offer_document, offered, purpose
 
-from sottovoce.connection.live import LiveOffer, agreed_terms
+from sottovoce.connection.live.agreeing import agreed_terms
+from sottovoce.connection.live.offers import LiveOffer
 from sottovoce.errors import SealedRefused, Unreachable
 from sottovoce.model import Keyholder
 from sottovoce.securesum.em.terms import Mode

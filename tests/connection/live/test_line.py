@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 from tests.connection.speaking import Reply, Speaker, problem, speaking
 
-from sottovoce.connection.live import LiveLine, LiveLink
+from sottovoce.connection.live.line import LiveLine, LiveLink
 from sottovoce.errors import Reason, Refused, Unreachable, UsageError
 
 SECRET = "svl_" + "S" * 43

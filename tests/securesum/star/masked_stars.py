@@ -16,9 +16,10 @@ from sottovoce.securesum.envelope import Ed25519PrivateKey, b64, public_text
 from sottovoce.securesum.hpke import X25519PrivateKey
 from sottovoce.securesum.star.coordinating import CoordinatorSession, RoundRecord
 from sottovoce.securesum.star.frames import SERVER, Frame, Place, digest_of, read_frame, written
-from sottovoce.securesum.star.masked import MaskedServer, MaskedWorker
+from sottovoce.securesum.star.masked.coordinating import MaskedServer
 from sottovoce.securesum.star.masked.dealing import ROW, Kind
 from sottovoce.securesum.star.masked.pieces import COMMITMENT
+from sottovoce.securesum.star.masked.working import MaskedWorker
 from sottovoce.securesum.star.phases import Phase
 from sottovoce.securesum.star.rounds import Content, RoundStart, WorkerRound, WorkerSuite
 from sottovoce.securesum.star.terms import Member, StarTerms, Suite

@@ -14,7 +14,7 @@ from sottovoce.model.sums import OpenedSum, SumSpec
 from sottovoce.securesum.star.coordinating import CoordinatorSession
 from sottovoce.securesum.star.frames import Place
 from sottovoce.securesum.star.history import BEGINNING, extended, read_totals, totals_content
-from sottovoce.securesum.star.masked import MaskedServer
+from sottovoce.securesum.star.masked.coordinating import MaskedServer
 from sottovoce.securesum.star.phases import Phase, rank
 from sottovoce.securesum.star.rounds import RoundStart
 from sottovoce.securesum.star.sets import (

@@ -12,7 +12,7 @@ from sottovoce.errors import Reason, Refused, SealedRefused
 from sottovoce.securesum.em.contributing import PrivateContributor, contributor_of
 from sottovoce.securesum.em.modes import planner_of
 from sottovoce.securesum.star.coordinating import CoordinatorSession
-from sottovoce.securesum.star.masked import MaskedWorker
+from sottovoce.securesum.star.masked.working import MaskedWorker
 from sottovoce.securesum.star.working import WorkerSession
 from sottovoce.stores.system_randomness import SystemRandomness
 from sottovoce.worker.live.own_keys import OwnKeys

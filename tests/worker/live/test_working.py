@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.connection.live import LiveLine
+from sottovoce.connection.live.line import LiveLine
 from sottovoce.errors import BudgetExceeded, Reason, Refused, SealedRefused, UsageError
 from sottovoce.model import Unit
 from sottovoce.testing import RunningServer, running_server

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from types import ModuleType
 
 from sottovoce.errors import SealedRefused
 from sottovoce.model.canonical import canonical
 from sottovoce.securesum.envelope import unb64
 from sottovoce.securesum.hpke import X25519PrivateKey
-from sottovoce.securesum.star.masked import MaskedServer
+from sottovoce.securesum.star.masked.coordinating import MaskedServer
 from sottovoce.securesum.star.rounds import ServerSuite
 from sottovoce.securesum.star.terms import StarTerms, Suite
 
@@ -48,21 +47,17 @@ def check_deal(terms: StarTerms, deal: bytes, secret: bytes) -> None:
 def check_suite(suite: Suite) -> None:
     """Refuse a suite that this server has no library for."""
     if suite is Suite.DAMGARD_JURIK:
-        _damgard_jurik()
+        # Here and below, since its arithmetic needs a library that other sessions do not.
+        from sottovoce.securesum.star.damgard_jurik.coordinating import ThresholdServer  # noqa: F401
 
 
 def _threshold_server(terms: StarTerms, deal: bytes, secret: bytes) -> ServerSuite:
-    suite, document, holder = _damgard_jurik(), json.loads(deal), terms.size + 1
-    public = suite.read_public(terms, document["public"].encode("utf-8"))
+    from sottovoce.securesum.star.damgard_jurik.coordinating import ThresholdServer
+    from sottovoce.securesum.star.damgard_jurik.dealing import open_share
+    from sottovoce.securesum.star.damgard_jurik.documents import read_public
+
+    document, holder = json.loads(deal), terms.size + 1
+    public = read_public(terms, document["public"].encode("utf-8"))
     sealing = X25519PrivateKey.from_private_bytes(secret)
     sealed = unb64(document["shares"][-1]) or b""
-    share = suite.open_share(terms, public, holder, sealing, sealed)
-    server: ServerSuite = suite.ThresholdServer(public, share)
-    return server
-
-
-def _damgard_jurik() -> ModuleType:
-    # Here, since its arithmetic needs a library that other sessions do not.
-    from sottovoce.securesum.star import damgard_jurik
-
-    return damgard_jurik
+    return ThresholdServer(public, open_share(terms, public, holder, sealing, sealed))

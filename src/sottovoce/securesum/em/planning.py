@@ -27,6 +27,7 @@ from sottovoce.inference.private_em.posteriors import (
 from sottovoce.model import Domain, FloatArray, Provenance, Result
 from sottovoce.model.sums import Integers, OpenedSum, SumSpec
 from sottovoce.securesum.codec import FixedPoint
+from sottovoce.securesum.em.slots import check_opened
 from sottovoce.securesum.em.terms import EMTerms, Mode
 from sottovoce.version import __version__
 
@@ -34,7 +35,6 @@ __all__ = [
     "USUAL",
     "EMPlanner",
     "EMState",
-    "check_opened",
     "codec_of",
     "exact_terms",
     "result_of",
@@ -183,14 +183,6 @@ def result_of(terms: EMTerms, state: EMState, domain: Domain | None = None) -> R
         confidence=state.posterior[np.arange(len(truths)), truths],
         posterior=state.posterior, prior=state.prior,
     )  # fmt: skip
-
-
-def check_opened(spec: SumSpec, opened: OpenedSum) -> None:
-    """Refuse totals that are not what these workers can add up to."""
-    if opened.totals.shape != (spec.values,):
-        raise UsageError(f"a round has {spec.values:,} totals, not {opened.totals.size:,}")
-    if ((opened.totals < 0) | (opened.totals > opened.workers * spec.greatest)).any():
-        raise UsageError(f"a total is not what {opened.workers:,} workers can add up to")
 
 
 def _same(one: OpenedSum, other: OpenedSum) -> bool:

@@ -16,10 +16,9 @@ from sottovoce.mechanisms.laws.polya import Polya
 from sottovoce.model import FloatArray, Unit
 from sottovoce.model.sums import Integers, OpenedSum, SumSpec
 from sottovoce.seams import Randomness
-from sottovoce.securesum.em.planning import check_opened
 from sottovoce.securesum.em.terms import EMTerms, Law, NoiseTerms
 
-__all__ = ["TAIL", "Slots"]
+__all__ = ["TAIL", "Slots", "check_opened"]
 
 TAIL = 1e-100
 """The chance that a share of noise in one slot lies beyond its reach, at most."""
@@ -131,6 +130,14 @@ class Slots:
 
     def _offset(self, number: int) -> int:
         return self.unit(number) + self.reach(number)
+
+
+def check_opened(spec: SumSpec, opened: OpenedSum) -> None:
+    """Refuse totals that are not what these workers can add up to."""
+    if opened.totals.shape != (spec.values,):
+        raise UsageError(f"a round has {spec.values:,} totals, not {opened.totals.size:,}")
+    if ((opened.totals < 0) | (opened.totals > opened.workers * spec.greatest)).any():
+        raise UsageError(f"a total is not what {opened.workers:,} workers can add up to")
 
 
 def _counted(labels: int, tasks: int, scale: int, answers: int, unit: Unit) -> Moves:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sottovoce.connection.live import LiveOffer
+from sottovoce.connection.live.offers import LiveOffer
 from sottovoce.model import Guarantee, Unit
 from sottovoce.model.canonical import canonical
 from sottovoce.model.sums import Contributor, Integers, OpenedSum

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
-from sottovoce.connection.live import LiveOffer
+from sottovoce.connection.live.offers import LiveOffer
 from sottovoce.errors import SealedRefused
 from sottovoce.model import Guarantee, Unit
 from sottovoce.securesum.em.calibrating import calibrated

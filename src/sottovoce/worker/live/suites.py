@@ -20,7 +20,8 @@ def suite_of(terms: StarTerms, number: int, keys: OwnKeys, deal: Any) -> WorkerS
     if terms.suite is Suite.MASKED:
         return MaskedWorker(keys.sealing)
     # It needs gmpy2, which the other suite does not.
-    from sottovoce.securesum.star.damgard_jurik.dealing import open_share, read_public
+    from sottovoce.securesum.star.damgard_jurik.dealing import open_share
+    from sottovoce.securesum.star.damgard_jurik.documents import read_public
     from sottovoce.securesum.star.damgard_jurik.working import ThresholdWorker
 
     document, sealed = _dealt(deal)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Self
 
-from sottovoce.connection.live import GATHERING, LiveLine, LiveLink, LiveOffer, agreed_terms
-from sottovoce.connection.live.line import senseless
+from sottovoce.connection.live.agreeing import agreed_terms
+from sottovoce.connection.live.line import LiveLine, LiveLink, senseless
+from sottovoce.connection.live.offers import GATHERING, LiveOffer
 from sottovoce.errors import UsageError
 from sottovoce.model.sums import Contributor
 from sottovoce.securesum.em.contributing import PrivateContributor, contributor_of

@@ -15,16 +15,11 @@ from sottovoce.model.sums import Integers, OpenedSum, SumSpec
 from sottovoce.securesum.envelope import Ed25519PrivateKey, b64, public_text
 from sottovoce.securesum.hpke import X25519PrivateKey
 from sottovoce.securesum.star.coordinating import CoordinatorSession, RoundRecord
-from sottovoce.securesum.star.damgard_jurik import (
-    Deal,
-    KeyShare,
-    PublicKey,
-    ThresholdServer,
-    ThresholdWorker,
-    deal,
-    open_share,
-    read_public,
-)
+from sottovoce.securesum.star.damgard_jurik.coordinating import ThresholdServer
+from sottovoce.securesum.star.damgard_jurik.dealing import Deal, deal, open_share
+from sottovoce.securesum.star.damgard_jurik.documents import read_public
+from sottovoce.securesum.star.damgard_jurik.keys import KeyShare, PublicKey
+from sottovoce.securesum.star.damgard_jurik.working import ThresholdWorker
 from sottovoce.securesum.star.frames import SERVER, Frame, Place, written
 from sottovoce.securesum.star.phases import Phase
 from sottovoce.securesum.star.rounds import Content, RoundStart, WorkerRound, WorkerSuite

@@ -25,9 +25,10 @@ from sottovoce.securesum.envelope import (
     unb64,
 )
 from sottovoce.securesum.hpke import seal
-from sottovoce.securesum.star.damgard_jurik import dealing, open_share, read_public
-from sottovoce.securesum.star.damgard_jurik.dealing import deal
+from sottovoce.securesum.star.damgard_jurik import dealing
+from sottovoce.securesum.star.damgard_jurik.dealing import deal, open_share
 from sottovoce.securesum.star.damgard_jurik.decrypting import holds_share
+from sottovoce.securesum.star.damgard_jurik.documents import read_public
 from sottovoce.securesum.star.damgard_jurik.integers import bytes_of, integer_of
 from sottovoce.securesum.star.terms import Suite
 

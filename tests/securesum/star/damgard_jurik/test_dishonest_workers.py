@@ -16,14 +16,18 @@ from tests.securesum.star.damgard_jurik.stars import (
 
 from sottovoce.errors import SealedRefused
 from sottovoce.model.sums import Integers
-from sottovoce.securesum.star.damgard_jurik import ThresholdWorker
 from sottovoce.securesum.star.damgard_jurik.blinding import Blind, Blinds
 from sottovoce.securesum.star.damgard_jurik.combining import lagrange
 from sottovoce.securesum.star.damgard_jurik.contributions import read_units, units_content
 from sottovoce.securesum.star.damgard_jurik.encrypting import power_of_generator
 from sottovoce.securesum.star.damgard_jurik.integers import invert, mpz, unit_below
 from sottovoce.securesum.star.damgard_jurik.knowing import announce
-from sottovoce.securesum.star.damgard_jurik.working import Sealed, _Round, seal_values
+from sottovoce.securesum.star.damgard_jurik.working import (
+    Sealed,
+    ThresholdWorker,
+    _Round,
+    seal_values,
+)
 from sottovoce.securesum.star.phases import Phase
 from sottovoce.securesum.star.rounds import Content, RoundStart
 

@@ -19,8 +19,9 @@ from tests.securesum.star.damgard_jurik.stars import (
 
 from sottovoce.errors import UsageError
 from sottovoce.securesum.star.coordinating import CoordinatorSession
-from sottovoce.securesum.star.damgard_jurik import KeyShare, ThresholdServer, ThresholdWorker
-from sottovoce.securesum.star.damgard_jurik.coordinating import _rotated
+from sottovoce.securesum.star.damgard_jurik.coordinating import ThresholdServer, _rotated
+from sottovoce.securesum.star.damgard_jurik.keys import KeyShare
+from sottovoce.securesum.star.damgard_jurik.working import ThresholdWorker
 from sottovoce.securesum.star.memory import run_in_memory
 from sottovoce.securesum.star.phases import Phase
 from sottovoce.securesum.star.working import WorkerSession

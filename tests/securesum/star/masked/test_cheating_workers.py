@@ -25,8 +25,9 @@ from sottovoce.securesum.envelope import b64
 from sottovoce.securesum.field import P
 from sottovoce.securesum.star.coordinating import CoordinatorSession
 from sottovoce.securesum.star.frames import written
-from sottovoce.securesum.star.masked import MaskedServer, dealing
+from sottovoce.securesum.star.masked import dealing
 from sottovoce.securesum.star.masked.ciphers import TAG
+from sottovoce.securesum.star.masked.coordinating import MaskedServer
 from sottovoce.securesum.star.masked.dealing import ROW, Kind, piece_of
 from sottovoce.securesum.star.masked.pieces import PIECE, commitment, dealt
 from sottovoce.securesum.star.memory import StarRun, run_in_memory

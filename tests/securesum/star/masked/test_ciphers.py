@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sottovoce.securesum.star.masked.ciphers import TAG, Masks, derived, sealed, tagged, unsealed
+from sottovoce.securesum.star.masked.ciphers import TAG, derived, sealed, tagged, unsealed
 from sottovoce.securesum.star.masked.keys import Pair
+from sottovoce.securesum.star.masked.masking import Masks
 
 # RFC 7748, section 5.2, and both directions of the agreement in section 6.1: scalar, u, result.
 X25519 = [

@@ -12,7 +12,7 @@ from tests.securesum.star.masked_stars import COORDINATOR, Fixed, Same, Star, ke
 
 from sottovoce.errors import UsageError
 from sottovoce.model.sums import SumSpec
-from sottovoce.securesum.star.masked import MaskedServer
+from sottovoce.securesum.star.masked.coordinating import MaskedServer
 from sottovoce.securesum.star.masked.order import ORDER
 from sottovoce.securesum.star.memory import StarRun, run_in_memory
 from sottovoce.securesum.star.phases import Phase

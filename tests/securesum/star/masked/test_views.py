@@ -15,8 +15,7 @@ import pytest
 from scipy import stats
 
 from sottovoce.model.sums import Integers
-from sottovoce.securesum.star.masked.ciphers import Masks, Words
-from sottovoce.securesum.star.masked.masking import masked, words
+from sottovoce.securesum.star.masked.masking import Masks, Words, masked, words
 
 VIEWS, VALUES = 1000, 40
 LOW, HIGH = np.zeros(VALUES, np.int64), np.full(VALUES, 2**62, np.int64)

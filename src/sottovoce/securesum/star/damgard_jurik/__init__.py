@@ -8,19 +8,3 @@ decrypt the products together. So θ - 1 workers in league with the server can d
 Nobody proves that its values are in range. A total that cannot be is seen and not opened further;
 which worker made it so cannot be told.
 """
-
-from sottovoce.securesum.star.damgard_jurik.coordinating import ThresholdServer
-from sottovoce.securesum.star.damgard_jurik.dealing import Deal, deal, open_share, read_public
-from sottovoce.securesum.star.damgard_jurik.keys import KeyShare, PublicKey
-from sottovoce.securesum.star.damgard_jurik.working import ThresholdWorker
-
-__all__ = [
-    "Deal",
-    "KeyShare",
-    "PublicKey",
-    "ThresholdServer",
-    "ThresholdWorker",
-    "deal",
-    "open_share",
-    "read_public",
-]

@@ -22,14 +22,13 @@ from sottovoce.securesum.star.damgard_jurik.documents import (
     THE_DEALER,
     key_terms,
     public_document,
-    read_public,
 )
 from sottovoce.securesum.star.damgard_jurik.generating import generate
 from sottovoce.securesum.star.damgard_jurik.integers import bytes_of, integer_of
 from sottovoce.securesum.star.damgard_jurik.keys import KeyShare, PublicKey
 from sottovoce.securesum.star.terms import StarTerms
 
-__all__ = ["Deal", "deal", "open_share", "read_public"]
+__all__ = ["Deal", "deal", "open_share"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,3 @@ mask key of those who fell silent: never both of one worker, or its contribution
 A server and c < threshold workers in league learn the sum of the workers who are not in league
 with them, and nothing else, as long as 2 · threshold > J + c (`sets`).
 """
-
-from sottovoce.securesum.star.masked.coordinating import MaskedServer
-from sottovoce.securesum.star.masked.working import MaskedWorker
-
-__all__ = ["MaskedServer", "MaskedWorker"]

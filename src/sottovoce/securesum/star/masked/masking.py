@@ -11,15 +11,43 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 import numpy as np
+import numpy.typing as npt
 
-from sottovoce.errors import SealedAborted, UsageError
+from sottovoce.errors import NotInstalled, SealedAborted, UsageError
 from sottovoce.model.sums import Integers, SumSpec
-from sottovoce.securesum.star.masked.ciphers import Masks, Words
 
-__all__ = ["check_fits", "checked_totals", "masked", "unmasked", "width", "words"]
+try:
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+except ImportError:
+    raise NotInstalled("cryptography", purpose="masking sums", extra="secure") from None
 
-_WORD = 8
+__all__ = ["Masks", "Words", "check_fits", "checked_totals", "masked", "unmasked", "width", "words"]
+
+Words = npt.NDArray[np.uint64]
+"""Integers modulo 2⁶⁴."""
+
+_BLOCK, _WORD = 16, 8
+_ZERO = bytes(_BLOCK)
 _HALF = 1 << 63
+
+
+class Masks:
+    """Masks of so many words each, one after another in the same memory."""
+
+    def __init__(self, count: int) -> None:
+        self._zeros = bytes(_WORD * count)
+        self._stream = bytearray(len(self._zeros) + _BLOCK - 1)  # as `update_into` asks for
+        self._words = np.frombuffer(self._stream, "<u8", count)
+
+    def of(self, key: bytes, counter: bytes = _ZERO) -> Words:
+        """Words that are uniform modulo 2⁶⁴ to whoever lacks the key; the next takes their place.
+
+        AES-256-CTR (NIST SP 800-38A, 6.5) from counter 0: a key is derived for one mask. All 64
+        bits of a word are drawn, so that x + mask is uniform too, whatever x is.
+        """
+        encryptor = Cipher(algorithms.AES(key), modes.CTR(counter)).encryptor()
+        encryptor.update_into(self._zeros, self._stream)
+        return self._words.astype(np.uint64, copy=False)
 
 
 def check_fits(spec: SumSpec, workers: int) -> None:
