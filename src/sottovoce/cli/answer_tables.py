@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,15 +14,14 @@ if TYPE_CHECKING:
     from sottovoce.stores.answers import Answers
     from sottovoce.stores.coding import Coded
     from sottovoce.stores.opening import Table
-    from sottovoce.worker.live.answers import LiveAnswers
 
-__all__ = ["read_answers", "read_live_answers"]
+__all__ = ["read_answers", "sound_rows"]
 
 
 def read_answers(path: Path, domain: Domain) -> dict[str, Label]:
     """The answers in a table with the columns task and answer: CSV, TSV, JSONL or Parquet."""
     given: dict[str, Label] = {}
-    with _sound_rows(path, domain) as (table, task, answer):
+    with sound_rows(path, domain) as (table, task, answer):
         for place, (code, value) in enumerate(zip(task.codes, answer.values, strict=True)):
             name = str(task.names[code])
             if name in given:
@@ -35,33 +34,8 @@ def read_answers(path: Path, domain: Domain) -> dict[str, Label]:
     return given
 
 
-def read_live_answers(path: Path, tasks: Sequence[str], labels: Sequence[str]) -> LiveAnswers:
-    """One worker's answers to some of these tasks, each of which is answered once."""
-    import numpy as np
-
-    from sottovoce.model import Domain
-    from sottovoce.worker.live.answers import LiveAnswers
-
-    places = {name: place for place, name in enumerate(tasks)}
-    with _sound_rows(path, Domain.categorical(labels)) as (table, task, answer):
-        known = [places.get(str(name), -1) for name in task.names]
-        codes = np.array(known, np.int64)[task.codes]
-        seen: set[int] = set()
-        for place, code in enumerate(codes.tolist()):
-            if code < 0:
-                fault = f"this is none of the {len(tasks):,} tasks that are asked: take it out"
-            elif code in seen:
-                fault = "this task is answered twice: keep one row"
-            else:
-                seen.add(code)
-                continue
-            row, column = table.row_of(place), table.columns["task"]
-            raise DataError(fault, file=table.name, row=row, column=column)
-        return LiveAnswers(codes, answer.values.astype(np.int64))
-
-
 @contextmanager
-def _sound_rows(path: Path, domain: Domain) -> Iterator[tuple[Table, Coded, Answers]]:
+def sound_rows(path: Path, domain: Domain) -> Iterator[tuple[Table, Coded, Answers]]:
     """The rows of a table of answers, none of which is faulty."""
     from sottovoce.stores.answers import answers_of
     from sottovoce.stores.coding import fault_of, names_of

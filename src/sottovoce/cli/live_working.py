@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sottovoce.cli import screen
-from sottovoce.cli.answer_tables import read_live_answers
+from sottovoce.cli.answer_tables import sound_rows
 from sottovoce.cli.budgets import ledger_in, parsed_limits
 from sottovoce.cli.live_consent import worker_lines
 from sottovoce.cli.options import JsonOption
 from sottovoce.cli.questioning import Ended, agreed, read_line
-from sottovoce.errors import UsageError
+from sottovoce.errors import DataError, UsageError
 
 if TYPE_CHECKING:
+    from sottovoce.worker.live.answers import LiveAnswers
     from sottovoce.worker.live.outcome import LiveOutcome
 
 __all__ = ["worker"]
@@ -101,6 +103,31 @@ def worker(
         _tell(outcome)
     if not outcome.is_done:
         raise typer.Exit(FAILED)
+
+
+def read_live_answers(path: Path, tasks: Sequence[str], labels: Sequence[str]) -> LiveAnswers:
+    """One worker's answers to some of these tasks, each of which is answered once."""
+    import numpy as np
+
+    from sottovoce.model import Domain
+    from sottovoce.worker.live.answers import LiveAnswers
+
+    places = {name: place for place, name in enumerate(tasks)}
+    with sound_rows(path, Domain.categorical(labels)) as (table, task, answer):
+        known = [places.get(str(name), -1) for name in task.names]
+        codes = np.array(known, np.int64)[task.codes]
+        seen: set[int] = set()
+        for place, code in enumerate(codes.tolist()):
+            if code < 0:
+                fault = f"this is none of the {len(tasks):,} tasks that are asked: take it out"
+            elif code in seen:
+                fault = "this task is answered twice: keep one row"
+            else:
+                seen.add(code)
+                continue
+            row, column = table.row_of(place), table.columns["task"]
+            raise DataError(fault, file=table.name, row=row, column=column)
+        return LiveAnswers(codes, answer.values.astype(np.int64))
 
 
 def _asked() -> bool:

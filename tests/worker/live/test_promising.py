@@ -81,7 +81,7 @@ def test_a_delta_that_nobody_would_ever_see_is_not_booked() -> None:
     promise = promise_of(offer, len(answers))
     assert promise is not None
     assert 0 < promise[Unit.WORKER].delta < 1e-20
-    spending = spending_of(offer, answers, promise)
+    spending = spending_of(offer, answers.tasks, promise)
     assert spending.guarantee(3, Unit.WORKER).delta == 0
     assert spending.tasks == ("t0", "t1", "t2")
 
@@ -90,5 +90,5 @@ def test_a_delta_that_was_asked_for_is_booked() -> None:
     offer, answers = offered(**noised(2.0, 1e-6, 2)), some_answers(0)
     promise = promise_of(offer, len(answers))
     assert promise is not None
-    spending = spending_of(offer, answers, promise)
+    spending = spending_of(offer, answers.tasks, promise)
     assert spending.guarantee(3, Unit.WORKER).delta == pytest.approx(1e-6, rel=1e-3)

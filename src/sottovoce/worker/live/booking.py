@@ -12,7 +12,6 @@ from sottovoce.model.sums import Contributor, Integers, OpenedSum
 from sottovoce.securesum.envelope import sha256_hex
 from sottovoce.worker.book import Spending
 from sottovoce.worker.ledger import Ledger
-from sottovoce.worker.live.answers import LiveAnswers
 from sottovoce.worker.live.promising import Promise
 
 __all__ = ["Booked", "spending_of"]
@@ -35,15 +34,18 @@ class Booked:
         return self._contributor.values(opened)
 
 
-def spending_of(offer: LiveOffer, answers: LiveAnswers, promise: Promise) -> Spending:
-    """What taking part with these answers spends. A worker takes part in a session once."""
-    tasks = tuple(offer.tasks[task] for task in answers.tasks)
+def spending_of(offer: LiveOffer, tasks: Integers, promise: Promise) -> Spending:
+    """What taking part with answers to these tasks spends. A worker takes part in a session once.
+
+    Tasks are by their place in the offer, each once.
+    """
+    named = tuple(offer.tasks[task] for task in tasks)
 
     def guarantee(answers: int, unit: Unit) -> Guarantee:
         held = promise[unit]
         return replace(held, delta=0.0) if held.delta < NEGLIGIBLE else held
 
-    return Spending("you", offer.requester, _named(offer), MECHANISM, tasks, guarantee, whole=True)
+    return Spending("you", offer.requester, _named(offer), MECHANISM, named, guarantee, whole=True)
 
 
 def _named(offer: LiveOffer) -> str:

@@ -87,7 +87,7 @@ class LiveWorker:
         if not len(answers):
             raise UsageError("there is nothing to add: give at least one answer")
         if (promise := self.promise(answers)) is not None:
-            self._booking().check(spending_of(self.offer, answers, promise))
+            self._booking().check(spending_of(self.offer, answers.tasks, promise))
 
     def run(self, answers: LiveAnswers) -> LiveOutcome:
         """Join, and take part until the end."""
@@ -120,7 +120,9 @@ class LiveWorker:
         booked: Contributor = contributor
         if (promise := self.promise(answers)) is not None:
             held = check_promise(purpose, terms.size, promise, len(answers))
-            booked = Booked(contributor, self._booking(), spending_of(self.offer, answers, held))
+            booked = Booked(
+                contributor, self._booking(), spending_of(self.offer, answers.tasks, held)
+            )
         session = WorkerSession(terms, number, keys.signing, planner_of(purpose), booked, suite)
         return session, contributor
 
