@@ -34,7 +34,7 @@ def running(database: Database, calendar: Calendar | None = None) -> Iterator[Se
     """A service whose writer ends with the block; the database is its owner's."""
     service = Service.on(database, today=calendar or Calendar())
     yield service
-    service.live.close()
+    service.parts.close()
     service.forecaster.close()
     service.writer.close()
 

@@ -2,12 +2,17 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
+from fastapi import APIRouter
 
-from sottovoce.web.app import build_app
+from sottovoce.campaign.service import Service
+from sottovoce.stores.database import upgrade
+from sottovoce.web.app import Feature, build_app
 from sottovoce.web.settings import Settings
 
 
@@ -77,3 +82,51 @@ def test_no_redirect_repeats_the_host_that_was_sent() -> None:
     answer = _get("", "/api/v1/campaigns/", Host="evil.example")
     assert answer.status_code == 404
     assert "evil" not in answer.text
+
+
+def test_a_server_without_features_knows_nothing_of_live_sessions() -> None:
+    settings = Settings(Path("unused"))
+    paths = build_app(settings, features=()).openapi()["paths"]
+    everything = build_app(settings).openapi()["paths"]
+    assert {path for path in everything if path not in paths} == {
+        path for path in everything if path.startswith("/api/v1/live")
+    }
+
+
+def test_a_feature_brings_routes_pages_and_a_job_that_ends_with_the_server(tmp_path: Path) -> None:
+    settings, said = Settings(tmp_path), list[str]()
+    database = settings.database()
+    upgrade(database)
+    database.close()
+    api, pages = APIRouter(), APIRouter(include_in_schema=False)
+
+    @api.get("/echo")
+    async def echo() -> str:
+        """Say something."""
+        return "echo"
+
+    @pages.get("/hall")
+    async def hall() -> str:
+        return "hall"
+
+    @contextmanager
+    def job(service: Service) -> Iterator[None]:
+        assert service.database.file is not None
+        said.append(f"begun on {service.database.file.name}")
+        yield
+        said.append("ended")
+
+    app = build_app(settings, features=[Feature([api], [pages], [job])])
+
+    async def ask() -> list[str]:
+        transport = httpx.ASGITransport(app)
+        async with (
+            app.router.lifespan_context(app),
+            httpx.AsyncClient(transport=transport, base_url="http://inside") as client,
+        ):
+            said.append("asked")
+            return [(await client.get(path)).json() for path in ("/api/v1/echo", "/hall")]
+
+    assert asyncio.run(ask()) == ["echo", "hall"]
+    assert said == ["begun on sottovoce.db", "asked", "ended"]
+    assert "/api/v1/echo" in app.openapi()["paths"]

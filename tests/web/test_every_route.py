@@ -13,6 +13,7 @@ from tests.web.arena import Arena, bearer, new, problem
 from sottovoce.campaign.access import make_setup, make_token, token_id
 from sottovoce.errors import Reason
 from sottovoce.web.app import API, build_app
+from sottovoce.web.live_feature import FEATURE
 from sottovoce.web.problems import STATUS
 from sottovoce.web.reference import NEEDED, SCHEMES
 from sottovoce.web.routes import health
@@ -111,8 +112,8 @@ def test_every_scheme_has_words() -> None:
 def test_every_route_but_pages_is_described() -> None:
     described = {
         f"{method} /api/v1{route.path}"
-        for module in API
-        for route in module.router.routes
+        for router in (*(module.router for module in API), *FEATURE.api)
+        for route in router.routes
         if isinstance(route, Route)
         for method in route.methods or ()
     }

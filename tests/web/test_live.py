@@ -13,8 +13,9 @@ import pytest
 from tests.campaign.live.crowds import ANSWERS, ASKED, Clock, OverHttp, Worker, begin, go_on
 from tests.web.requesting import PUBLIC, Served, refused, served
 
-from sottovoce.campaign.live.desks import LiveDesks
+from sottovoce.campaign.live.desks import LiveDesks, desks_of
 from sottovoce.campaign.live.lifecycle import tending
+from sottovoce.campaign.service import Parts
 from sottovoce.securesum.envelope import public_text
 from sottovoce.stores.database import Database, upgrade
 from sottovoce.stores.database.live import the_session
@@ -47,8 +48,8 @@ def clock() -> Clock:
 def server(database: Database, clock: Clock) -> Iterator[Served]:
     """A server for whose live sessions it is as late as the clock says."""
     with served(database) as made:
-        made.service.live.close()
-        object.__setattr__(made.service, "live", LiveDesks(clock))
+        made.service.parts.close()
+        object.__setattr__(made.service, "parts", Parts(LiveDesks(clock)))
         yield made
 
 
@@ -161,9 +162,9 @@ def test_nobody_has_to_ask_for_a_phase_to_end(server: Served, clock: Clock) -> N
 def test_a_new_server_takes_up_what_ran_before(server: Served, clock: Clock) -> None:
     session = Session(server)
     begin(session.workers)
-    object.__setattr__(server.service, "live", LiveDesks(clock))
+    object.__setattr__(server.service, "parts", Parts(LiveDesks(clock)))
     with tending(server.service, look_every=0.01):
-        while server.service.live.desk(session.id).replica is None:
+        while desks_of(server.service).desk(session.id).replica is None:
             time.sleep(0.01)
         clock.now += 60
         while _state(server, session.id) == "running":

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from typing import TypeVar
+from typing import Protocol, TypeVar, cast
 
 from sqlalchemy import Connection
 
 from sottovoce.campaign.forecasting import Forecaster
-from sottovoce.campaign.live.desks import LiveDesks
 from sottovoce.campaign.receiving import Reception
 from sottovoce.campaign.rehearsals import Rehearsals
 from sottovoce.campaign.rejections import Rejections
@@ -20,9 +20,39 @@ from sottovoce.campaign.shelf import Shelf
 from sottovoce.campaign.slots import Slots
 from sottovoce.stores.database import Database, Writer
 
-__all__ = ["Service"]
+__all__ = ["Part", "Parts", "Service"]
 
 T = TypeVar("T")
+
+
+class Part(Protocol):
+    """What a feature keeps in memory while the service runs."""
+
+    def close(self) -> None:
+        """Do what waits, and end."""
+
+
+P = TypeVar("P", bound=Part)
+
+
+class Parts:
+    """The parts of features that the service knows nothing of, one of each class."""
+
+    def __init__(self, *made: Part) -> None:
+        self._made: dict[type[Part], Part] = {type(each): each for each in made}
+        self._lock = threading.Lock()
+
+    def of(self, kind: type[P]) -> P:
+        """The part of this class, which is made when it is first asked for."""
+        with self._lock:
+            if kind not in self._made:
+                self._made[kind] = kind()
+            return cast(P, self._made[kind])
+
+    def close(self) -> None:
+        """Close them all."""
+        for each in list(self._made.values()):
+            each.close()
 
 
 def _today() -> date:
@@ -43,7 +73,7 @@ class Service:
     rehearsals: Rehearsals = field(default_factory=Rehearsals)
     forecaster: Forecaster = field(default_factory=Forecaster)
     attendance: Attendance = field(default_factory=Attendance)
-    live: LiveDesks = field(default_factory=LiveDesks)
+    parts: Parts = field(default_factory=Parts)
 
     @classmethod
     def on(cls, database: Database, *, today: Callable[[], date] = _today) -> Service:
@@ -58,7 +88,7 @@ class Service:
 
     def close(self) -> None:
         """Write what waits, end what is simulated, and let go of the database."""
-        self.live.close()
+        self.parts.close()
         self.forecaster.close()
         self.rehearsals.close()
         self.writer.close()

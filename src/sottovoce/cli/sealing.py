@@ -31,6 +31,7 @@ from sottovoce.cli.options import (
 )
 from sottovoce.cli.recovering import attack
 from sottovoce.errors import UsageError
+from sottovoce.hooks import filled
 
 if TYPE_CHECKING:
     from sottovoce.api.sealing import SealedRun
@@ -205,8 +206,7 @@ def simulate(
     known = gold or (answers if answers.startswith("dataset:") else None)
     scored = _Scoring(known, pairs(gold_columns, "--gold-columns"))
     if private:
-        from sottovoce.cli import private_em
-
+        private_em = filled("sealed.simulate")
         run = private_em.run(
             table, suite=suite.value, mode=mode.value, epsilon=epsilon, delta=delta,
             weighted_rounds=weighted_rounds.asked, scale=scale, rounds=rounds,

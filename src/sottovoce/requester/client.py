@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from sottovoce.connection import Connection
 from sottovoce.errors import Reason, Refused
+from sottovoce.hooks import filled
 from sottovoce.model import Credential, Domain, Policy, Result, check_credential
 from sottovoce.model.campaign import CAMPAIGN_ID
 from sottovoce.requester.drafts import (
@@ -20,7 +21,6 @@ from sottovoce.requester.drafts import (
     terms_document,
 )
 from sottovoce.requester.exports import download
-from sottovoce.requester.live import LiveSessions
 from sottovoce.requester.overviews import ForecastView, MethodsView, OverviewView
 from sottovoce.requester.pages import all_pages, whole_result
 from sottovoce.requester.setup import PAUSE, RETRIES, token_from_setup
@@ -41,6 +41,7 @@ from sottovoce.requester.views import (
 
 if TYPE_CHECKING:
     from sottovoce.mechanisms.targets import Target
+    from sottovoce.requester.live import LiveSessions
 
 __all__ = ["Order", "Requester"]
 
@@ -84,7 +85,8 @@ class Requester:
     @property
     def live(self) -> LiveSessions:
         """Live sessions, in which workers who are all there add up sums."""
-        return LiveSessions(self._connection)
+        sessions: LiveSessions = filled("requester.live").LiveSessions(self._connection)
+        return sessions
 
     @property
     def address(self) -> str:

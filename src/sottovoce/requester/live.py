@@ -11,7 +11,7 @@ from sottovoce.model import Domain, Result
 from sottovoce.model.campaign import CAMPAIGN_ID
 from sottovoce.model.keyholder import Keyholder
 from sottovoce.requester.drafts import TaskRows, task_documents
-from sottovoce.requester.pages import all_pages, live_result
+from sottovoce.requester.pages import all_pages, result_of_rows
 
 __all__ = ["AskedSession", "LiveLinks", "LiveResultView", "LiveSessions", "LiveTruthView",
            "LiveTruthsView", "LiveView"]  # fmt: skip
@@ -181,7 +181,8 @@ class LiveSessions:
         """All truths of a session that is done, as `sottovoce.infer` returns them."""
         summary = self.results_page(session, limit=1)["summary"]
         domain = Domain.categorical(self.show(session)["labels"])
-        return live_result(domain, summary, list(self.truths(session)))
+        # Its server knows nothing of single workers.
+        return result_of_rows(domain, summary, list(self.truths(session)), [])
 
     def truths(self, session: str) -> Iterator[LiveTruthView]:
         """Every truth of a session that is done, page by page as it is asked for."""

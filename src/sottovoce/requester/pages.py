@@ -11,7 +11,7 @@ from sottovoce.connection import Connection
 from sottovoce.errors import DataError, Unreachable
 from sottovoce.model import Codes, Domain, FloatArray, Names, Policy, Provenance, Result, label_text
 
-__all__ = ["all_pages", "live_result", "whole_result"]
+__all__ = ["all_pages", "result_of_rows", "whole_result"]
 
 PAGE = 10_000
 """Rows that are fetched at once."""
@@ -55,22 +55,6 @@ def whole_result(
     raise Unreachable(connection.address, reason="its results change faster than they can be read")
 
 
-def live_result(domain: Domain, summary: Mapping[str, Any], truths: list[Any]) -> Result:
-    """The result of a live session, whose server knows nothing of single workers."""
-    return Result(
-        tasks=_texts(row["task"] for row in truths),
-        workers=_texts(()),
-        domain=domain,
-        truths=_coded(domain, [row["truth"] for row in truths]),
-        weights=_floats(()),
-        answers=np.array([row["answers"] for row in truths], dtype=np.int64),
-        rounds=summary["rounds"],
-        converged=summary["converged"],
-        provenance=Provenance(summary["method"], version=summary["version"]),
-        confidence=_numbers(truths, "confidence"),
-    )
-
-
 def _result(
     policy: Policy,
     summary: Mapping[str, Any] | None,
@@ -83,23 +67,31 @@ def _result(
     if summary is None or not known:
         problem = summary and summary["problem"]
         raise DataError(problem or "nothing is inferred yet: reports have to come in first")
+    return result_of_rows(
+        policy.domain, summary, known, workers, policy_hash=policy.hash, simulated=simulated
+    )
+
+
+def result_of_rows(
+    domain: Domain,
+    summary: Mapping[str, Any],
+    truths: list[Any],
+    workers: list[Any],
+    **provenance: Any,
+) -> Result:
+    """The result that rows of truths and workers make up, with what its summary says."""
     return Result(
-        tasks=_texts(row["task"] for row in known),
+        tasks=_texts(row["task"] for row in truths),
         workers=_texts(row["worker"] for row in workers),
-        domain=policy.domain,
-        truths=_coded(policy.domain, [row["truth"] for row in known]),
+        domain=domain,
+        truths=_coded(domain, [row["truth"] for row in truths]),
         weights=_floats(row["weight"] for row in workers),
-        answers=np.array([row["answers"] for row in known], dtype=np.int64),
+        answers=np.array([row["answers"] for row in truths], dtype=np.int64),
         rounds=summary["rounds"],
         converged=summary["converged"],
-        provenance=Provenance(
-            summary["method"],
-            version=summary["version"],
-            policy_hash=policy.hash,
-            simulated=simulated,
-        ),
-        confidence=_numbers(known, "confidence"),
-        standard_error=_numbers(known, "standard_error"),
+        provenance=Provenance(summary["method"], version=summary["version"], **provenance),
+        confidence=_numbers(truths, "confidence"),
+        standard_error=_numbers(truths, "standard_error"),
     )
 
 

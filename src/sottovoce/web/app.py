@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
-from contextlib import ExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,11 @@ from starlette.staticfiles import StaticFiles
 
 from sottovoce.campaign.inferring import inferring
 from sottovoce.campaign.lifecycle import closing
-from sottovoce.campaign.live.lifecycle import tending
 from sottovoce.campaign.notifying import notifying
 from sottovoce.campaign.rejecting import rejecting
 from sottovoce.campaign.sealed.watching import advancing
 from sottovoce.campaign.service import Service
+from sottovoce.hooks import filled
 from sottovoce.stores.database.results import unfinished
 from sottovoce.version import __version__
 from sottovoce.web import reference
@@ -38,8 +39,6 @@ from sottovoce.web.routes import (
     forecasts,
     health,
     invites,
-    live,
-    live_members,
     overviews,
     pages,
     rejections,
@@ -55,12 +54,12 @@ from sottovoce.web.routes import (
 )
 from sottovoce.web.settings import Settings
 
-__all__ = ["build_app"]
+__all__ = ["Feature", "build_app"]
 
 # Routes are tried in this order, and most requests bring reports.
 API = (
     reports, tokens, campaigns, tasks, invites, worker, results, overviews, rejections, exports,
-    forecasts, webhooks, sealed, rounds, live_members, live,
+    forecasts, webhooks, sealed, rounds,
 )  # fmt: skip
 VERSION_ONE = "/api/v1"
 STATIC = Path(__file__).parent / "static"
@@ -73,13 +72,29 @@ SELDOM = 15
 log = logging.getLogger("sottovoce.web")
 
 
-def build_app(settings: Settings) -> FastAPI:
-    """The service over HTTP. The database must have this release's schema."""
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A part of the service from a room above the server: routes, pages and background jobs.
+
+    A job runs while its block does. Routes come after the server's own.
+    """
+
+    api: Sequence[APIRouter] = ()
+    pages: Sequence[APIRouter] = ()
+    jobs: Sequence[Callable[[Service], AbstractContextManager[None]]] = ()
+
+
+def build_app(settings: Settings, features: Sequence[Feature] | None = None) -> FastAPI:
+    """The service over HTTP. The database must have this release's schema.
+
+    It has all features of this release, unless others are given.
+    """
+    chosen = [filled("web.feature").FEATURE] if features is None else features
     metrics = Metrics()
     app = FastAPI(
         title=reference.TITLE,
         version=__version__,
-        lifespan=_lifespan(settings, metrics),
+        lifespan=_lifespan(settings, metrics, chosen),
         docs_url=None,
         redoc_url=None,
         openapi_url=f"{VERSION_ONE}/openapi.json",
@@ -89,10 +104,12 @@ def build_app(settings: Settings) -> FastAPI:
     app.state.settings, app.state.metrics = settings, metrics
     add_handlers(app)
     observed: dict[Any, Observed] = {}
-    for module in API:
-        app.include_router(module.router, prefix=VERSION_ONE)
-        observed |= _observed(module.router, VERSION_ONE)
-    for router in (health.router, reference.router, pages.router, requester_pages.router):
+    own = [module.router for module in API]
+    for router in (*own, *(router for each in chosen for router in each.api)):
+        app.include_router(router, prefix=VERSION_ONE)
+        observed |= _observed(router, VERSION_ONE)
+    own = [health.router, reference.router, pages.router, requester_pages.router]
+    for router in (*own, *(router for each in chosen for router in each.pages)):
         app.include_router(router)
         observed |= _observed(router, "")
     static = GZipMiddleware(StaticFiles(directory=STATIC))  # a phone loads a third of the bytes
@@ -107,7 +124,9 @@ def build_app(settings: Settings) -> FastAPI:
     return app
 
 
-def _lifespan(settings: Settings, metrics: Metrics) -> Callable[[FastAPI], Any]:
+def _lifespan(
+    settings: Settings, metrics: Metrics, features: Sequence[Feature]
+) -> Callable[[FastAPI], Any]:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         with ExitStack() as stack:
@@ -118,7 +137,8 @@ def _lifespan(settings: Settings, metrics: Metrics) -> Callable[[FastAPI], Any]:
             stack.enter_context(notifying(service))
             stack.enter_context(closing(service))
             stack.enter_context(advancing(service))
-            stack.enter_context(tending(service))
+            for job in (job for each in features for job in each.jobs):
+                stack.enter_context(job(service))
             app.state.service = service
             sampling = asyncio.create_task(_sample(service, metrics))
             log.info("started")

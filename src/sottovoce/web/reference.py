@@ -63,7 +63,6 @@ NEEDED = {
     "own_receipt": "the worker's receipt in the header `Sottovoce-Receipt` (`svr_…`)",
 }
 _CAMPAIGN = "/api/v1/campaigns/{campaign_id}"
-_LIVE = "/api/v1/live/{session_id}"
 _NOBODY: list[str] = []
 SECURITY: dict[tuple[str, str], list[str]] = {
     ("post", "/api/v1/setup"): ["setup"],
@@ -72,21 +71,13 @@ SECURITY: dict[tuple[str, str], list[str]] = {
     ("put", f"{_CAMPAIGN}/reports/{{report_id}}"): ["invite", "own_receipt"],
     ("get", f"{_CAMPAIGN}/reports"): ["receipt"],
     ("delete", f"{_CAMPAIGN}/reports/{{report_id}}"): ["receipt"],
-    ("get", f"{_CAMPAIGN}/sealed"): ["keyholder"],
-    ("get", f"{_CAMPAIGN}/sealed/next"): ["keyholder"],
-    ("get", f"{_CAMPAIGN}/sealed/batches/{{number}}"): ["keyholder"],
-    ("get", f"{_CAMPAIGN}/sealed/close"): ["keyholder"],
-    ("post", f"{_CAMPAIGN}/sealed/messages"): ["keyholder"],
-    ("get", f"{_LIVE}/offer"): ["member"],
-    ("post", f"{_LIVE}/join"): ["member"],
-    ("get", f"{_LIVE}/terms"): ["member"],
-    ("post", f"{_LIVE}/deal"): ["member"],
-    ("get", f"{_LIVE}/turn"): ["member"],
-    ("post", f"{_LIVE}/replies"): ["member"],
     ("get", "/healthz"): _NOBODY,
     ("get", "/readyz"): _NOBODY,
 }
-"""What each operation takes, all of it together; a requester's token where nothing is said."""
+"""What each operation takes, all of it together; where nothing is said, what its tag says."""
+
+BY_TAG = {"keyholder": ["keyholder"], "member": ["member"]}
+"""What the operations of a tag take; of all others, a requester's token."""
 
 EITHER: dict[tuple[str, str], list[str]] = {("get", f"{_CAMPAIGN}/truths"): ["invite", "receipt"]}
 """Operations that take one of several credentials."""
@@ -206,7 +197,8 @@ def _described(app: FastAPI) -> dict[str, Any]:
         for method, operation in operations.items():
             place = (method, path)
             either = [[name] for name in EITHER.get(place, ())]
-            _correct(operation, either or [SECURITY.get(place, ["token"])])
+            usual = BY_TAG.get(operation.get("tags", [""])[0], ["token"])
+            _correct(operation, either or [SECURITY.get(place, usual)])
     return document
 
 

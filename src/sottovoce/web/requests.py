@@ -17,7 +17,6 @@ __all__ = [
     "CampaignId",
     "ReportId",
     "Requester",
-    "SessionId",
     "Setup",
     "TheService",
     "bearer_of",
@@ -93,7 +92,6 @@ Bearer = Annotated[str, Depends(_bearer)]
 Requester = Annotated[str, Depends(requester_of)]
 Setup = Annotated[str, Depends(setup_of)]
 CampaignId = Annotated[str, Path(pattern="^[a-z0-9]{4,32}$", examples=["k7f3q2mzab"])]
-SessionId = Annotated[str, Path(pattern="^[a-z0-9]{4,32}$", examples=["k7f3q2mzab"])]
 ReportId = Annotated[
     str,
     Path(

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from sottovoce.campaign.live.advancing import wish
 from sottovoce.campaign.live.dealing import agreed
 from sottovoce.campaign.live.delivering import receive, turn
-from sottovoce.campaign.live.desks import Look
+from sottovoce.campaign.live.desks import Look, desks_of
 from sottovoce.campaign.live.gathering import Created, create_session, join
 from sottovoce.campaign.live.members import seated
 from sottovoce.campaign.live.offering import LiveOffer
@@ -80,7 +80,7 @@ class Direct:
     def turn(self) -> bytes | None:
         seat = seated(self.service, self.id, self.credential)
         if seat.state is LiveState.RUNNING:
-            wish(self.service, self.service.live.desk(self.id), Look()).result(10)
+            wish(self.service, desks_of(self.service).desk(self.id), Look()).result(10)
         return turn(self.service, self.id, seat)
 
     def reply(self, content: bytes) -> bool:

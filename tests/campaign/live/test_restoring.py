@@ -13,7 +13,7 @@ from tests.campaign.live.crowds import Clock, Direct, Worker, gathered, go_on
 
 from sottovoce.campaign.live.desks import LiveDesks
 from sottovoce.campaign.live.looking import progress
-from sottovoce.campaign.service import Service
+from sottovoce.campaign.service import Parts, Service
 from sottovoce.stores.database import Database
 
 BOTH = pytest.mark.parametrize(
@@ -41,13 +41,13 @@ def _turns(workers: Sequence[Worker[Direct]], service: Service) -> list[bytes | 
 def test_after_every_event_a_new_server_asks_the_same(database: Database) -> None:
     clock = Clock()
     with running(database) as first:
-        before = replace(first, live=LiveDesks(clock))
+        before = replace(first, parts=Parts(LiveDesks(clock)))
         id, workers = gathered(before, threshold=3)
         silent, kept = workers[3], workers[:3]
         for turn in range(1000):
-            after = replace(first, live=LiveDesks(clock))
+            after = replace(first, parts=Parts(LiveDesks(clock)))
             assert _turns(workers, after) == _turns(workers, before)
-            before.live.close()
+            before.parts.close()
             before = after
             worker = _at(kept[turn % 3], before)
             if worker.ended is not None:
@@ -56,7 +56,7 @@ def test_after_every_event_a_new_server_asks_the_same(database: Database) -> Non
                 clock.now += 60
                 progress(before, id)  # whoever looks ends the phase
         assert [worker.ended for worker in kept] == ["done"] * 3
-        before.live.close()
+        before.parts.close()
 
 
 @BOTH

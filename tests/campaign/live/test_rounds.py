@@ -11,12 +11,12 @@ from tests.campaign.drafts import running
 from tests.campaign.live.crowds import Clock, Direct, Worker, gathered, go_on
 
 from sottovoce.campaign.live.advancing import look
-from sottovoce.campaign.live.desks import Delivery, LiveDesks
+from sottovoce.campaign.live.desks import Delivery, LiveDesks, desks_of
 from sottovoce.campaign.live.lifecycle import remove, stop
 from sottovoce.campaign.live.looking import list_sessions, progress
 from sottovoce.campaign.live.results import transcript, truths_page
 from sottovoce.campaign.results import Sort
-from sottovoce.campaign.service import Service
+from sottovoce.campaign.service import Parts, Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.securesum.star.coordinating import CoordinatorSession
 from sottovoce.stores.database import Database
@@ -39,9 +39,9 @@ def clock() -> Clock:
 @pytest.fixture
 def service(database: Database, clock: Clock) -> Iterator[Service]:
     with running(database) as made:
-        patient = replace(made, live=LiveDesks(clock))
+        patient = replace(made, parts=Parts(LiveDesks(clock)))
         yield patient
-        patient.live.close()
+        patient.parts.close()
 
 
 def _refused(reason: Reason, worker: Worker[Direct], content: bytes) -> str:
@@ -207,7 +207,7 @@ def test_a_reply_that_breaks_the_server_holds_up_no_other(
         return honest(session, content, sender)
 
     monkeypatch.setattr(CoordinatorSession, "take", take)
-    desk = service.live.desk(id)
+    desk = desks_of(service).desk(id)
     items = [
         Delivery(worker.number, reply or b"")
         for worker, reply in zip(workers, replies, strict=True)

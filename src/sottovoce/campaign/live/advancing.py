@@ -16,7 +16,7 @@ from functools import partial
 
 from sqlalchemy import Connection
 
-from sottovoce.campaign.live.desks import Delivery, Item, LiveDesk, Look, Stop
+from sottovoce.campaign.live.desks import Delivery, Item, LiveDesk, Look, Stop, desks_of
 from sottovoce.campaign.live.ending import end_of
 from sottovoce.campaign.live.refusing import not_taken
 from sottovoce.campaign.live.replicas import Replica, catch_up, restored
@@ -59,7 +59,7 @@ class _Step:
 
 def look(service: Service, desk: LiveDesk) -> None:
     """Have whatever is due in a session done soon."""
-    service.live.schedule(desk, partial(_advance, service, desk))
+    desks_of(service).schedule(desk, partial(_advance, service, desk))
 
 
 def wish(service: Service, desk: LiveDesk, item: Item) -> Future[bool]:
@@ -112,7 +112,7 @@ def _done(
     for _ in range(ATTEMPTS):
         replica = desk.replica = _current(service, desk)
         if replica is None:
-            service.live.forget(desk.id)
+            desks_of(service).forget(desk.id)
             return _not_running(service, desk, items), True
         moved = desk.show(replica)
         step = _Step(replica, len(replica.session.records))
@@ -125,7 +125,7 @@ def _done(
             return outcomes, moved
         if _is_stored(service, replica, step):
             if over:
-                service.live.forget(desk.id)
+                desks_of(service).forget(desk.id)
             return outcomes, desk.show(replica) or moved
         desk.replica = None
     raise Refused(Reason.BUSY, "other servers were quicker each time: send it again")

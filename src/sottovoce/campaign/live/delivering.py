@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import Future
 
 from sottovoce.campaign.live.advancing import look, wish
-from sottovoce.campaign.live.desks import Delivery
+from sottovoce.campaign.live.desks import Delivery, desks_of
 from sottovoce.campaign.live.members import over_words, worker_number
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
@@ -36,7 +36,7 @@ def turn(service: Service, id: str, seat: Seat) -> bytes | None:
         return _last_turn(service, id, seat)
     if state is not LiveState.RUNNING:
         return None
-    desk = service.live.desk(id)
+    desk = desks_of(service).desk(id)
     if not desk.lock.acquire(timeout=SHORT):
         return None  # whoever waits is woken when the next phase is on
     try:
@@ -59,12 +59,12 @@ def _asked(session: CoordinatorSession, number: int) -> bytes | None:
 
 def receive(service: Service, id: str, seat: Seat, content: bytes) -> Future[bool]:
     """Take a worker's reply: settles, once that is durable, as whether it was taken before."""
-    return wish(service, service.live.desk(id), Delivery(worker_number(seat), content))
+    return wish(service, desks_of(service).desk(id), Delivery(worker_number(seat), content))
 
 
 def largest_reply(service: Service, id: str) -> int:
     """The most bytes of a reply: shares for everybody, a contribution, or proofs."""
-    replica = service.live.desk(id).replica
+    replica = desks_of(service).desk(id).replica
     if replica is not None:
         return _largest(replica.terms, replica.planner.terms)
     with service.database.reading() as connection:
@@ -84,7 +84,7 @@ def _largest(terms: StarTerms, purpose: EMTerms) -> int:
 
 
 def _last_turn(service: Service, id: str, seat: Seat) -> bytes:
-    service.live.forget(id)
+    desks_of(service).forget(id)
     with service.database.reading() as connection:
         stored = the_session(connection, id)
         mine = ending_of(connection, stored.number, seat.member.seat)

@@ -17,10 +17,11 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from sottovoce.campaign.live.replicas import Replica, View
+from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.securesum.star.frames import Place
 
-__all__ = ["Delivery", "Item", "LiveDesk", "LiveDesks", "Look", "Stop"]
+__all__ = ["Delivery", "Item", "LiveDesk", "LiveDesks", "Look", "Stop", "desks_of"]
 
 THREADS = 4
 """Sessions in which something is done at the same time."""
@@ -161,6 +162,11 @@ class LiveDesks:
     def close(self) -> None:
         """Do what waits, and end."""
         self._threads.shutdown()
+
+
+def desks_of(service: Service) -> LiveDesks:
+    """The live sessions of this service."""
+    return service.parts.of(LiveDesks)
 
 
 def _run(desk: LiveDesk, work: Callable[[], None]) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from sottovoce.campaign.backgrounds import beside
 from sottovoce.campaign.live.advancing import look, wish
-from sottovoce.campaign.live.desks import Stop
+from sottovoce.campaign.live.desks import Stop, desks_of
 from sottovoce.campaign.live.ending import stopped_early
 from sottovoce.campaign.service import Service
 from sottovoce.errors import SottovoceError
@@ -44,7 +44,7 @@ def stop(service: Service, id: str) -> None:
         return stored.state
 
     if service.change(work) is LiveState.RUNNING:
-        wish(service, service.live.desk(id), Stop(STOPPED)).result()
+        wish(service, desks_of(service).desk(id), Stop(STOPPED)).result()
     service.attendance.ring(id)
 
 
@@ -56,7 +56,7 @@ def remove(service: Service, id: str) -> None:
         note_event(connection, "live.deleted", service.today(), id)
 
     service.change(work)
-    service.live.forget(id)
+    desks_of(service).forget(id)
     service.attendance.ring(id)
 
 
@@ -69,7 +69,7 @@ def tending(service: Service, *, look_every: float = LOOK) -> Iterator[None]:
         with suppress(SottovoceError, SQLAlchemyError):
             _look_at_running(service)
         while not done.wait(look_every):
-            for desk in service.live.due():
+            for desk in desks_of(service).due():
                 look(service, desk)
 
     with beside(watch, "live"):
@@ -80,4 +80,4 @@ def _look_at_running(service: Service) -> None:
     with service.database.reading() as connection:
         running = session_ids(connection, LiveState.RUNNING)
     for id in running:
-        look(service, service.live.desk(id))
+        look(service, desks_of(service).desk(id))

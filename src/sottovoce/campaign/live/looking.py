@@ -9,7 +9,7 @@ from datetime import date
 from typing import Any
 
 from sottovoce.campaign.live.advancing import wish
-from sottovoce.campaign.live.desks import Look
+from sottovoce.campaign.live.desks import Look, desks_of
 from sottovoce.campaign.live.replicas import View
 from sottovoce.campaign.service import Service
 from sottovoce.securesum.star.terms import StarTerms
@@ -79,7 +79,7 @@ def _view(service: Service, id: str) -> View | None:
         running = the_session(connection, id).state is LiveState.RUNNING
     if not running:
         return None
-    desk = service.live.desk(id)
+    desk = desks_of(service).desk(id)
     with suppress(TimeoutError):
         wish(service, desk, Look()).result(PATIENCE)
     return desk.view

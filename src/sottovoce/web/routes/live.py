@@ -21,7 +21,8 @@ from sottovoce.stores.database.live import LiveState
 from sottovoce.web.bodies import Asked, Day
 from sottovoce.web.bounding import RoomyRoute
 from sottovoce.web.drafts import KeyholderBody
-from sottovoce.web.requests import Requester, SessionId, TheService
+from sottovoce.web.requests import Requester, TheService
+from sottovoce.web.routes.live_members import SessionId
 
 __all__ = ["router"]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic import BaseModel, Field, ValidationError
 from starlette.concurrency import run_in_threadpool
 
@@ -25,9 +25,9 @@ from sottovoce.stores.database.live import LiveState, Seat
 from sottovoce.web.bodies import Asked
 from sottovoce.web.bounding import LARGEST, parsed_json
 from sottovoce.web.problems import malformed
-from sottovoce.web.requests import Bearer, SessionId, TheService, bounded_body, kind_of
+from sottovoce.web.requests import Bearer, TheService, bounded_body, kind_of
 
-__all__ = ["router"]
+__all__ = ["SessionId", "router"]
 
 T = TypeVar("T")
 Body = TypeVar("Body", bound=Asked)
@@ -40,6 +40,9 @@ LOOK = 0.5
 
 JSON, BYTES = "application/json", "application/octet-stream"
 SHORT = 64 << 10
+
+
+SessionId = Annotated[str, Path(pattern="^[a-z0-9]{4,32}$", examples=["k7f3q2mzab"])]
 
 
 class OfferBody(BaseModel):

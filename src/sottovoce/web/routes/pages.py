@@ -25,12 +25,6 @@ async def keyholder(request: Request) -> Response:
     return page(request, "keyholder.html")
 
 
-@router.api_route("/l/{session_id}", methods=BOTH, tags=["member"])
-async def live(request: Request) -> Response:
-    """Where links of live sessions lead: what to do with them. The secret follows the #."""
-    return page(request, "live.html")
-
-
 @router.api_route("/c/{campaign_id}", methods=BOTH, tags=["worker"])
 def campaign(request: Request, service: TheService, campaign_id: str) -> Response:
     """Where invites lead: a page whose bytes are the same everywhere, so that it can be checked."""

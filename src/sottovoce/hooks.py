@@ -1,0 +1,24 @@
+"""Hooks: places that a room offers and a room above it fills, by name, loaded at first use.
+
+Live sessions stand above the server, the requester's client and the commands, which know nothing
+of them. They are put together here, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__all__ = ["HOOKS", "filled"]
+
+HOOKS = {
+    "requester.live": "sottovoce.requester.live",
+    "sealed.simulate": "sottovoce.cli.private_em",
+    "web.feature": "sottovoce.web.live_feature",
+}
+"""The module that fills each hook."""
+
+
+def filled(hook: str) -> Any:
+    """The module behind a hook."""
+    return import_module(HOOKS[hook])

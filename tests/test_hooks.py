@@ -1,0 +1,61 @@
+"""Live sessions stand above the rooms whose hooks they fill, and are loaded at first use."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from sottovoce.hooks import HOOKS, filled
+
+NEEDED = {
+    "requester.live": ("LiveSessions",),
+    "sealed.simulate": ("run", "show"),
+    "web.feature": ("FEATURE",),
+}
+LIVE = (
+    "sottovoce.campaign.live",
+    "sottovoce.connection.live",
+    "sottovoce.keyholder.dealing",
+    "sottovoce.requester.live",
+    "sottovoce.web.live_feature",
+    "sottovoce.web.routes.live",
+    "sottovoce.worker.live",
+)
+WORKERS_HALF = (
+    "sottovoce.connection",
+    "sottovoce.securesum.committee.contributing",
+    "sottovoce.securesum.em.answers",
+    "sottovoce.securesum.em.contributing",
+    "sottovoce.securesum.em.noising",
+    "sottovoce.securesum.star.damgard_jurik.working",
+    "sottovoce.securesum.star.masked.working",
+    "sottovoce.securesum.star.working",
+    "sottovoce.worker",
+)
+
+
+def _loaded(module: str, *watched: str) -> list[str]:
+    """Those of the watched modules that a fresh process has loaded with a module."""
+    code = f"import {module}, json, sys; print(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    return [name for name in json.loads(done.stdout) if name.startswith(watched)]
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_every_hook_is_filled_by_a_module_that_has_what_is_taken_from_it(hook: str) -> None:
+    assert all(hasattr(filled(hook), name) for name in NEEDED[hook])
+
+
+@pytest.mark.parametrize(
+    "module", ["sottovoce.requester.client", "sottovoce.web.running", "sottovoce.worker.client"]
+)
+def test_a_party_loads_nothing_of_live_sessions_until_they_are_asked_for(module: str) -> None:
+    assert _loaded(module, *LIVE) == []
+
+
+@pytest.mark.parametrize("module", ["sottovoce.web.live_feature", "sottovoce.campaign.live.suites"])
+def test_the_servers_half_of_a_live_session_loads_nothing_of_the_workers_half(module: str) -> None:
+    assert _loaded(module, *WORKERS_HALF) == []
