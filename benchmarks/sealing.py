@@ -28,6 +28,7 @@ from sottovoce import Domain, Target, gold, infer, make_policy, perturb, read, s
 from sottovoce.api.sealing import simulate_sealed
 from sottovoce.datasets import NumericCrowd, generate
 from sottovoce.model import Gold, Keyholder, Policy, Reports, Result
+from sottovoce.randomness import SystemRandomness
 from sottovoce.securesum.committee import coordinating
 from sottovoce.securesum.committee.contributing import contribute
 from sottovoce.securesum.committee.keyholding import KeyholderKeys, KeyholderSession
@@ -35,7 +36,6 @@ from sottovoce.securesum.committee.memory import Committee
 from sottovoce.securesum.envelope import Ed25519PrivateKey, public_text
 from sottovoce.securesum.hpke import X25519PrivateKey, seal, unseal
 from sottovoce.securesum.session import Session
-from sottovoce.stores.system_randomness import SystemRandomness
 
 SEATS, BATCH, SAMPLE = 3, 500, 200
 SEAL = """async (policy) => {

@@ -16,6 +16,7 @@ from sottovoce.keyholder.coordinator import Coordinator
 from sottovoce.keyholder.links import KeyholderLink
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Credential, Domain, Label, Policy, pseudonym
+from sottovoce.randomness import SystemRandomness
 from sottovoce.requester.drafts import Sealing
 from sottovoce.securesum.ballot import Ballot
 from sottovoce.securesum.coding import ballot_codes
@@ -23,7 +24,6 @@ from sottovoce.securesum.committee.contributing import contribute
 from sottovoce.securesum.committee.keyholding import KeyholderKeys, KeyholderSession, Step
 from sottovoce.securesum.committee.turns import WorkKind
 from sottovoce.securesum.session import committee_of
-from sottovoce.stores.system_randomness import SystemRandomness
 from sottovoce.testing.serving import RunningServer
 
 __all__ = ["SEATED", "SealedCampaign", "sealed_campaign", "seated", "send_alike", "timed_sealing"]

@@ -10,10 +10,10 @@ from sqlalchemy import text
 from tests.cli.conftest import Run
 from tests.stores.database.filling import fill
 
+from sottovoce.files.locks import folder_lock
 from sottovoce.stores.database import Database, upgrade
 from sottovoce.stores.database import upgrading as module
 from sottovoce.stores.database.backup_file import verify
-from sottovoce.stores.folder_lock import folder_lock
 
 NOW = module.revisions()[-1]
 NEXT = f"{int(NOW) + 1:04}"

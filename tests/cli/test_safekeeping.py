@@ -13,8 +13,8 @@ import pytest
 from tests.cli.conftest import Run
 from tests.stores.database.filling import Sent, fill
 
+from sottovoce.files.locks import folder_lock
 from sottovoce.stores.database import Database, upgrade
-from sottovoce.stores.folder_lock import folder_lock
 from sottovoce.testing import running_server
 
 

@@ -12,12 +12,12 @@ from tests.securesum.sealed_policies import COORDINATOR
 
 from sottovoce.errors import Unreachable
 from sottovoce.keyholder.coordinator import Batch, Closing, Work
+from sottovoce.model.canonical import canonical_bytes
 from sottovoce.securesum.committee import coordinating
 from sottovoce.securesum.committee.messages import Phase
 from sottovoce.securesum.committee.rosters import BEGINNING
 from sottovoce.securesum.committee.turns import WorkKind
 from sottovoce.securesum.session import Session
-from sottovoce.stores.chain import canonical
 
 
 class Killed(BaseException):
@@ -148,16 +148,18 @@ class Desk:
     def batch(self, number: int) -> Batch:
         document = self.change("batch", self.relay.batch(number, self.seat))
         return Batch(
-            canonical(document["propose"]),
-            tuple(map(canonical, document["items"])),
-            tuple(map(canonical, document["checks"])),
+            canonical_bytes(document["propose"]),
+            tuple(map(canonical_bytes, document["items"])),
+            tuple(map(canonical_bytes, document["checks"])),
             document,
         )
 
     def closing(self) -> Closing:
         document = self.change("close", self.relay.closing())
         return Closing(
-            canonical(document["close"]), tuple(map(canonical, document["confirms"])), document
+            canonical_bytes(document["close"]),
+            tuple(map(canonical_bytes, document["confirms"])),
+            document,
         )
 
     def send(self, message: bytes) -> None:

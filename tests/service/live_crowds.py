@@ -15,6 +15,7 @@ from tests.service.forking import Forked, Forker
 from sottovoce.keyholder.key_file import make_keys
 from sottovoce.model import Keyholder
 from sottovoce.model.sums import Integers, OpenedSum
+from sottovoce.randomness import SystemRandomness
 from sottovoce.requester.live import LiveView
 from sottovoce.securesum.em.contributing import contributor_of
 from sottovoce.securesum.em.terms import EMTerms
@@ -22,7 +23,6 @@ from sottovoce.securesum.star.terms import StarTerms
 from sottovoce.stores.database import Database
 from sottovoce.stores.database.live import the_session
 from sottovoce.stores.database.live_log import StoredRound, rounds_of
-from sottovoce.stores.system_randomness import SystemRandomness
 from sottovoce.testing import ServerProcess
 from sottovoce.testing.waiting import wait_until
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from sottovoce.errors import LedgerBusy, LedgerDamaged, LedgerError, LedgerUnwritable
+from sottovoce.files.hash_chained_log import locked
 from sottovoce.model import Unit
-from sottovoce.stores.durable import locked
 from sottovoce.worker import Budget, Ledger
 
 from .conftest import Open, Spend

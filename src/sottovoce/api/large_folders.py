@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.errors import UsageError
-from sottovoce.stores import whole_folders as stores
+from sottovoce.files import atomic_output
 
 __all__ = ["SUMMARY", "is_remote", "new_folder", "path_of", "scratch_in", "write_summary"]
 
@@ -52,7 +52,7 @@ def new_folder(
             raise UsageError(f"--force cannot replace {target}: remove it first, or name another")
         yield target.rstrip("/")
         return
-    with stores.new_folder(target, contents, force=force) as new:
+    with atomic_output.new_folder(target, contents, force=force) as new:
         # As readable as a file would be; and Spark's workers may be other users.
         new.chmod(0o777 & ~_umask())
         yield str(new)

@@ -13,6 +13,7 @@ from sottovoce.api.sources import read
 from sottovoce.errors import UsageError
 from sottovoce.model import FloatArray, Guarantee, Reports, Result, Unit, label_text
 from sottovoce.model.sums import Integers, RoundRecord
+from sottovoce.randomness import SystemRandomness
 from sottovoce.securesum.em.calibrating import calibrated
 from sottovoce.securesum.em.contributing import EMContributor, PrivateContributor, contributor_of
 from sottovoce.securesum.em.guaranteeing import default_honest, guarantee
@@ -21,7 +22,6 @@ from sottovoce.securesum.em.planning import EMPlanner, exact_terms
 from sottovoce.securesum.em.rounds import Recorded
 from sottovoce.securesum.em.terms import EMTerms, Mode
 from sottovoce.securesum.em.transcript import Transcript
-from sottovoce.stores.system_randomness import SystemRandomness
 
 __all__ = [
     "PrivateRun",

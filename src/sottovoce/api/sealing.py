@@ -27,6 +27,7 @@ from sottovoce.model import (
     Words,
 )
 from sottovoce.model.opened import Opened
+from sottovoce.randomness import SystemRandomness
 from sottovoce.seams import Randomness
 from sottovoce.securesum.ballot import Ballot
 from sottovoce.securesum.coding import number_codes
@@ -37,7 +38,6 @@ from sottovoce.securesum.envelope import Ed25519PrivateKey, public_text
 from sottovoce.securesum.hpke import X25519PrivateKey
 from sottovoce.securesum.plain import PlainSum
 from sottovoce.securesum.session import Session
-from sottovoce.stores.system_randomness import SystemRandomness
 
 __all__ = ["SUITES", "SealedRun", "sealed_policy", "sealed_run", "simulate_sealed"]
 

@@ -22,6 +22,7 @@ from sqlalchemy import Connection
 
 from sottovoce.campaign.report_columns import TEXT, report_column
 from sottovoce.errors import DataError, Reason, Refused
+from sottovoce.files.atomic_output import new_folder
 from sottovoce.mechanisms.admitting import code_type
 from sottovoce.mechanisms.tables import names_of as array_of
 from sottovoce.stores import policy_text
@@ -36,7 +37,6 @@ from sottovoce.stores.database.upgrading import check_schema
 from sottovoce.stores.saving import copied
 from sottovoce.stores.sql import name_of as quoted
 from sottovoce.stores.sql import path_of
-from sottovoce.stores.whole_folders import new_folder
 
 __all__ = ["Parted", "export_parts"]
 

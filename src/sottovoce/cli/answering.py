@@ -126,7 +126,7 @@ def _client(
     contact: bool,
 ) -> Client:
     """The client; a budget that was said is that of a new ledger, or raises the one there is."""
-    from sottovoce.stores.private_files import home_folder
+    from sottovoce.files.user_folders import home_folder
     from sottovoce.worker.budget import Budget
     from sottovoce.worker.client import LEDGER, Client
 

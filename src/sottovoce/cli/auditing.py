@@ -123,8 +123,8 @@ def _audited(policy: Policy, **how: Any) -> Audit:
     """What reports prove; under a sealed policy, what opened totals prove to colluders."""
     from sottovoce.mechanisms.auditing import audit_mechanism
     from sottovoce.mechanisms.policies import mechanism_of, sealed_of
+    from sottovoce.randomness import SystemRandomness
     from sottovoce.securesum.auditing import audit_opened
-    from sottovoce.stores.system_randomness import SystemRandomness
 
     if policy.sealed:
         return audit_opened(sealed_of(policy), SystemRandomness(), **how)

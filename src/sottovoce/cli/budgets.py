@@ -41,7 +41,8 @@ def raise_budget(ledger: Ledger, limits: tuple[float, float]) -> None:
 
 def ledger_in(folder: Path | None, limits: tuple[float, float] | None) -> Ledger:
     """The worker's ledger; limits that were said are those of a new one, or raise those it has."""
-    from sottovoce.stores.private_files import home_folder, private_folder
+    from sottovoce.files.private_files import private_folder
+    from sottovoce.files.user_folders import home_folder
     from sottovoce.worker.budget import Budget
     from sottovoce.worker.client import DEFAULT_BUDGET, LEDGER
     from sottovoce.worker.ledger import Ledger

@@ -130,8 +130,8 @@ def _announce(database: Database, place: Path) -> None:
 
 def _free_name(data: Path) -> Path:
     """A file in the data folder that is not there yet."""
+    from sottovoce.files.locks import make_folder
     from sottovoce.stores.database.upgrading import revisions
-    from sottovoce.stores.folder_lock import make_folder
 
     folder, name = make_folder(data), f"before-{revisions()[-1]}"
     names = (f"{name}{f'-{turn}' if turn else ''}.backup" for turn in range(1000))
@@ -140,7 +140,7 @@ def _free_name(data: Path) -> Path:
 
 def _check_room(database: Database, place: Path) -> None:
     """Refuse before anything is done where a backup cannot be put."""
-    from sottovoce.stores.writing import check_target
+    from sottovoce.files.atomic_output import check_target
 
     check_target(place)
     needed = database.file.stat().st_size if database.file is not None else 0

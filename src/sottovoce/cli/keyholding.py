@@ -162,7 +162,7 @@ def status(folder: FolderOption = None, json: JsonOption = False) -> None:
 
 def keyholder_folder(folder: Path | None) -> Path:
     """Where a keyholder's keys are."""
-    from sottovoce.stores.private_files import home_folder
+    from sottovoce.files.user_folders import home_folder
 
     return (folder or home_folder() / "keyholder").absolute()
 

@@ -93,7 +93,7 @@ def live_crowd(workers: Sequence[OneWorker], folder: Path) -> Iterator[LiveCrowd
 
 def _take_part(one: OneWorker, folder: Path, outcomes: Any) -> None:
     """Be this worker, with a ledger and keys of its own."""
-    from sottovoce.stores.private_files import private_folder
+    from sottovoce.files.private_files import private_folder
     from sottovoce.worker.budget import Budget
     from sottovoce.worker.ledger import Ledger
     from sottovoce.worker.live.working import LiveWorker

@@ -80,8 +80,8 @@ def transcript(
 
     `sottovoce sealed attack` reads it, and says what can be computed from it.
     """
+    from sottovoce.files.atomic_output import check_target, new_file
     from sottovoce.model.canonical import canonical
-    from sottovoce.stores.writing import check_target, new_file
 
     check_target(output, force=force)
     with connected(context) as requester:

@@ -104,8 +104,8 @@ def perturb(
     Noise comes from the operating system's cryptographic generator unless a seed is given.
     """
     import sottovoce
+    from sottovoce.files.atomic_output import check_target, new_file
     from sottovoce.stores import check_path, policy_text, write_tables
-    from sottovoce.stores.writing import check_target, new_file
 
     beside_policy = {
         "--mechanism": mechanism, "--epsilon": epsilon, "--unit": unit is not Unit.answer,

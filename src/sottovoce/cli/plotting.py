@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sottovoce.figures.canvas import ACCENT, INK, PALE, blank_figure, check_matplotlib
-from sottovoce.stores.writing import check_target, new_file
+from sottovoce.files.atomic_output import check_target, new_file
 
 if TYPE_CHECKING:
     from sottovoce.api.inferring import Comparison

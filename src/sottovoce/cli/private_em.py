@@ -94,7 +94,7 @@ def _warning(mode: str, transcript: Path | None) -> str:
 
 
 def _write(run: PrivateRun, path: Path, *, force: bool) -> None:
-    from sottovoce.stores.writing import new_file
+    from sottovoce.files.atomic_output import new_file
 
     with new_file(path, force=force) as temporary:
         temporary.write_text(run.transcript.text(), encoding="utf-8")

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from sottovoce.errors import UsageError
 from sottovoce.figures import page, svg
 from sottovoce.figures.canvas import check_matplotlib
+from sottovoce.files.atomic_output import check_target, new_file
 from sottovoce.stores.saving import write_tables
-from sottovoce.stores.writing import check_target, new_file
 from sottovoce.studies import Study
 from sottovoce.studies.report_page import TITLE, blocks
 from sottovoce.studies.reporting import Done, Run, csv_columns, record

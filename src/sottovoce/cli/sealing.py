@@ -195,7 +195,7 @@ def simulate(
     if assignments and transcript is None:
         raise UsageError("--assignments go into a transcript: give --transcript FILE too")
     if transcript is not None:
-        from sottovoce.stores.writing import check_target
+        from sottovoce.files.atomic_output import check_target
 
         check_target(transcript, force=force)
     with screen.reading(answers):

@@ -123,7 +123,7 @@ def _own_address(host: str, port: int) -> str:
 
 def _hold(stack: ExitStack, database: Database) -> None:
     """Keep SQLite's folder to this server: each of two would not know what the other changes."""
-    from sottovoce.stores.folder_lock import folder_lock
+    from sottovoce.files.locks import folder_lock
 
     if database.file is not None:
         folder = database.file.parent

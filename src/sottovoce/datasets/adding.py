@@ -22,8 +22,8 @@ from sottovoce.datasets.cards import (
 )
 from sottovoce.datasets.surveying import survey
 from sottovoce.errors import DataError, OutputExists, UsageError
+from sottovoce.files.atomic_output import new_file
 from sottovoce.stores import read_gold, read_reports
-from sottovoce.stores.writing import new_file
 
 __all__ = ["add"]
 

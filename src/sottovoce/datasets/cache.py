@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sottovoce.datasets.cards import ANSWERS, RAW, TRUTH, DatasetCard, read_index
 from sottovoce.errors import DataError, UsageError
+from sottovoce.files.user_folders import cache_folder
 from sottovoce.model import Gold, Repeats, Reports
 from sottovoce.stores import read_gold, read_reports
 
@@ -18,8 +19,7 @@ def data_folder() -> Path:
     """Name the cache: `SOTTOVOCE_DATA`, or sottovoce/data in the user's cache folder."""
     if chosen := os.environ.get("SOTTOVOCE_DATA"):
         return Path(chosen).expanduser()
-    caches = os.environ.get("XDG_CACHE_HOME")
-    return (Path(caches) if caches else Path.home() / ".cache") / "sottovoce" / "data"
+    return cache_folder() / "data"
 
 
 def list_datasets() -> list[DatasetCard]:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from sottovoce.datasets.crowd import Crowd
 from sottovoce.errors import DataError, UsageError
-from sottovoce.stores.writing import new_file
+from sottovoce.files.atomic_output import new_file
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -6,22 +6,20 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sottovoce.errors import DataError, UsageError
+from sottovoce.files.atomic_output import durable_file, remove_unfinished
+from sottovoce.files.locks import folder_lock
 from sottovoce.model import FloatArray
-from sottovoce.stores.folder_lock import make_folder
-from sottovoce.stores.locking import acquire
-from sottovoce.stores.private_files import sync_folder
 
-__all__ = ["KeptSums", "held", "identity_of", "whole_file"]
+__all__ = ["KeptSums", "held", "identity_of"]
 
 _RUN = "run.json"
-_UNFINISHED = ".unfinished"
 
 
 class KeptSums:
@@ -42,8 +40,7 @@ class KeptSums:
         self._folder = Path(folder)
         with _saying(self._folder):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            for left in self._folder.glob(f"*{_UNFINISHED}"):
-                left.unlink(missing_ok=True)
+            remove_unfinished(self._folder)
             self._check(identity)
 
     def read(self, number: int) -> FloatArray | None:
@@ -60,7 +57,7 @@ class KeptSums:
         with _saying(self._folder):
             self._forget(number)
             body = np.ascontiguousarray(sums, "<f8")
-            with whole_file(self._path(number)) as file:
+            with durable_file(self._path(number)) as file:
                 file.write(_head(body) + b"\n")
                 file.write(body.data.cast("B"))
 
@@ -77,7 +74,7 @@ class KeptSums:
         run = self._folder / _RUN
         if not run.exists():
             self._forget(0)
-            with whole_file(run) as file:
+            with durable_file(run) as file:
                 file.write(json.dumps({"version": 1, "run": identity}).encode())
             return
         try:
@@ -91,38 +88,16 @@ class KeptSums:
             )
 
 
-@contextmanager
-def held(folder: str | os.PathLike[str]) -> Iterator[str]:
+def held(folder: str | os.PathLike[str]) -> AbstractContextManager[str]:
     """The folder of a checkpoint, made if there is none, held against other processes."""
-    place = make_folder(folder)
-    file = os.open(place / "lock", os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
-    try:
-        try:
-            acquire(file)
-        except (BlockingIOError, PermissionError):
-            raise UsageError(f"another run goes on from {place}: wait for its end") from None
-        except OSError as error:
-            raise UsageError(f"{place} cannot be locked: {error.strerror}") from None
-        yield str(place)
-    finally:
-        os.close(file)
+    return folder_lock(
+        folder, lambda place: UsageError(f"another run goes on from {place}: wait for its end")
+    )
 
 
 def identity_of(parts: Mapping[str, Any]) -> str:
     """A digest of what a run depends on."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
-
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[Any]:
-    """A file to write to that is at `path`, on the disk, when the block ends well; else nothing."""
-    unfinished = path.with_name(path.name + _UNFINISHED)
-    with unfinished.open("wb") as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.replace(path)
-    sync_folder(path.parent)
 
 
 def _head(body: FloatArray) -> bytes:

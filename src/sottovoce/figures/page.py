@@ -10,7 +10,7 @@ from sottovoce.figures.blocks import Block
 from sottovoce.figures.canvas import check_matplotlib
 from sottovoce.figures.markup import escaped, marked_up
 from sottovoce.figures.style import REPORT_STYLE, STYLE
-from sottovoce.stores.writing import check_target, new_file
+from sottovoce.files.atomic_output import check_target, new_file
 from sottovoce.version import __version__
 
 __all__ = ["check_page", "page", "write_page"]

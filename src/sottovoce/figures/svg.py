@@ -10,7 +10,7 @@ from sottovoce.errors import UsageError
 from sottovoce.figures.canvas import check_matplotlib
 from sottovoce.figures.chart import Chart
 from sottovoce.figures.drawing import drawn
-from sottovoce.stores.writing import check_target, new_file
+from sottovoce.files.atomic_output import check_target, new_file
 
 __all__ = ["check_picture", "save", "svg"]
 

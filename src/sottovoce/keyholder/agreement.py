@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -12,13 +11,13 @@ from pathlib import Path
 from typing import Any, Self
 
 from sottovoce.errors import DataError, LedgerBusy, SealedRefused, UsageError
+from sottovoce.files.locks import exclusive
+from sottovoce.files.private_files import private_folder, write_durably
 from sottovoce.keyholder.log import FactLog, LogDamaged
 from sottovoce.model import Policy
+from sottovoce.model.canonical import canonical_bytes
 from sottovoce.model.keyholder import Keyholder
 from sottovoce.securesum.session import Session
-from sottovoce.stores.chain import canonical
-from sottovoce.stores.locking import exclusive
-from sottovoce.stores.private_files import private_folder, saying, write_durably
 
 __all__ = ["REFUSED", "Agreement", "check_seat"]
 
@@ -111,7 +110,7 @@ class Agreement:
 
     def write_down(self, refused: SealedRefused, evidence: Any) -> None:
         """Write down who was refused for what, and keep what it sent: once, however often."""
-        content = canonical(evidence)
+        content = canonical_bytes(evidence)
         name = hashlib.sha256(content).hexdigest()
         write_durably(private_folder(self.folder / EVIDENCE) / f"{name}.json", content)
         fact = {
@@ -123,13 +122,9 @@ class Agreement:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Keep a second process with the same seat out until the block ends."""
-        path = self.folder / LOCK
         with ExitStack() as stack:
-            with saying(path):
-                file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-            stack.callback(os.close, file)
             try:
-                stack.enter_context(exclusive(file, str(path), 0.0))
+                stack.enter_context(exclusive(self.folder / LOCK, 0.0))
             except LedgerBusy:
                 raise UsageError(
                     f"campaign {self.session.campaign} is served by another process already"
@@ -156,5 +151,5 @@ def check_seat(session: Session, seat: int, own: Keyholder) -> None:
 
 
 def _folder(home: Path, session: Session) -> Path:
-    name = canonical([session.campaign, session.policy.hash])
+    name = canonical_bytes([session.campaign, session.policy.hash])
     return home / CAMPAIGNS / hashlib.sha256(name).hexdigest()[:32]

@@ -10,9 +10,9 @@ from sottovoce.connection import Connection
 from sottovoce.errors import Reason, Refused, SealedRefused, Unreachable, UsageError
 from sottovoce.keyholder.links import KeyholderLink
 from sottovoce.model import Policy
+from sottovoce.model.canonical import canonical_bytes
 from sottovoce.securesum.committee.turns import WorkKind
 from sottovoce.securesum.session import Session
-from sottovoce.stores.chain import canonical
 
 __all__ = ["Batch", "Closing", "Coordinator", "Work"]
 
@@ -122,14 +122,16 @@ def _work(document: Any) -> Work:
 
 def _batch(document: Any) -> Batch:
     return Batch(
-        canonical(document["propose"]),
-        tuple(map(canonical, document["items"])),
-        tuple(map(canonical, document["checks"])),
+        canonical_bytes(document["propose"]),
+        tuple(map(canonical_bytes, document["items"])),
+        tuple(map(canonical_bytes, document["checks"])),
         document,
     )
 
 
 def _closing(document: Any) -> Closing:
     return Closing(
-        canonical(document["close"]), tuple(map(canonical, document["confirms"])), document
+        canonical_bytes(document["close"]),
+        tuple(map(canonical_bytes, document["confirms"])),
+        document,
     )

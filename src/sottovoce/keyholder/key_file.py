@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.errors import DataError, NotInstalled, UsageError
+from sottovoce.files.atomic_output import flush
+from sottovoce.files.private_files import private_folder, saying, write_durably
 from sottovoce.keyholder.passphrases import checked_passphrase
+from sottovoce.model.canonical import canonical_bytes
 from sottovoce.model.keyholder import Keyholder
 from sottovoce.securesum.committee.keyholding import KeyholderKeys
-from sottovoce.stores.chain import canonical
-from sottovoce.stores.private_files import private_folder, saying, sync_folder, write_durably
 
 try:
     from cryptography.exceptions import InvalidTag
@@ -62,7 +63,7 @@ def open_keys(folder: Path, passphrase: str) -> tuple[KeyholderKeys, Keyholder]:
         salt, nonce = _bytes(document["salt"], SALT), _bytes(document["nonce"], NONCE)
         sealed = _bytes(document["sealed"], 2 * KEY + 16)
         key = _stretched(checked_passphrase(passphrase), salt)
-        content = AESGCM(key).decrypt(nonce, sealed, canonical(clear))
+        content = AESGCM(key).decrypt(nonce, sealed, canonical_bytes(clear))
     except (KeyError, TypeError, ValueError):
         raise _damaged(folder) from None
     except InvalidTag:
@@ -95,7 +96,7 @@ def _sealed(keys: KeyholderKeys, card: Keyholder, secret: bytes) -> bytes:
         "nonce": _text(nonce),
     }
     content = keys.sealing.private_bytes_raw() + keys.signing.private_bytes_raw()
-    sealed = AESGCM(_stretched(secret, salt)).encrypt(nonce, content, canonical(clear))
+    sealed = AESGCM(_stretched(secret, salt)).encrypt(nonce, content, canonical_bytes(clear))
     return json.dumps({**clear, "sealed": _text(sealed)}, indent=1).encode("ascii") + b"\n"
 
 
@@ -127,7 +128,7 @@ def _write_new(path: Path, content: bytes) -> None:
             check_free(path.parent)
         finally:
             draft.unlink()
-        sync_folder(path.parent)
+        flush(path.parent)
 
 
 def _read(folder: Path) -> dict[str, Any]:

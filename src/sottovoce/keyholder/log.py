@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.errors import DataError, LedgerDamaged, LedgerUnwritable
-from sottovoce.stores.chain import ORIGIN, opened, sealed
-from sottovoce.stores.durable import Lines, locked
+from sottovoce.files.hash_chained_log import ORIGIN, Lines, chained, locked, verified
 
 __all__ = ["FactLog", "LogDamaged", "Logged"]
 
@@ -49,7 +48,8 @@ class FactLog:
 
     A keyholder that forgets what it confirmed could open two totals, and their difference is one
     worker's answers. So each use reads and verifies the whole file; a line that a crash cut short
-    was never acted upon, and is taken off. A file that lost lines is refused (`stores/durable`).
+    was never acted upon, and is taken off. A file that lost lines is refused
+    (`files/hash_chained_log`).
     """
 
     def __init__(self, path: Path, *, now: Callable[[], str] = _now) -> None:
@@ -85,7 +85,7 @@ class FactLog:
         whole, rest = lines.read()
         found, digests = [], [ORIGIN]
         for number, line in enumerate(whole):
-            body, digest = opened(line, digests[-1]) or (None, "")
+            body, digest = verified(line, digests[-1]) or (None, "")
             if body is None or not _is_sound(body, number):
                 raise LogDamaged(
                     str(self._path), line=number + 1, fault="this is not what was written"
@@ -101,7 +101,7 @@ class FactLog:
 
     def _append(self, lines: Lines, body: dict[str, Any], digests: list[str]) -> str:
         number = len(digests)
-        line, digest = sealed(
+        line, digest = chained(
             {**body, "sequence": number, "at": self._now()}, digests[-1] if digests else ORIGIN
         )
         lines.append(line, number, digest)

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.errors import DataError, SealedRefused
+from sottovoce.files.private_files import write_durably
 from sottovoce.keyholder.agreement import Agreement
 from sottovoce.keyholder.coordinator import Coordinator, Work
+from sottovoce.randomness import SystemRandomness
 from sottovoce.securesum.committee.coordinating import read_message
 from sottovoce.securesum.committee.facts import Fact
 from sottovoce.securesum.committee.keyholding import KeyholderKeys, KeyholderSession, Step
 from sottovoce.securesum.committee.turns import WorkKind
-from sottovoce.stores.private_files import write_durably
-from sottovoce.stores.system_randomness import SystemRandomness
 
 __all__ = ["CONFIRMED", "DEALT", "OPENED", "Seat"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-__all__ = ["canonical"]
+__all__ = ["canonical", "canonical_bytes"]
 
 _ENCODER = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
@@ -19,3 +19,8 @@ def canonical(document: Any) -> str:
     '{"a":[2],"b":1}'
     """
     return _ENCODER.encode(document)
+
+
+def canonical_bytes(document: Any) -> bytes:
+    """Canonical JSON as it is hashed, signed and written to a file."""
+    return canonical(document).encode("ascii")

@@ -6,7 +6,6 @@ import hashlib
 import json
 import math
 import os
-import tempfile
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -14,6 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from sottovoce.errors import UsageError
+from sottovoce.files.atomic_output import new_file
+from sottovoce.files.user_folders import cache_folder
 from sottovoce.version import __version__
 
 __all__ = ["key_of", "plans_folder", "recall", "remember", "stamp_of"]
@@ -23,8 +25,7 @@ def plans_folder() -> Path:
     """Name the cache: `SOTTOVOCE_CACHE`, or sottovoce in the user's cache folder; plans in it."""
     if chosen := os.environ.get("SOTTOVOCE_CACHE"):
         return Path(chosen).expanduser() / "plans"
-    caches = os.environ.get("XDG_CACHE_HOME")
-    return (Path(caches) if caches else Path.home() / ".cache") / "sottovoce" / "plans"
+    return cache_folder() / "plans"
 
 
 def key_of(content: Any) -> str:
@@ -51,23 +52,15 @@ def remember(key: str, errors: tuple[float, ...]) -> None:
     try:
         folder = plans_folder()
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", dir=folder, prefix=f".{key[:8]}.", suffix=".part", delete=False
-        ) as file:
-            temporary = Path(file.name)
-            try:
-                file.write(json.dumps({"errors": errors}))
-                file.close()
-                temporary.replace(folder / f"{key}.json")
-            finally:
-                temporary.unlink(missing_ok=True)
-    except (OSError, RuntimeError):  # a full disk, a folder of somebody else, no home
+        with new_file(folder / f"{key}.json", force=True) as temporary:
+            temporary.write_text(json.dumps({"errors": errors}))
+    except (OSError, RuntimeError, UsageError):  # a full disk, another user's folder, no home
         return
 
 
 DECIDING = (
-    "model", "privacy", "mechanisms", "inference", "stores", "securesum", "datasets", "engines",
-    "api", "planning",
+    "model", "privacy", "mechanisms", "inference", "files", "stores", "securesum", "datasets",
+    "engines", "api", "planning",
 )  # fmt: skip
 """The folders whose code decides what a simulation finds: all layers up to this one."""
 

@@ -11,8 +11,9 @@ from typing import Any
 
 from sottovoce.connection import checked_address
 from sottovoce.errors import DataError, UsageError
+from sottovoce.files.atomic_output import check_target, durable_file
+from sottovoce.files.user_folders import settings_folder
 from sottovoce.model import Credential, check_credential
-from sottovoce.stores.writing import check_target, new_file
 
 __all__ = ["Server", "Servers", "chosen_server", "prepare", "servers_file"]
 
@@ -27,8 +28,7 @@ def servers_file() -> Path:
     """Name the file: in `SOTTOVOCE_HOME`, or in sottovoce among the user's settings."""
     if chosen := os.environ.get("SOTTOVOCE_HOME"):
         return Path(chosen).expanduser() / "servers.json"
-    settings = os.environ.get("APPDATA" if os.name == "nt" else "XDG_CONFIG_HOME")
-    return (Path(settings) if settings else Path.home() / ".config") / "sottovoce" / "servers.json"
+    return settings_folder() / "servers.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +80,8 @@ class Servers:
             "servers": [asdict(server) for server in self.known.values()],
         }
         prepare(path)
-        with new_file(path, force=True) as temporary:
-            file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(file, "w", encoding="utf-8") as stream:
-                json.dump(document, stream, indent=2)
-                stream.flush()
-                os.fsync(stream.fileno())
+        with durable_file(path) as file:
+            file.write(json.dumps(document, indent=2).encode())
 
     def with_current(self, server: Server) -> Servers:
         """These and one more, which becomes the current one."""

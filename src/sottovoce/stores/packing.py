@@ -6,12 +6,12 @@ import os
 from collections.abc import Mapping
 
 from sottovoce.errors import UsageError
+from sottovoce.files.atomic_output import new_file
 from sottovoce.model import Domain, Kind, Repeats, Reports
 from sottovoce.stores.formats import format_of_ending
 from sottovoce.stores.packed import write_packed
 from sottovoce.stores.reading import BadRows, read_reports
 from sottovoce.stores.sources import Source
-from sottovoce.stores.writing import new_file
 
 __all__ = ["pack"]
 

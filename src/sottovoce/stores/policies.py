@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 from sottovoce.errors import DataError, UsageError
+from sottovoce.files.atomic_output import new_file
 from sottovoce.model import Policy
-from sottovoce.stores.writing import new_file
 
 __all__ = ["policy_text", "read_policy", "write_policy"]
 

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import UsageError
+from sottovoce.files.atomic_output import check_target, new_file
 from sottovoce.stores.formats import Format, format_of_ending
 from sottovoce.stores.sql import connect, first_line, name_of, text_of
-from sottovoce.stores.writing import check_target, new_file
 
 __all__ = ["check_path", "copied", "storable", "write_columns", "write_tables"]
 

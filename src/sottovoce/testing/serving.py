@@ -24,8 +24,8 @@ try:
     from fastapi import FastAPI
 
     from sottovoce.campaign.access import make_token
+    from sottovoce.files.locks import folder_lock
     from sottovoce.stores.database import upgrade
-    from sottovoce.stores.folder_lock import folder_lock
     from sottovoce.web.app import build_app
     from sottovoce.web.settings import Settings
 except ModuleNotFoundError as error:

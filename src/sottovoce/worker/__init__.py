@@ -1,6 +1,6 @@
 """What runs on the worker's device: answers, the ledger, and reports that may leave."""
 
-from sottovoce.stores.system_randomness import SystemRandomness
+from sottovoce.randomness import SystemRandomness
 from sottovoce.worker.answer import Answer
 from sottovoce.worker.budget import Budget
 from sottovoce.worker.ledger import Ledger

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from sottovoce.errors import AlreadyReported, BudgetExceeded, LedgerDamaged, UsageError
+from sottovoce.files.hash_chained_log import ORIGIN, verified
 from sottovoce.model import Guarantee, Unit
-from sottovoce.stores.chain import ORIGIN, canonical, opened
+from sottovoce.model.canonical import canonical_bytes
 from sottovoce.worker.budget import Amount, Budget
 
 __all__ = ["FORMAT", "Book", "Entry", "Spending"]
@@ -98,7 +99,7 @@ class Book:
         """The book in these lines; the first that is not what was written is named."""
         salt, budget, entries, digests = "", None, [], [ORIGIN]
         for number, line in enumerate(lines):
-            found = opened(line, digests[-1])
+            found = verified(line, digests[-1])
             if found is None:
                 raise LedgerDamaged(path, line=number + 1, fault="this is not what was written")
             body, digest = found
@@ -189,7 +190,7 @@ class Book:
         }
 
     def _named(self, task: str, campaign: tuple[str, str]) -> str:
-        return hashlib.sha256(canonical([self.salt, *campaign, task])).hexdigest()[:32]
+        return hashlib.sha256(canonical_bytes([self.salt, *campaign, task])).hexdigest()[:32]
 
     def _check(self, unit: Unit, total: Amount, spending: Spending) -> None:
         limit, spent = self.budget.limit(unit), self.spent(unit)

@@ -21,9 +21,10 @@ from sottovoce.errors import (
     Unreachable,
     UsageError,
 )
+from sottovoce.files.private_files import private_folder
+from sottovoce.files.user_folders import home_folder
 from sottovoce.model import Cells, Label, Policy, State, Unit
-from sottovoce.stores.private_files import home_folder, private_folder
-from sottovoce.stores.system_randomness import SystemRandomness
+from sottovoce.randomness import SystemRandomness
 from sottovoce.worker.answer import Answer
 from sottovoce.worker.book import Spending
 from sottovoce.worker.budget import Amount, Budget

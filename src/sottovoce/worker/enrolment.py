@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,9 +12,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from sottovoce.errors import DataError, PolicyChanged, UsageError
+from sottovoce.files.locks import exclusive
+from sottovoce.files.private_files import private_folder, write_durably
 from sottovoce.model import Credential, Policy, check_credential, pseudonym
-from sottovoce.stores.locking import exclusive
-from sottovoce.stores.private_files import private_folder, saying, write_durably
 from sottovoce.worker.links import Link
 
 __all__ = ["Enrolment", "held"]
@@ -110,11 +109,5 @@ def folder_of(home: Path, link: Link) -> Path:
 @contextmanager
 def held(home: Path, link: Link) -> Iterator[None]:
     """Keep other processes of the same worker out of a campaign until the block ends."""
-    path = folder_of(home, link) / LOCK
-    with saying(path):
-        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        with exclusive(file, str(path), PATIENCE):
-            yield
-    finally:
-        os.close(file)
+    with exclusive(folder_of(home, link) / LOCK, PATIENCE):
+        yield

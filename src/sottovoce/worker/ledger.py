@@ -10,9 +10,8 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from sottovoce.errors import UsageError
+from sottovoce.files.hash_chained_log import ORIGIN, Lines, chained, locked
 from sottovoce.model import Unit
-from sottovoce.stores.chain import ORIGIN, sealed
-from sottovoce.stores.durable import Lines, locked
 from sottovoce.worker.book import FORMAT, Book, Entry, Spending
 from sottovoce.worker.budget import Amount, Budget
 
@@ -155,10 +154,10 @@ class Ledger:
             "day": self._today().isoformat(),
             "budget": budget.as_json(),
         }
-        line, digest = sealed(body, ORIGIN)
+        line, digest = chained(body, ORIGIN)
         lines.append(line, 0, digest)
         return Book.read([line[:-1]], self._path)
 
     def _add(self, lines: Lines, book: Book, body: dict[str, Any]) -> None:
-        line, digest = sealed(body, book.digests[-1])
+        line, digest = chained(body, book.digests[-1])
         lines.append(line, len(book.digests), digest)

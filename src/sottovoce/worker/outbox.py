@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from sottovoce.errors import DataError
-from sottovoce.stores.private_files import private_folder, saying, sync_folder, tidy, write_durably
+from sottovoce.files.atomic_output import flush
+from sottovoce.files.private_files import private_folder, saying, tidy, write_durably
 
 __all__ = ["Outbox", "Parcel", "Stage"]
 
@@ -102,7 +103,7 @@ class Outbox:
         """Throw a parcel away."""
         with saying(self._folder):
             self._path(report_id).unlink(missing_ok=True)
-            sync_folder(self._folder)
+            flush(self._folder)
 
     def parcels(self) -> Sequence[Parcel]:
         """Everything that is kept, by identifier."""

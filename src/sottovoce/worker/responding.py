@@ -25,8 +25,8 @@ from sottovoce.model import (
     Unit,
 )
 from sottovoce.model.policy import check_target
+from sottovoce.randomness import SystemRandomness
 from sottovoce.seams import Mechanism, Release
-from sottovoce.stores.system_randomness import SystemRandomness
 from sottovoce.worker.answer import Answer
 from sottovoce.worker.book import Spending
 from sottovoce.worker.ledger import Ledger

@@ -19,6 +19,7 @@ from sottovoce.campaign.live.gathering import Created, create_session, join
 from sottovoce.campaign.live.members import seated
 from sottovoce.campaign.live.offering import LiveOffer
 from sottovoce.campaign.service import Service
+from sottovoce.randomness import SystemRandomness
 from sottovoce.securesum.em.contributing import contributor_of
 from sottovoce.securesum.em.modes import planner_of
 from sottovoce.securesum.em.terms import EMTerms
@@ -31,7 +32,6 @@ from sottovoce.securesum.star.rounds import WorkerSuite
 from sottovoce.securesum.star.terms import StarTerms
 from sottovoce.securesum.star.working import WorkerSession
 from sottovoce.stores.database.live import LiveState
-from sottovoce.stores.system_randomness import SystemRandomness
 
 TASKS, LABELS = ("t1", "t2", "t3"), ("no", "yes")
 ANSWERS = ((1, 0, 1), (1, 0, 0), (1, 0, 1), (1, 1, 1))

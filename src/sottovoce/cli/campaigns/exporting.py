@@ -58,7 +58,7 @@ def export(
     force: ForceOption = False,
 ) -> None:
     """Download a campaign's reports, truths, weights, tasks or policy, whole or not at all."""
-    from sottovoce.stores.writing import check_target
+    from sottovoce.files.atomic_output import check_target
 
     wanted = export_name(name, output)
     if output is not None:

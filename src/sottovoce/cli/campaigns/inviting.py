@@ -46,7 +46,7 @@ def invite(
     A link is a secret: whoever has it can answer. The server keeps only its hash, so that these
     are the only copies.
     """
-    from sottovoce.stores.writing import check_target
+    from sottovoce.files.atomic_output import check_target
 
     expires = asked_day(expires_on, "--expires-on")
     if revoke:
@@ -84,7 +84,7 @@ def _revoke(context: typer.Context, campaign: str, *, json: bool) -> None:
 
 def _write(links: list[str], path: Path, *, force: bool) -> None:
     """A file that only its owner can read."""
-    from sottovoce.stores.writing import new_file
+    from sottovoce.files.atomic_output import new_file
 
     with new_file(path, force=force) as temporary:
         file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -88,7 +88,7 @@ def results(
 
 def _exports(output: Path | None, workers: Path | None, *, force: bool) -> dict[str, Path]:
     """Which exports go to which files; refused before the work, not after it."""
-    from sottovoce.stores.writing import check_target
+    from sottovoce.files.atomic_output import check_target
 
     files = {"truths": output, "workers": workers}
     wanted = {export_name(name, path): path for name, path in files.items() if path is not None}

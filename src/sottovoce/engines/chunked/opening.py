@@ -31,10 +31,10 @@ from sottovoce.engines.chunked.vocabularies import vocabulary
 from sottovoce.engines.kept import identity_of
 from sottovoce.engines.large import Recoding
 from sottovoce.errors import UsageError
+from sottovoce.files.atomic_output import new_folder
 from sottovoce.model import Domain, Kind, Reading, Repeats
 from sottovoce.stores.naming import MADE, REPORTS, is_stamp
 from sottovoce.stores.reading import BadRows, check_options
-from sottovoce.stores.whole_folders import new_folder
 
 __all__ = ["ChunkedTable", "open_table"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from shutil import copyfile
@@ -13,6 +13,7 @@ from shutil import copyfile
 from sqlalchemy import Connection, Table, insert, select, text
 
 from sottovoce.errors import UsageError
+from sottovoce.files.atomic_output import flush, new_file
 from sottovoce.stores.database.backup_file import compare, kept_tables, open_file, verify
 from sottovoce.stores.database.connecting import Database
 from sottovoce.stores.database.manifest import (
@@ -35,7 +36,6 @@ from sottovoce.stores.database.upgrading import (
     revisions,
     schema_state,
 )
-from sottovoce.stores.writing import new_file
 from sottovoce.version import __version__
 
 __all__ = ["back_up", "restore"]
@@ -60,8 +60,8 @@ def back_up(
         with reaching(database), database.reading() as source, open_file(place, "rw") as copy:
             hold_partitions(source)
             manifest = _copied(source, copy, today, progress)
-        _flush(place)
-    _flush(Path(path).parent)
+        flush(place)
+    flush(Path(path).parent)
     return manifest
 
 
@@ -166,13 +166,3 @@ def _upgraded(path: str | os.PathLike[str], manifest: Manifest) -> Iterator[Conn
         with open_file(place, "rw") as connection:
             migrate(connection, revisions()[-1])
             yield connection
-
-
-def _flush(place: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk."""
-    with suppress(PermissionError):  # a system that lets no folder be opened
-        file = os.open(place, os.O_RDONLY if place.is_dir() else os.O_RDWR)
-        try:
-            os.fsync(file)
-        finally:
-            os.close(file)

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from sqlalchemy import text
 
 from sottovoce.errors import UsageError
+from sottovoce.files.locks import folder_lock
 from sottovoce.stores.database.connecting import Database
 from sottovoce.stores.database.reaching import name_of, reaching
-from sottovoce.stores.folder_lock import folder_lock
 
 __all__ = ["alone"]
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from sqlalchemy import Column, Connection, MetaData, Table, Text, insert, inspect, select, text
 
 from sottovoce.errors import UsageError
+from sottovoce.files.locks import make_folder
 from sottovoce.stores.database.connecting import Database
 from sottovoce.stores.database.reaching import name_of, reaching
 from sottovoce.stores.database.tables import METADATA
-from sottovoce.stores.folder_lock import make_folder
 
 __all__ = [
     "VERSION_TABLE",

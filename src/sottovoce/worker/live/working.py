@@ -10,10 +10,10 @@ from sottovoce.connection.live.line import LiveLine, LiveLink, senseless
 from sottovoce.connection.live.offers import GATHERING, LiveOffer
 from sottovoce.errors import UsageError
 from sottovoce.model.sums import Contributor
+from sottovoce.randomness import SystemRandomness
 from sottovoce.securesum.em.contributing import PrivateContributor, contributor_of
 from sottovoce.securesum.em.modes import planner_of
 from sottovoce.securesum.star.working import WorkerSession
-from sottovoce.stores.system_randomness import SystemRandomness
 from sottovoce.worker.ledger import Ledger
 from sottovoce.worker.live.answers import LiveAnswers
 from sottovoce.worker.live.booking import Booked, spending_of

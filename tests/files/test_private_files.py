@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sottovoce.errors import LedgerUnwritable
-from sottovoce.stores.private_files import home_folder, private_folder, tidy, write_durably
+from sottovoce.files.private_files import private_folder, tidy, write_durably
 
 
 def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
@@ -54,10 +54,3 @@ def test_what_was_half_written_is_removed(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_bytes(b"{}")
     tidy(tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == ["x.json"]
-
-
-def test_the_users_folder_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv("SOTTOVOCE_HOME", raising=False)
-    assert home_folder().name == "sottovoce"
-    monkeypatch.setenv("SOTTOVOCE_HOME", str(tmp_path))
-    assert home_folder() == tmp_path

@@ -1,24 +1,61 @@
-"""Lines in a file that are there when they have been acknowledged, whatever happens."""
+"""Logs whose lines are chained by hash, and durable once they have been acknowledged."""
 
 from __future__ import annotations
 
 import errno
 import hashlib
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sottovoce.errors import LedgerDamaged, LedgerUnwritable
-from sottovoce.stores.locking import exclusive
-from sottovoce.stores.private_files import saying, sync_folder
+from sottovoce.files.atomic_output import flush
+from sottovoce.files.locks import exclusive
+from sottovoce.files.private_files import saying
+from sottovoce.model.canonical import canonical_bytes
 
-__all__ = ["Lines", "locked"]
+__all__ = ["ORIGIN", "Lines", "chained", "locked", "verified"]
 
-_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+ORIGIN = "0" * 64
+"""What the first line holds on to."""
+
 SLOT = 128
 """Bytes for one head; a disk writes them at once."""
+
+_HEAD_FLAGS = os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0)
+
+
+def chained(body: Mapping[str, Any], previous: str) -> tuple[bytes, str]:
+    """A line, and its digest: SHA-256(digest of the previous line ‖ body).
+
+    It finds accidents, not forgers: whoever can write the file can write all of it anew.
+
+    >>> line, digest = chained({"spent": 1}, ORIGIN)
+    >>> verified(line[:-1], ORIGIN) == ({"spent": 1}, digest)
+    True
+    >>> verified(line.replace(b"1", b"0")[:-1], ORIGIN) is None
+    True
+    """
+    text = canonical_bytes(body)
+    digest = _digest(text, previous)
+    return text[:-1] + _tail(digest) + b"\n", digest
+
+
+def verified(line: bytes, previous: str) -> tuple[dict[str, Any], str] | None:
+    """The body and digest of a line without its end; None if it is not what was written."""
+    text = line[: -len(_tail(ORIGIN))] + b"}"
+    digest = _digest(text, previous)
+    if line != text[:-1] + _tail(digest):
+        return None
+    try:
+        body = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return (body, digest) if isinstance(body, dict) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +127,7 @@ class Lines:
 
     def _set_head(self, number: int, digest: str) -> None:
         is_new = not os.path.exists(f"{self.path}.head")
-        file = os.open(f"{self.path}.head", _FLAGS, 0o600)
+        file = os.open(f"{self.path}.head", _HEAD_FLAGS, 0o600)
         try:
             os.lseek(file, number % 2 * SLOT, os.SEEK_SET)
             os.write(file, _slot(number, digest))
@@ -98,19 +135,22 @@ class Lines:
         finally:
             os.close(file)
         if is_new:
-            sync_folder(Path(self.path).absolute().parent)
+            flush(Path(self.path).absolute().parent)
 
 
 @contextmanager
 def locked(path: str, timeout: float) -> Iterator[Lines]:
     """The lines at a path, made if there are none, held until the block ends."""
-    with saying(path):
-        file = os.open(path, _FLAGS | os.O_APPEND, 0o600)
-    try:
-        with exclusive(file, path, timeout):
-            yield Lines(path, file)
-    finally:
-        os.close(file)
+    with exclusive(path, timeout) as file:
+        yield Lines(path, file)
+
+
+def _digest(text: bytes, previous: str) -> str:
+    return hashlib.sha256(previous.encode("ascii") + text).hexdigest()
+
+
+def _tail(digest: str) -> bytes:
+    return f',"digest":"{digest}"}}'.encode("ascii")
 
 
 def _slot(number: int, digest: str) -> bytes:

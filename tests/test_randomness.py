@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sottovoce.stores.system_randomness import BLOCK
+from sottovoce.randomness import BLOCK
 from sottovoce.worker import SystemRandomness
 
 

@@ -1,0 +1,1 @@
+"""Files and folders on this machine: atomic output, locks, private files, hash-chained logs."""

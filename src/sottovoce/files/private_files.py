@@ -1,0 +1,45 @@
+"""Files that only their owner reads, and that are whole or not there, whatever happens."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sottovoce.errors import LedgerUnwritable
+from sottovoce.files.atomic_output import durable_file, flush, remove_unfinished
+
+__all__ = ["private_folder", "saying", "tidy", "write_durably"]
+
+
+def private_folder(path: Path) -> Path:
+    """The folder, made for its owner only where there is none."""
+    with saying(path):
+        for folder in (*reversed(path.parents), path):
+            if not folder.exists():
+                folder.mkdir(mode=0o700, exist_ok=True)
+                flush(folder.parent)
+    return path
+
+
+def write_durably(path: Path, content: bytes) -> None:
+    """Write a file that has the new content or the old, and is on the disk when this returns."""
+    with saying(path), durable_file(path) as file:
+        file.write(content)
+
+
+def tidy(folder: Path) -> None:
+    """Remove what a crash has left half-written. Nobody else may be writing."""
+    with saying(folder):
+        remove_unfinished(folder)
+
+
+@contextmanager
+def saying(path: str | os.PathLike[str]) -> Iterator[None]:
+    """What the system refuses, as one line that names the file."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise LedgerUnwritable(os.fspath(path), reason=reason) from None
