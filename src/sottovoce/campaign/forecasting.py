@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict, deque
+from collections import deque
 from concurrent.futures import Future
 from typing import Any
+
+from cachetools import LRUCache
 
 from sottovoce.campaign.forecasts.outlook import Outlook
 from sottovoce.campaign.forecasts.question import Question
@@ -37,7 +39,7 @@ class Forecaster:
         self._child = child or Process(CHILD, {})
         self._waiting: deque[tuple[str, Future[Outlook]]] = deque()
         self._asked: dict[str, Future[Outlook]] = {}
-        self._kept: OrderedDict[str, Future[Outlook]] = OrderedDict()
+        self._kept: LRUCache[str, Future[Outlook]] = LRUCache(MOST_KEPT)
         self._wake = threading.Condition()
         self._closing = False
         self._thread: threading.Thread | None = None
@@ -54,7 +56,6 @@ class Forecaster:
             if self._closing:
                 raise _stopping()
             if text in self._kept:
-                self._kept.move_to_end(text)
                 return self._kept[text]
             if text in self._asked:
                 return self._asked[text]
@@ -122,8 +123,6 @@ class Forecaster:
             self._asked.pop(text, None)
             if isinstance(found, Outlook) or found.reason is Reason.MALFORMED:
                 self._kept[text] = future
-                while len(self._kept) > MOST_KEPT:
-                    self._kept.popitem(last=False)
         if isinstance(found, Outlook):
             future.set_result(found)
         else:

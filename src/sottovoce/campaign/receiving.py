@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import math
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from typing import TypeAlias
 
 import numpy as np
+from cachetools import LRUCache
 
 from sottovoce.campaign.sealed.desk import SealedDesk
 from sottovoce.errors import Reason, Refused, UsageError
@@ -166,16 +167,14 @@ class Reception:
 
     def __init__(self, database: Database, writer: Writer, today: Callable[[], date]) -> None:
         self._database, self._writer, self._today = database, writer, today
-        self._desks: OrderedDict[str, AnyDesk] = OrderedDict()
+        # Two limits hold for it, and one desk always has a place: see `desk`.
+        self._desks: LRUCache[str, AnyDesk] = LRUCache(math.inf, lambda each: len(each.names))
         self._lock = threading.Lock()
 
     def known_desk(self, id: str) -> AnyDesk | None:
         """The desk of a campaign, if it is in memory."""
         with self._lock:
-            desk = self._desks.get(id)
-            if desk is not None:
-                self._desks.move_to_end(id)
-            return desk
+            return self._desks.get(id)
 
     def desk(self, id: str) -> AnyDesk:
         """The desk of a campaign; reads its tasks if they are not in memory."""
@@ -185,12 +184,11 @@ class Reception:
             with self._lock:
                 self._desks[id] = desk
                 while len(self._desks) > 1 and self._are_too_many():
-                    self._desks.popitem(last=False)
+                    self._desks.popitem()
         return desk
 
     def _are_too_many(self) -> bool:
-        tasks = sum(len(desk.names) for desk in self._desks.values())
-        return len(self._desks) > DESKS or tasks > MOST_TASKS
+        return len(self._desks) > DESKS or self._desks.currsize > MOST_TASKS
 
     def forget(self, id: str) -> None:
         """Drop a campaign's desk: the campaign was deleted."""

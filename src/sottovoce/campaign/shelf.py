@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+from cachetools import LRUCache
 from sqlalchemy import Connection
 
 from sottovoce.stores.database.campaigns import Stored, task_names
@@ -41,8 +42,7 @@ class Shelf:
     """The results that were asked for last."""
 
     def __init__(self, limit: int = LIMIT) -> None:
-        self._limit = limit
-        self._shelved: OrderedDict[str, Shelved] = OrderedDict()
+        self._shelved: LRUCache[str, Shelved] = LRUCache(limit, lambda each: each.nbytes)
         self._lock = threading.Lock()
 
     def result(self, connection: Connection, stored: Stored, found: Found) -> Shelved:
@@ -56,10 +56,9 @@ class Shelf:
             names = shelved.names if shelved else tuple(task_names(connection, number))
             shelved = _unpacked(connection, number, found, names)
         with self._lock:
-            self._shelved[id] = shelved
-            self._shelved.move_to_end(id)
-            while sum(each.nbytes for each in self._shelved.values()) > self._limit:
-                self._shelved.popitem(last=False)
+            self._shelved.pop(id, None)
+            with suppress(ValueError):  # more than fits into all of the memory
+                self._shelved[id] = shelved
         return shelved
 
     def forget(self, id: str) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from contextlib import suppress
 
+from cachetools import LRUCache
 from sqlalchemy import Connection
 
 from sottovoce.campaign.inference.fitting import Fresh, fitted
@@ -28,8 +29,9 @@ class Memory:
     """What was read of each campaign, so that the next pass reads only what came since."""
 
     def __init__(self, database: Database, limit: int = LIMIT) -> None:
-        self._database, self._limit = database, limit
-        self._gathered: OrderedDict[str, Gathered] = OrderedDict()
+        self._database = database
+        # A campaign's reports are taken out while more are added: their size in here is fixed.
+        self._gathered: LRUCache[str, Gathered] = LRUCache(limit, lambda each: each.nbytes)
 
     def infer(self, id: str) -> Fresh | None:
         """A campaign's truths as of now; None when there is no such campaign."""
@@ -43,9 +45,7 @@ class Memory:
             gathered = self._read(connection, stored)
             before = find_result(connection, stored.number)
             checkpoint = find_content(connection, stored.number) or Columns.none()
-        fresh = fitted(gathered, stored, before.summary if before else None, checkpoint)
-        self._forget_oldest()
-        return fresh
+        return fitted(gathered, stored, before.summary if before else None, checkpoint)
 
     def _opened(self, connection: Connection, stored: Stored) -> Fresh | None:
         """Truths from the totals of a sealed campaign; None until they are opened."""
@@ -62,12 +62,12 @@ class Memory:
         if gathered is not None and gathered.erasures == counts.erasures:
             self._add(connection, stored, gathered)
             if len(gathered) == counts.reports:
-                self._gathered[id] = gathered
+                self._keep(id, gathered)
                 return gathered
         names = names_of(task_names(connection, stored.number))
         gathered = Gathered(names, counts.erasures)
         self._add(connection, stored, gathered)
-        self._gathered[id] = gathered
+        self._keep(id, gathered)
         return gathered
 
     def _add(self, connection: Connection, stored: Stored, gathered: Gathered) -> None:
@@ -77,6 +77,6 @@ class Memory:
         for packed in packed_after(connection, stored.number, after, kind, block=campaign.block):
             gathered.add(packed)
 
-    def _forget_oldest(self) -> None:
-        while self._gathered and sum(g.nbytes for g in self._gathered.values()) > self._limit:
-            self._gathered.popitem(last=False)
+    def _keep(self, id: str, gathered: Gathered) -> None:
+        with suppress(ValueError):  # more than fits into all of the memory
+            self._gathered[id] = gathered
