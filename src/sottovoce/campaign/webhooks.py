@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -10,6 +9,7 @@ from sqlalchemy import Connection
 
 from sottovoce.campaign.access import new_secret
 from sottovoce.campaign.service import Service
+from sottovoce.connection.addresses import is_this_machine
 from sottovoce.errors import Reason, Refused, UsageError
 from sottovoce.model import Credential
 from sottovoce.model.campaign import check_text, check_web_address
@@ -80,20 +80,10 @@ def _check_address(address: str, *, allow_http: bool) -> None:
     parts = urlsplit(address)
     if any(letter.isspace() for letter in address):
         raise Refused(Reason.MALFORMED, "the address has a space in it", field="address")
-    if parts.scheme != "https" and not allow_http and not _is_here(parts.hostname or ""):
+    if parts.scheme != "https" and not allow_http and not is_this_machine(parts.hostname or ""):
         raise Refused(
             Reason.MALFORMED,
             "the address must start with https://: over http:// others could read and alter what "
             "is told; the server's operator can allow it",
             field="address",
         )
-
-
-def _is_here(host: str) -> bool:
-    """Whether the host is this machine, by its name or number."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -7,7 +7,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from sottovoce.errors import UsageError
 
-__all__ = ["checked_address", "is_to_this_machine"]
+__all__ = ["checked_address", "is_this_machine", "is_to_this_machine"]
 
 LONGEST = 2_000
 DEFAULT_PORTS = {"https": 443, "http": 80}
@@ -28,7 +28,7 @@ def checked_address(url: object, *, allow_http: bool = False) -> str:
             "the server's address has a name, a question mark or a # in it: give only the part "
             "like https://host/path"
         )
-    if parts.scheme == "http" and not (allow_http or _is_this_machine(host)):
+    if parts.scheme == "http" and not (allow_http or is_this_machine(host)):
         raise UsageError(
             f"{host} is reached over plain http, where anybody on the way can read and change "
             "everything: use https, or allow http explicitly (--allow-http, allow_http=True)"
@@ -39,7 +39,7 @@ def checked_address(url: object, *, allow_http: bool = False) -> str:
 def is_to_this_machine(address: str) -> bool:
     """Whether a checked address is plain http to this machine."""
     parts = urlsplit(address)
-    return parts.scheme == "http" and _is_this_machine(parts.hostname or "")
+    return parts.scheme == "http" and is_this_machine(parts.hostname or "")
 
 
 def _parts(url: object) -> SplitResult:
@@ -61,7 +61,8 @@ def _place(host: str, port: int | None, scheme: str) -> str:
     return name if port in (None, DEFAULT_PORTS[scheme]) else f"{name}:{port}"
 
 
-def _is_this_machine(host: str) -> bool:
+def is_this_machine(host: str) -> bool:
+    """Whether the host is this machine, by its name or number."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -9,7 +9,7 @@ from sottovoce.errors import UsageError
 from sottovoce.model import Credential, check_credential
 from sottovoce.model.campaign import CAMPAIGN_ID
 
-__all__ = ["parsed_link"]
+__all__ = ["page_address", "parsed_link"]
 
 
 def parsed_link(
@@ -28,17 +28,21 @@ def parsed_link(
         raise UsageError("the link must be a text")
     address, _, fragment = link.strip().partition("#")
     secret = _secret(fragment, beside, kind)
+    what = "a live session" if kind is Credential.LIVE else "a campaign"
+    place = page_address(address, page, what, f"#{kind}…", allow_http=allow_http)
+    return *place, check_credential(secret, kind)
+
+
+def page_address(
+    address: str, page: str, what: str = "a campaign", ending: str = "", *, allow_http: bool
+) -> tuple[str, str]:
+    """The server and the campaign of a link up to its #. Errors quote nothing of it."""
     found = re.fullmatch(f"(?P<server>.+?)/{page}/(?P<campaign>[^/]+)/?", address, re.DOTALL)
     if found is None or CAMPAIGN_ID.fullmatch(found["campaign"]) is None:
-        what = "a live session" if kind is Credential.LIVE else "a campaign"
         raise UsageError(
-            f"this is no link to {what}: one is like https://host/{page}/leaf0#{kind}…"
+            f"this is no link to {what}: one is like https://host/{page}/leaf0{ending}"
         )
-    return (
-        checked_address(found["server"], allow_http=allow_http),
-        found["campaign"],
-        check_credential(secret, kind),
-    )
+    return checked_address(found["server"], allow_http=allow_http), found["campaign"]
 
 
 def _secret(fragment: str, beside: str | None, kind: Credential) -> str:

@@ -1,11 +1,12 @@
-"""JSON in one way only: what is hashed or signed must not be written in two."""
+"""JSON in one way only: what is hashed or signed must not be written, or read, in two."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 
-__all__ = ["canonical", "canonical_bytes"]
+__all__ = ["RepeatedField", "canonical", "canonical_bytes", "unique_fields"]
 
 _ENCODER = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
@@ -24,3 +25,28 @@ def canonical(document: Any) -> str:
 def canonical_bytes(document: Any) -> bytes:
     """Canonical JSON as it is hashed, signed and written to a file."""
     return canonical(document).encode("ascii")
+
+
+class RepeatedField(ValueError):  # noqa: N818 - reads as the fact it states
+    """An object of a JSON text has two fields with one name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+def unique_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The fields of an object, for a JSON decoder's `object_pairs_hook`.
+
+    Two readers could each take another of two fields with one name.
+
+    >>> json.loads('{"a": 1, "a": 2}', object_pairs_hook=unique_fields)
+    Traceback (most recent call last):
+        ...
+    sottovoce.model.canonical.RepeatedField: a
+    """
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        counts = Counter(name for name, _ in pairs)
+        raise RepeatedField(next(name for name, count in counts.items() if count > 1))
+    return fields

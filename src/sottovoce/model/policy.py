@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, Self
 
 from sottovoce.errors import UsageError
-from sottovoce.model.canonical import canonical
+from sottovoce.model.canonical import RepeatedField, canonical, unique_fields
 from sottovoce.model.domain import Domain, Kind, Label, label_text
 from sottovoce.model.guarantee import Unit, check_count, check_number, check_unit
 
@@ -134,8 +134,10 @@ class Policy:
                 text,
                 parse_float=_refuse_float,
                 parse_constant=_refuse_float,
-                object_pairs_hook=_refuse_repeats,
+                object_pairs_hook=unique_fields,
             )
+        except RepeatedField as error:
+            raise UsageError(f"the policy has the field {short(error.name)} twice") from None
         except ValueError as error:
             raise UsageError(f"the policy is not JSON: {error}") from None
         except RecursionError:
@@ -199,16 +201,6 @@ def short(value: object) -> str:
     except ValueError:  # an integer of thousands of digits
         text = "a huge number"
     return text if len(text) <= 40 else text[:39] + "…"
-
-
-def _refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Two readers could each take another of two fields with one name."""
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        names = [name for name, _ in pairs]
-        repeated = next(name for name in names if names.count(name) > 1)
-        raise UsageError(f"the policy has the field {short(repeated)} twice")
-    return fields
 
 
 def _check_label(text: str) -> None:

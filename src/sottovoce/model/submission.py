@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn, Self
 
 from sottovoce.errors import UsageError
-from sottovoce.model.canonical import canonical
+from sottovoce.model.canonical import RepeatedField, canonical, unique_fields
 from sottovoce.model.domain import Label
 
 __all__ = ["FORMAT", "Submission"]
@@ -70,6 +70,8 @@ class Submission:
             document = _DECODER.decode(content.decode())
         except UsageError:
             raise
+        except RepeatedField:
+            raise UsageError("the submission has a field twice") from None
         except (ValueError, RecursionError):
             raise UsageError("the submission is not JSON") from None
         return cls._of_json(document)
@@ -105,12 +107,4 @@ def _refuse_constant(_: str) -> NoReturn:
     raise UsageError("the submission has a number that is not finite")
 
 
-def _refuse_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Two readers could each take another of two fields with one name."""
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        raise UsageError("the submission has a field twice")
-    return fields
-
-
-_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_refuse_repeats)
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=unique_fields)

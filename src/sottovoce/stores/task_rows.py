@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sottovoce.errors import DataError
+from sottovoce.model.canonical import unique_fields
 from sottovoce.stores.formats import BOM
 
 __all__ = ["Row", "TaskFormat", "rows_of"]
@@ -133,7 +134,7 @@ def _object(value: Any, file: str, number: int) -> dict[str, Any]:
 
 def _parsed(text: str, file: str, number: int | None) -> Any:
     try:
-        return json.loads(text, object_pairs_hook=_without_repeats)
+        return json.loads(text, object_pairs_hook=unique_fields)
     except json.JSONDecodeError as error:
         row = number or error.lineno
         raise DataError(f"is not JSON ({error.msg})", file=file, row=row) from None
@@ -143,10 +144,3 @@ def _parsed(text: str, file: str, number: int | None) -> Any:
             "digits, or it is nested too deeply",
             file=file, row=number,
         ) from None  # fmt: skip
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        raise ValueError
-    return fields

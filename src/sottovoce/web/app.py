@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
@@ -28,6 +27,7 @@ from sottovoce.hooks import filled
 from sottovoce.stores.database.results import unfinished
 from sottovoce.version import __version__
 from sottovoce.web import reference
+from sottovoce.web.assets import STATIC
 from sottovoce.web.headers import SecurityHeaders
 from sottovoce.web.metrics import Metrics
 from sottovoce.web.observing import Observed, Observing
@@ -62,7 +62,6 @@ API = (
     forecasts, webhooks, sealed, rounds,
 )  # fmt: skip
 VERSION_ONE = "/api/v1"
-STATIC = Path(__file__).parent / "static"
 QUIET = frozenset({"worker", "keyholder", "member", "health", "files"})
 """Routes that leave no line: a worker's would put a time beside a report, others say little."""
 

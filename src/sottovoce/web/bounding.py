@@ -12,6 +12,7 @@ from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
 from sottovoce.errors import Reason, Refused
+from sottovoce.model.canonical import RepeatedField, unique_fields
 from sottovoce.web.requests import bounded_body, kind_of, requester_of, setup_of
 
 __all__ = ["LARGEST", "BoundedRoute", "RoomyRoute", "parsed_json"]
@@ -68,7 +69,7 @@ def parsed_json(content: bytes) -> Any:
             content.decode("utf-8"),
             parse_constant=_refuse_constant,
             parse_float=_finite,
-            object_pairs_hook=_without_repeats,
+            object_pairs_hook=unique_fields,
         )
         if b"\\u" in content:
             _check_encodes(document)
@@ -76,6 +77,8 @@ def parsed_json(content: bytes) -> Any:
         raise _malformed("the body is not UTF-8") from None
     except UnicodeEncodeError:
         raise _malformed("the body has half a character, which no text can hold") from None
+    except RepeatedField:
+        raise _malformed("the body has a field twice") from None
     except (ValueError, RecursionError):
         raise _malformed("the body is not JSON") from None
     return document
@@ -114,14 +117,6 @@ def _refuse_constant(_: str) -> NoReturn:
 def _finite(text: str) -> float:
     number = float(text)
     return number if math.isfinite(number) else _refuse_constant(text)
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Two readers could each take another of two fields with one name."""
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        raise _malformed("the body has a field twice")
-    return fields
 
 
 def _malformed(message: str) -> Refused:

@@ -13,9 +13,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from sottovoce.connection.addresses import checked_address, is_to_this_machine
-from sottovoce.errors import NotInstalled, Unreachable, UsageError
-from sottovoce.model.campaign import CAMPAIGN_ID
+from sottovoce.connection.addresses import is_to_this_machine
+from sottovoce.connection.links import page_address
+from sottovoce.errors import NotInstalled, Unreachable
 from sottovoce.web.assets import PAGE, STATIC, fingerprint, worker_files
 from sottovoce.web.header_values import COMMON, NOTHING, SERVICE_WORKER, SHOWN
 from sottovoce.web.header_values import PAGE as PAGE_RULES
@@ -49,7 +49,6 @@ UNWANTED = (
 KINDS = {
     ".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".svg": "image/svg+xml",
 }  # fmt: skip
-_LINK = re.compile(r"(?P<server>.+?)/c/(?P<campaign>[^/]+)/?", re.DOTALL)
 _VERSION = re.compile(rb'"info":\{[^}]{0,4000}?"version":"([0-9A-Za-z.+-]{1,40})"')
 
 
@@ -93,7 +92,8 @@ def check_page(link: str, *, allow_http: bool = False, release: Path = STATIC) -
     What follows the # of a link is the worker's secret: it is cut off first, and goes nowhere.
     Redirects are not followed: they are no page of the release.
     """
-    server, page = _parted(link, allow_http=allow_http)
+    server, campaign = page_address(link.strip().partition("#")[0], "c", allow_http=allow_http)
+    page = f"/c/{campaign}"
     places = {PAGE: page, **{name: f"/static/{name}" for name in worker_files(release)}}
     with _Visit(server) as visit:
         files: list[Finding] = []
@@ -146,14 +146,6 @@ class _Visit:
                 return _Reply(reply.status_code, reply.headers, bytes(content))
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise Unreachable(self._server, reason=type(error).__name__) from None
-
-
-def _parted(link: str, *, allow_http: bool) -> tuple[str, str]:
-    """The server's address and the page's place on it. Nothing of the link is quoted."""
-    found = _LINK.fullmatch(link.strip().partition("#")[0])
-    if found is None or CAMPAIGN_ID.fullmatch(found["campaign"]) is None:
-        raise UsageError("this is no link to a campaign: one is like https://host/c/leaf0")
-    return checked_address(found["server"], allow_http=allow_http), f"/c/{found['campaign']}"
 
 
 def _compared(name: str, ours: bytes, reply: _Reply) -> Finding:

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Table
 
-from sottovoce.errors import Reason, Refused
+from sottovoce.stores.database.failing import unavailable
 
 __all__ = ["insert_many"]
 
@@ -36,8 +36,5 @@ def _copy(connection: Connection, statement: str, rows: Iterable[Sequence[Any]])
         with held.cursor() as cursor, cursor.copy(statement) as copy:
             for row in rows:
                 copy.write_row(row)
-    except driver.Error:
-        # The driver's message may hold what was to be stored.
-        raise Refused(
-            Reason.UNAVAILABLE, "the server's storage does not answer: try again later"
-        ) from None
+    except driver.Error as error:
+        raise unavailable(error) from None
