@@ -83,7 +83,16 @@ def test_the_version_is_the_installed_one() -> None:
     assert version("sottovoce") == sottovoce.__version__
 
 
-def test_the_core_depends_on_six_libraries_only() -> None:
+def test_the_core_depends_on_eight_libraries_only() -> None:
     core = [line.split(";")[0] for line in requires("sottovoce") or [] if "extra ==" not in line]
     names = {line.split(">")[0].strip() for line in core}
-    assert names == {"numpy", "scipy", "numba", "duckdb", "typer", "rich"}
+    assert names == {
+        "numpy",
+        "scipy",
+        "numba",
+        "duckdb",
+        "typer",
+        "rich",
+        "filelock",
+        "platformdirs",
+    }
