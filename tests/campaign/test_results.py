@@ -11,9 +11,10 @@ from tests.campaign.drafts import running
 from sottovoce.campaign.drafting import create_draft
 from sottovoce.campaign.inferring import infer_now
 from sottovoce.campaign.lifecycle import delete_campaign
-from sottovoce.campaign.results import Sort, truths_page, workers_page
+from sottovoce.campaign.results import Sort, found_result, truths_page, workers_page
 from sottovoce.campaign.returning import erase
 from sottovoce.campaign.service import Service
+from sottovoce.campaign.shelf import Shelf, Shelved
 from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain, Terms
@@ -118,3 +119,28 @@ def test_the_summary_says_where_a_result_comes_from(service: Service) -> None:
     )  # fmt: skip
     assert summary.policy_hash == LEAVES.hash
     assert summary.problem is None
+
+
+def shelved(service: Service, shelf: Shelf, id: str) -> Shelved:
+    with service.database.reading() as connection:
+        stored, found = found_result(connection, id)
+        assert found is not None
+        return shelf.result(connection, stored, found)
+
+
+def test_a_result_is_unpacked_once_and_the_one_asked_for_longest_ago_goes(service: Service) -> None:
+    ids = [inferred(service) for _ in range(3)]
+    size = shelved(service, Shelf(), ids[0]).nbytes
+    shelf = Shelf(limit=2 * size)
+    first, second = (shelved(service, shelf, id) for id in ids[:2])
+    assert shelved(service, shelf, ids[0]) is first
+    shelved(service, shelf, ids[2])
+    assert shelved(service, shelf, ids[0]) is first
+    assert shelved(service, shelf, ids[1]) is not second
+
+
+def test_a_result_that_does_not_fit_is_given_and_not_kept(service: Service) -> None:
+    id, shelf = inferred(service), Shelf(limit=10)
+    one = shelved(service, shelf, id)
+    assert shelved(service, shelf, id) is not one
+    assert one.names == tuple(TASKS)
