@@ -7,24 +7,32 @@ under a secure sum.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
+import numpy as np
 import numpy.typing as npt
 
 from sottovoce.model import (
     Alphabet,
+    Candidate,
     Cells,
+    Citation,
     Claim,
     Codes,
     Domain,
+    Evidence,
     FiniteChannel,
     FloatArray,
     Guarantee,
     Kind,
     Names,
+    Odds,
     Part,
     Private,
+    Promise,
+    ReportCodes,
+    Reports,
     Result,
     Unit,
     Words,
@@ -65,15 +73,61 @@ class Release(Protocol):
     """What a policy says of how answers get out, and what that betrays: checked at birth.
 
     A mechanism, which perturbs each answer on the device; or a sealed sum, which perturbs none and
-    opens noised totals only.
+    opens noised totals only. All that the rest of the system needs to know of it is here, so a
+    mechanism is one file, named in `mechanisms.registry`; its page is docs/mechanisms/NAME.md.
+    Fields `labels` and `steps`, where it has them, are those of the domain it is made for.
     """
 
     name: ClassVar[str]
+
     takes: ClassVar[frozenset[Kind]]
+    """The kinds of domain whose answers it takes."""
+
+    hiding: ClassVar[Mapping[str, Any] | None]
+    """Parameters of `calibrated` that hide participation: none needed where it is always hidden.
+
+    None where it cannot be.
+    """
+
+    whole: ClassVar[bool]
+    """Whether it needs all answers of a worker at once, and so cannot be sampled."""
+
+    sound_as_published: ClassVar[bool]
+    """Whether the paper's calibration is the sound one.
+
+    Where it is another, the class method `as_published(domain, epsilon, …)` makes it.
+    """
+
+    @property
+    def citation(self) -> Citation:
+        """What it is in words, and where it comes from."""
+        ...
 
     @property
     def hides_participation(self) -> bool:
         """Whether NULL is an answer like any other, so that every cell must be given."""
+        ...
+
+    @property
+    def is_separable(self) -> bool:
+        """Whether each report has noise of its own, so that answers may go out bit by bit.
+
+        What a worker draws once would be drawn again, a dense submission has every task already,
+        and a sample of the answers would be taken twice.
+        """
+        ...
+
+    @property
+    def in_browser(self) -> bool:
+        """Whether the worker's page can run it with nothing but a browser."""
+        ...
+
+    @classmethod
+    def candidates(cls, domain: Domain, promise: Promise, *, hidden: bool) -> Sequence[Candidate]:
+        """The ways in which a planner tries it for a promise; none where others always do better.
+
+        `hidden` asks for private participation. Whatever cannot be calibrated is left out later.
+        """
         ...
 
     def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
@@ -114,6 +168,10 @@ class Release(Protocol):
 class Mechanism(Release, Protocol):
     """Turns answers into reports. A frozen dataclass of integers, checked at birth."""
 
+    def __hash__(self) -> int:
+        """Equal mechanisms have one hash: what is computed of them is kept."""
+        ...
+
     @property
     def alphabet(self) -> Alphabet:
         """What reports are written in."""
@@ -125,6 +183,36 @@ class Mechanism(Release, Protocol):
 
     def perturb(self, cells: Cells, private: Private | None, randomness: Randomness) -> Cells:
         """Reports in place of answers. Takes all cells of each worker at once."""
+        ...
+
+    def admits(self, codes: ReportCodes) -> npt.NDArray[np.bool_]:
+        """Which codes it can have sent: a server refuses the others."""
+        ...
+
+    def evidence(
+        self, reports: Reports, domain: Domain, *, as_numbers: bool = False
+    ) -> Evidence | None:
+        """The reports as symbols, with the law of a symbol given an answer.
+
+        `as_numbers` asks for labels on their scale, where the domain has one. None where a report
+        depends on answers in a way that has no such law.
+        """
+        ...
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether `plain` leaves reports as they are, so that each may be read alone."""
+        ...
+
+    def plain(self, reports: Reports, domain: Domain) -> Reports:
+        """A table of labels or numbers, for methods that know nothing of the noise.
+
+        NULL reports are left out, and counted.
+        """
+        ...
+
+    def odds(self) -> Odds | None:
+        """What becomes of 100 answers; None where no report stands for one answer."""
         ...
 
 

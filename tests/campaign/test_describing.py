@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.campaign.crowds import opened, report
@@ -15,7 +16,7 @@ from sottovoce.campaign.drafting import create_draft
 from sottovoce.campaign.inferring import infer_now
 from sottovoce.campaign.lifecycle import close_campaign
 from sottovoce.campaign.service import Service
-from sottovoce.campaign.sources import SOURCES
+from sottovoce.mechanisms import RandomizedResponse
 from sottovoce.mechanisms.registry import MECHANISMS
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain, Unit
@@ -55,7 +56,7 @@ def test_a_closed_campaign_is_told_in_the_past_with_its_facts(service: Service) 
         "assumes that answers have independent noise",
         f"were inferred by the method aware-labels of Sottovoce {__version__} from 20 reports",
         LEAVES.hash,
-        SOURCES["randomized-response"].reference,
+        RandomizedResponse.citation.reference,
     ):
         assert part in said
     assert "SIMULATED" not in said
@@ -110,5 +111,6 @@ def test_a_simulated_campaign_says_so_first(service: Service) -> None:
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_every_mechanism_has_a_source_among_the_references(name: str) -> None:
     listed = " ".join((Path(__file__).parents[2] / "docs" / "references.md").read_text().split())
-    title = SOURCES[name].reference.partition(": ")[2].partition(". ")[0]
+    mechanism: Any = MECHANISMS[name]  # a class, which has what its instances have
+    title = mechanism.citation.reference.partition(": ")[2].partition(". ")[0]
     assert title in listed

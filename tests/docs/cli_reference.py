@@ -15,6 +15,7 @@ from typing import Any, get_args, get_type_hints
 import typer.main
 
 from sottovoce.cli.app import app
+from sottovoce.cli.registry_help import with_names
 
 __all__ = ["cli_reference", "command_names"]
 
@@ -89,7 +90,7 @@ def _flags(parameter: Any) -> str:
 
 def _meaning(command: Any, parameter: Any) -> str:
     choices = _choices(command, parameter)
-    words = [(parameter.help or "").replace("|", "\\|")]
+    words = [with_names(parameter.help or "").replace("|", "\\|")]
     if choices:
         words.append(f"One of {', '.join(f'`{choice}`' for choice in choices)}.")
     if parameter.required and parameter.param_type_name == "option":

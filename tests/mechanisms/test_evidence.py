@@ -11,8 +11,7 @@ from scipy.special import ndtr
 from sottovoce import Target, make_policy
 from sottovoce.datasets import SeededRandomness
 from sottovoce.errors import DataError
-from sottovoce.mechanisms.evidence import evidence
-from sottovoce.mechanisms.evidence.points import BINS, MOST_POINTS
+from sottovoce.mechanisms.evidence import BINS, MOST_POINTS
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.mechanisms.tables import report_table
 from sottovoce.model import (
@@ -48,7 +47,7 @@ def reported(policy: Policy, code: int, draws: int = DRAWS) -> Evidence:
     randomness = SeededRandomness(code + 7)
     sent = mechanism.perturb(cells, mechanism.draw(draws, randomness), randomness)
     table = report_table(sent, mechanism.alphabet, policy.domain, simulated=True)
-    found = evidence(table, mechanism, policy.domain)
+    found = mechanism.evidence(table, policy.domain)
     assert found is not None
     return found
 
@@ -141,7 +140,7 @@ def test_gaussian_noise_of_a_private_variance_follows_its_law() -> None:
 def test_labels_on_a_scale_are_numbers() -> None:
     policy = make_policy(GRADES, "randomized-response", Target(1.0))
     table = Reports.of([0, 1], [0, 0], [3, 9], domain=GRADES)
-    found = evidence(table, mechanism_of(policy), GRADES, as_numbers=True)
+    found = mechanism_of(policy).evidence(table, GRADES, as_numbers=True)
     assert found is not None
     assert isinstance(found.channel, PointChannel)
     assert found.channel.points.tolist() == list(range(10))
@@ -150,7 +149,7 @@ def test_labels_on_a_scale_are_numbers() -> None:
 def test_factorised_reports_come_with_their_profiles() -> None:
     policy = make_policy(GRADES, "matrix-factorization", Target(1.0, hide_participation=True))
     table = Reports.of([0, 0], [0, 1], [3.0, 4.5], domain=Domain.numeric())
-    found = evidence(table, mechanism_of(policy), GRADES)
+    found = mechanism_of(policy).evidence(table, GRADES)
     assert found is not None
     assert isinstance(found.channel, FactorChannel)
     assert found.channel.profiles.shape == (10, 2)
@@ -160,4 +159,4 @@ def test_a_set_of_another_size_is_refused() -> None:
     policy = make_policy(LABELS, "subset-selection", Target(1.0))
     table = Reports.of([0], [0], [0], domain=Domain.categorical(["0 1 2 3"]))
     with pytest.raises(DataError, match="it was not made under this policy"):
-        evidence(table, mechanism_of(policy), LABELS)
+        mechanism_of(policy).evidence(table, LABELS)

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from sottovoce.cli.screen import hundred
-from sottovoce.mechanisms.odds import frankly, odds_of
+from sottovoce.mechanisms.odds import frankly
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain, Unit
@@ -17,7 +17,7 @@ NUMBERS = Domain.numeric(0, 10, 0.1)
 
 
 def sentence(name: str, domain: Domain, target: Target) -> str:
-    odds = odds_of(mechanism_of(make_policy(domain, name, target)))
+    odds = mechanism_of(make_policy(domain, name, target)).odds()
     assert odds is not None
     assert f" {odds.of_100} " in odds.sentence
     return odds.sentence
@@ -91,7 +91,7 @@ def test_duchi_says_which_end() -> None:
 
 
 def test_no_report_stands_for_one_answer_where_answers_are_factorised() -> None:
-    assert odds_of(mechanism_of(make_policy(NUMBERS, "matrix-factorization", Target(1.0)))) is None
+    assert mechanism_of(make_policy(NUMBERS, "matrix-factorization", Target(1.0))).odds() is None
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ import pytest
 
 from sottovoce.datasets.seeded import SeededRandomness
 from sottovoce.errors import DataError
-from sottovoce.mechanisms.plain import plain
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.mechanisms.tables import report_table
 from sottovoce.mechanisms.targets import Target, make_policy
@@ -45,7 +44,7 @@ def test_the_mean_of_many_reports_is_the_answer(name: str, domain: Domain, share
     policy = make_policy(domain, name, Target(2.0))
     steps = 40 if domain.is_numeric else 4
     code = round(share * steps)
-    numbers = plain(reports_of(policy, code), mechanism_of(policy), domain).value
+    numbers = mechanism_of(policy).plain(reports_of(policy, code), domain).value
     answer = -1 + 0.05 * code if domain.is_numeric else 1 + code
     # Piecewise and Duchi round their windows to the grid: half a step besides six sigma.
     half = (0.05 if domain.is_numeric else 1) / 2 if name == "piecewise" else 0.0
@@ -56,14 +55,14 @@ def test_the_mean_of_many_reports_is_the_answer(name: str, domain: Domain, share
 def test_labels_stay_as_they_are() -> None:
     policy = make_policy(LABELS, "randomized-response", Target(2.0))
     reports = reports_of(policy, 1, 100)
-    assert plain(reports, mechanism_of(policy), LABELS) is reports
+    assert mechanism_of(policy).plain(reports, LABELS) is reports
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("null", [False, True])
 def test_votes_of_subsets_favour_the_answer(null: bool) -> None:
     policy = make_policy(LABELS, "subset-selection", Target(1.0, hide_participation=null))
-    votes = plain(reports_of(policy, 2), mechanism_of(policy), LABELS)
+    votes = mechanism_of(policy).plain(reports_of(policy, 2), LABELS)
     counts = np.bincount(votes.value, minlength=4)
     assert votes.domain == LABELS
     assert counts[2] - np.delete(counts, 2).max() > 6 * math.sqrt(2 * MANY)
@@ -72,7 +71,7 @@ def test_votes_of_subsets_favour_the_answer(null: bool) -> None:
 @pytest.mark.statistical
 def test_votes_of_bins_are_their_middles() -> None:
     policy = make_policy(NUMBERS, "subset-selection", Target(1.0), bins=4)
-    votes = plain(reports_of(policy, 40), mechanism_of(policy), NUMBERS)
+    votes = mechanism_of(policy).plain(reports_of(policy, 40), NUMBERS)
     values, counts = np.unique(votes.value, return_counts=True)
     assert len(values) == 4
     assert values[counts.argmax()] == values.max()
@@ -85,7 +84,7 @@ def test_null_reports_are_left_out_and_counted() -> None:
         reports.worker, reports.task, reports.value, reports.workers, reports.tasks,
         reports.domain, Reading("here", 1000), simulated=True,
     )  # fmt: skip
-    left = plain(read, mechanism_of(policy), LABELS)
+    left = mechanism_of(policy).plain(read, LABELS)
     nothing = int(np.count_nonzero(reports.value == 4))
     assert (len(left), left.domain, left.simulated) == (1000 - nothing, LABELS, True)
     assert left.reading is not None
@@ -97,12 +96,12 @@ def test_only_null_reports_tell_nothing() -> None:
     domain = Domain.categorical(["a", "b", "c", "d", "NULL"])
     reports = Reports.of([0, 1], [0, 0], [4, 4], domain=domain)
     with pytest.raises(DataError, match="every report is NULL"):
-        plain(reports, mechanism_of(policy), LABELS)
+        mechanism_of(policy).plain(reports, LABELS)
 
 
 def test_a_sample_is_read_like_what_was_sampled() -> None:
     policy = make_policy(NUMBERS, "duchi", Target(2.0, Unit.WORKER, 0.0, 10))
-    numbers = plain(reports_of(policy, 30, 100, 10), mechanism_of(policy), NUMBERS)
+    numbers = mechanism_of(policy).plain(reports_of(policy, 30, 100, 10), NUMBERS)
     assert numbers.domain == Domain.numeric()
     assert len(np.unique(numbers.value)) == 2
 
@@ -114,11 +113,11 @@ def test_a_set_that_the_policy_cannot_make_is_refused(text: str) -> None:
     assert mechanism.size == 1
     reports = Reports.of([0], [0], [0], domain=Domain.categorical([text]))
     with pytest.raises(DataError, match="no set of 1 of the 4 symbols"):
-        plain(reports, mechanism, LABELS)
+        mechanism.plain(reports, LABELS)
 
 
 @pytest.mark.parametrize("name", ["laplace", "threshold", "subset-selection"])
 def test_reports_that_hide_participation_can_be_taken_plainly(name: str) -> None:
     policy = make_policy(NUMBERS, name, Target(2.0, hide_participation=True))
-    numbers = plain(reports_of(policy, 10, 200), mechanism_of(policy), NUMBERS)
+    numbers = mechanism_of(policy).plain(reports_of(policy, 10, 200), NUMBERS)
     assert np.isfinite(numbers.value).all()

@@ -6,7 +6,6 @@ import pytest
 
 from sottovoce.mechanisms import Sampled
 from sottovoce.mechanisms.registry import mechanism_from
-from sottovoce.mechanisms.separating import is_separable
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain
 
@@ -31,14 +30,14 @@ def test_only_reports_with_noise_of_their_own_are_separable(
     mechanism: str, domain: Domain, separable: bool
 ) -> None:
     policy = make_policy(domain, mechanism, Target(1.0, answers=4))
-    assert is_separable(mechanism_from(policy.mechanism)) is separable
+    assert mechanism_from(policy.mechanism).is_separable is separable
 
 
 def test_a_variance_that_is_drawn_once_is_not_separable() -> None:
     policy = make_policy(NUMBERS, "random-variance-gaussian", Target(1.0, delta=1e-3, answers=4))
-    assert not is_separable(mechanism_from(policy.mechanism))
+    assert not mechanism_from(policy.mechanism).is_separable
 
 
 def test_a_sample_is_taken_once() -> None:
     inner = make_policy(LABELS, "randomized-response", Target(1.0, answers=2))
-    assert not is_separable(Sampled(mechanism_from(inner.mechanism), 2))
+    assert not Sampled(mechanism_from(inner.mechanism), 2).is_separable

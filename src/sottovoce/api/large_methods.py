@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sottovoce.api.inferring import chosen_aggregator
 from sottovoce.engines.large import Recoding
 from sottovoce.errors import UsageError
-from sottovoce.model import Alphabet, Domain, Kind, Policy, Reports
+from sottovoce.model import Domain, Kind, Policy, Reports
 from sottovoce.seams import Aggregator, SumsAggregator
-
-if TYPE_CHECKING:
-    from sottovoce.seams import Mechanism
 
 __all__ = ["Chosen", "choose_method", "reading_under_policy"]
 
@@ -50,7 +47,7 @@ def choose_method(
         aware = _aware(method, domain, parameters, policy)
         if aware is not None:
             return aware
-        _check_plain(domain, policy)
+        _check_plain(policy)
     aggregator = chosen_aggregator(method, domain, parameters)
     if domain.kind in aggregator.takes:
         return Chosen(_sums_only(aggregator), None)
@@ -66,7 +63,6 @@ def _aware(
     if not isinstance(method, str):
         return None
     from sottovoce.inference.aware.choosing import AWARE_METHODS, aware_method, is_aware
-    from sottovoce.mechanisms.evidence import evidence
     from sottovoce.mechanisms.policies import mechanism_of
 
     if method != "auto" and not is_aware(method):
@@ -79,7 +75,7 @@ def _aware(
             "are never in one place: choose one that takes reports for answers, such as --method "
             "crh, or infer without --engine"
         )
-    found = evidence(_each_label_once(domain), mechanism_of(policy), policy.domain)
+    found = mechanism_of(policy).evidence(_each_label_once(domain), policy.domain)
     if found is None:
         raise UsageError("the noise of this policy has no law that inference could know")
     name = "aware" if method == "auto" else method
@@ -93,12 +89,10 @@ def _each_label_once(domain: Domain) -> Reports:
     return Reports.of(np.zeros_like(places), places, places, domain=domain)
 
 
-def _check_plain(domain: Domain, policy: Policy) -> None:
+def _check_plain(policy: Policy) -> None:
     from sottovoce.mechanisms.policies import mechanism_of
 
-    mechanism: Mechanism = mechanism_of(policy)
-    as_they_are = mechanism.alphabet in (Alphabet.LABELS, Alphabet.POINTS, Alphabet.NUMBERS)
-    if not as_they_are or hasattr(mechanism, "unbiased"):
+    if not mechanism_of(policy).is_plain:
         raise UsageError(
             "reports of this policy are no answers as they stand: choose a method that knows their "
             "noise (--method auto), or infer without --engine"

@@ -9,8 +9,6 @@ import numpy as np
 
 from sottovoce.api.sources import dataset_name, read
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.evidence import evidence
-from sottovoce.mechanisms.plain import plain
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.mechanisms.tables import answer_cells, recoded, report_domain, report_table
 from sottovoce.model import Domain, Evidence, Policy, Reports, occurs_twice
@@ -80,7 +78,7 @@ def read_under(source: Any, policy: Policy, **reading: Any) -> Reports:
 def read_plain(source: Any, policy: Policy, **reading: Any) -> Reports:
     """A table of reports as methods take it that know nothing of the noise."""
     reports = read_under(source, policy, **reading)
-    return plain(reports, mechanism_of(policy), policy.domain)
+    return mechanism_of(policy).plain(reports, policy.domain)
 
 
 def read_evidence(
@@ -88,7 +86,7 @@ def read_evidence(
 ) -> Evidence | None:
     """A table of reports as symbols with their law; None where the mechanism gives none."""
     reports = read_under(source, policy, **reading)
-    return evidence(reports, mechanism_of(policy), policy.domain, as_numbers=as_numbers)
+    return mechanism_of(policy).evidence(reports, policy.domain, as_numbers=as_numbers)
 
 
 def reading_under(domain: Domain, source: Any, reading: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,26 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from sottovoce.mechanisms.sampling import Sampled
+from sottovoce.mechanisms.registry import release_from
 from sottovoce.model import Calibration, Policy
 
 __all__ = ["works_in_browser"]
-
-IN_BROWSER = frozenset(
-    {
-        "randomized-response",
-        "null-randomized-response",
-        "subset-selection",
-        "laplace",
-        "piecewise",
-        "duchi",
-        "threshold",
-    }
-)
-"""Mechanisms of the page's randomiser; `sampled` is one more, of any of these."""
 
 
 def works_in_browser(policy: Policy) -> bool:
@@ -42,10 +26,4 @@ def works_in_browser(policy: Policy) -> bool:
     """
     promise = policy.promise
     sound = policy.calibration is Calibration.SOUND and promise is not None and promise.delta == 0
-    return sound and (policy.sealed or _inner(policy.mechanism)["name"] in IN_BROWSER)
-
-
-def _inner(mechanism: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a sampled mechanism samples; any other is itself."""
-    inner: Mapping[str, Any] = mechanism["of"] if mechanism["name"] == Sampled.name else mechanism
-    return inner
+    return sound and release_from(policy.mechanism).in_browser

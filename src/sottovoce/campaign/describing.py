@@ -9,9 +9,8 @@ from datetime import date
 from sottovoce.campaign.guaranteeing import Kept, kept_by
 from sottovoce.campaign.results import found_result
 from sottovoce.campaign.service import Service
-from sottovoce.campaign.sources import SOURCES, Source
 from sottovoce.mechanisms.policies import mechanism_of, release_of, sealed_of
-from sottovoce.mechanisms.sampling import Sampled
+from sottovoce.mechanisms.sampling import sample_of, unsampled
 from sottovoce.model import (
     Campaign,
     Domain,
@@ -24,7 +23,6 @@ from sottovoce.model import (
     label_text,
 )
 from sottovoce.model.guarantee import rounded_up
-from sottovoce.seams import Release
 from sottovoce.stores.database.results import Summary
 from sottovoce.version import __version__
 
@@ -76,7 +74,7 @@ def _paragraph(campaign: Campaign, kept: Kept, summary: Summary | None) -> str:
         _promised(kept, campaign.terms),
         _inferred(campaign, summary),
         f"The policy has the SHA-256 hash {campaign.terms.policy.hash}.",
-        f"Reference: {_source(campaign.terms.policy).reference}",
+        f"Reference: {release_of(campaign.terms.policy).citation.reference}",
     ]
     return " ".join(filter(None, sentences))
 
@@ -113,7 +111,7 @@ def _protected(policy: Policy) -> str:
 
 
 def _sealed(policy: Policy) -> str:
-    sealed, source = sealed_of(policy), _source(policy)
+    sealed = sealed_of(policy)
     names = ", ".join(keyholder.name for keyholder in sealed.keyholders) or "not named yet"
     hidden = (
         " A contribution has every given task, answered or not, so that participation is private."
@@ -121,20 +119,18 @@ def _sealed(policy: Policy) -> str:
         else ""
     )
     return (
-        f"Answers are sealed on the worker's own device by {source.words} ({source.cited}; "
-        f"parameters: {_parameters(policy)}). Of {sealed.seats} keyholders ({names}), any "
-        f"{sealed.degree + 1} open the totals of {sealed.minimum:,} contributions or more, once; "
-        f"nothing else is ever opened.{hidden}"
+        f"Answers are sealed on the worker's own device by {sealed.citation.words} "
+        f"({sealed.citation.cited}; parameters: {_parameters(policy)}). Of {sealed.seats} "
+        f"keyholders ({names}), any {sealed.degree + 1} open the totals of {sealed.minimum:,} "
+        f"contributions or more, once; nothing else is ever opened.{hidden}"
     )
 
 
 def _randomised(policy: Policy) -> str:
     mechanism = mechanism_of(policy)
-    source = _source(policy)
+    citation, sample = mechanism.citation, sample_of(mechanism)
     sampled = (
-        f" Of its answers each worker sends {mechanism.answers:,}, chosen at random."
-        if isinstance(mechanism, Sampled)
-        else ""
+        "" if sample is None else f" Of its answers each worker sends {sample:,}, chosen at random."
     )
     hidden = (
         " A report is sent for every given task, answered or not, so that participation is private."
@@ -143,7 +139,7 @@ def _randomised(policy: Policy) -> str:
     )
     return (
         f"Answers are randomised on the worker's own device, before anything is sent, by "
-        f"{source.words} ({source.cited}; parameters: {_parameters(policy)}).{sampled}{hidden}"
+        f"{citation.words} ({citation.cited}; parameters: {_parameters(policy)}).{sampled}{hidden}"
     )
 
 
@@ -197,18 +193,9 @@ def _held(held: Guarantee) -> str:
 
 
 def _parameters(policy: Policy) -> str:
-    fields = {name: value for name, value in _inner(policy).as_json().items() if name not in LONG}
+    named = unsampled(release_of(policy)).as_json()
+    fields = {name: value for name, value in named.items() if name not in LONG}
     return ", ".join(f"{name} {value}" for name, value in fields.items() if value not in ("", {}))
-
-
-def _source(policy: Policy) -> Source:
-    return SOURCES[_inner(policy).name]
-
-
-def _inner(policy: Policy) -> Release:
-    """What the policy names; of a sampled mechanism, the one that is sampled."""
-    release = release_of(policy)
-    return release.mechanism if isinstance(release, Sampled) else release
 
 
 def _count(number: int, word: str) -> str:
@@ -248,6 +235,6 @@ def _facts(campaign: Campaign, kept: Kept, summary: Summary | None) -> tuple[Fac
         ("assumptions", "; ".join(kept.per_worker.assumptions)),
         ("policy hash", policy.hash),
         ("method", summary and f"{summary.method}, Sottovoce {summary.version}"),
-        ("source", _source(policy).reference),
+        ("source", release_of(policy).citation.reference),
     )
     return tuple(Fact(name, str(value)) for name, value in rows if value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from sottovoce.mechanisms.odds import frankly, odds_of
+from sottovoce.mechanisms.odds import frankly
 from sottovoce.mechanisms.policies import mechanism_of, release_of, weakest_guarantee
 from sottovoce.model import Guarantee, Policy, Terms, Unit
 
@@ -47,5 +47,5 @@ def _kept(text: str) -> Kept:
 
 def _odds(policy: Policy) -> str | None:
     """What becomes of 100 answers; nothing becomes of those that are sealed."""
-    odds = None if policy.sealed else odds_of(mechanism_of(policy))
+    odds = None if policy.sealed else mechanism_of(policy).odds()
     return odds.sentence if odds else None

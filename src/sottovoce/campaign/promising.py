@@ -8,14 +8,10 @@ from typing import Any
 
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import release_of
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.targets import Target, default_mechanism, make_policy
 from sottovoce.model import Domain, Policy
-from sottovoce.planning.candidates import MOST_SUBSET_LABELS
 
-__all__ = ["calibrated_policy", "computable", "default_mechanism", "given_policy"]
-
-MANY_LABELS = 10
-"""From so many labels on, a set of labels says more than one label does."""
+__all__ = ["calibrated_policy", "computable", "given_policy"]
 
 
 def calibrated_policy(
@@ -29,24 +25,6 @@ def calibrated_policy(
     name = mechanism or default_mechanism(domain, target)
     with computable():
         return make_policy(domain, name, target, **(parameters or {}))
-
-
-def default_mechanism(domain: Domain, target: Target) -> str:
-    """The mechanism for whoever names none: one that pages can run, and that loses little.
-
-    In simulations subset selection does better than randomised response from about ten labels on.
-    Of the mechanisms for numbers the piecewise one is never far from the best; it cannot hide
-    participation, and of those that can, subset selection is best from epsilon 2 on and not far
-    from it below.
-
-    >>> default_mechanism(Domain.numeric(0, 10), Target(1.0, hide_participation=True))
-    'subset-selection'
-    """
-    if domain.is_numeric:
-        return "subset-selection" if target.hide_participation else "piecewise"
-    if MANY_LABELS <= domain.size <= MOST_SUBSET_LABELS:
-        return "subset-selection"
-    return "null-randomized-response" if target.hide_participation else "randomized-response"
 
 
 def given_policy(document: Any) -> Policy:

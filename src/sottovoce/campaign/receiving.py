@@ -19,8 +19,7 @@ from sottovoce.campaign.sealed.desk import SealedDesk
 from sottovoce.errors import Reason, Refused, UsageError
 from sottovoce.mechanisms.admitting import admitted_codes, code_type, longest_report
 from sottovoce.mechanisms.policies import mechanism_of
-from sottovoce.mechanisms.sampling import Sampled
-from sottovoce.mechanisms.separating import is_separable
+from sottovoce.mechanisms.sampling import sent_by
 from sottovoce.model import (
     Campaign,
     Credential,
@@ -143,9 +142,8 @@ class Desk:
         return tasks
 
     def _check_count(self, count: int) -> None:
-        mechanism, most = self.mechanism, self.campaign.block
-        if isinstance(mechanism, Sampled):
-            most = min(most, mechanism.answers)
+        mechanism = self.mechanism
+        most = sent_by(mechanism, self.campaign.block)
         if count > most or count == 0:
             raise Refused(
                 Reason.NOT_ADMITTED, f"a submission here has 1 to {most:,} reports", field="tasks"
@@ -234,7 +232,7 @@ class Reception:
             stored.campaign,
             policy.hash,
             mechanism,
-            not is_separable(mechanism),
+            not mechanism.is_separable,
             names,
             {name: place for place, name in enumerate(names)},
             _largest(stored.campaign, mechanism, names),

@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.policies import mechanism_of
-from sottovoce.mechanisms.sampling import Sampled
 from sottovoce.mechanisms.tables import report_domain, written_reports
 from sottovoce.model import Alphabet, Domain, Grid, Label, ReportCodes, label_text
 from sottovoce.seams import Mechanism
@@ -75,8 +74,7 @@ def reporting_mechanism(stored: Stored) -> Mechanism:
             Reason.NOT_FOUND,
             "the reports of a sealed campaign can be read by nobody: take totals.csv or truths.csv",
         )
-    mechanism = mechanism_of(stored.campaign.terms.policy)
-    return mechanism.mechanism if isinstance(mechanism, Sampled) else mechanism
+    return mechanism_of(stored.campaign.terms.policy)
 
 
 def stamped(column: str, stored: Stored) -> str:

@@ -110,11 +110,14 @@ def crowdkit_table(connection: Connection, stored: Stored) -> Table:
             "reports.csv",
         )
     kind, labels = label_column(domain)
-    counted = sum(len(_votes(rows, mechanism)[0]) for rows in _by_worker(connection, stored))
+    counted = sum(
+        len(_votes(rows, mechanism.alphabet, domain.size)[0])
+        for rows in _by_worker(connection, stored)
+    )
 
     def chunks() -> Iterator[Chunk]:
         for rows in _by_worker(connection, stored):
-            votes, codes = _votes(rows, mechanism)
+            votes, codes = _votes(rows, mechanism.alphabet, domain.size)
             yield rows.task[votes].tolist(), rows.workers(votes), codes.tolist()
 
     kinds = {"task": TEXT, "worker": TEXT, "label": kind}
@@ -206,13 +209,15 @@ def _sorted(packed: Packed) -> _Rows:
 _VOTING = (Alphabet.LABELS, Alphabet.LABELS_OR_NULL, Alphabet.SUBSETS)
 
 
-def _votes(rows: _Rows, mechanism: Any) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+def _votes(
+    rows: _Rows, alphabet: Alphabet, labels: int
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """The rows that vote for a label, and the labels' codes; a set votes for each of its labels."""
-    if mechanism.alphabet is Alphabet.SUBSETS:
-        bits = np.arange(mechanism.labels, dtype=np.uint64)
+    if alphabet is Alphabet.SUBSETS:
+        bits = np.arange(labels, dtype=np.uint64)
         votes, codes = np.nonzero(rows.code[:, np.newaxis] >> bits & np.uint64(1))
         return votes, codes
-    votes = np.flatnonzero(rows.code < mechanism.labels)
+    votes = np.flatnonzero(rows.code < labels)
     return votes, rows.code[votes].astype(np.intp)
 
 

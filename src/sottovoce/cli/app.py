@@ -34,6 +34,7 @@ from sottovoce.cli import (
     weighing,
 )
 from sottovoce.cli.epsilons import EpsilonsCommand
+from sottovoce.cli.registry_help import RegistryCommand
 from sottovoce.cli.stopping import Stopped
 from sottovoce.errors import (
     DataError,
@@ -58,11 +59,11 @@ app = typer.Typer(
     epilog="Data goes to standard output, everything else to standard error. "
     "Exit codes: 0 done, 1 bad data or refused by a server, 2 bad usage.",
 )
-app.command("infer")(inferring.infer)
+app.command("infer", cls=RegistryCommand)(inferring.infer)
 app.command("compare")(comparing.compare)
 app.command("inspect")(inspecting.inspect)
-app.command("perturb")(perturbing.perturb)
-app.command("guarantee")(guaranteeing.guarantee)
+app.command("perturb", cls=RegistryCommand)(perturbing.perturb)
+app.command("guarantee", cls=RegistryCommand)(guaranteeing.guarantee)
 app.command("audit")(auditing.audit)
 app.command("plan", cls=EpsilonsCommand)(planning.plan)
 app.command("tradeoff", cls=EpsilonsCommand)(tradeoff.tradeoff)

@@ -92,6 +92,7 @@ def _policy(
     unit: Unit | None,
 ) -> dict[str, Any]:
     from sottovoce.mechanisms.policies import release_of
+    from sottovoce.mechanisms.sampling import sample_of, unsampled
     from sottovoce.model import Promise
     from sottovoce.model import Unit as PrivacyUnit
     from sottovoce.stores import read_policy
@@ -114,8 +115,9 @@ def _policy(
             policy, answers=count, unit=protected, samples=samples, delta=delta,
             confidence=confidence,
         )  # fmt: skip
-    inner = policy.mechanism.get("of")
-    name = policy.name if inner is None else f"{inner['name']} of a sample"
+    name = unsampled(release).name
+    if sample_of(release) is not None:
+        name = f"{name} of a sample"
     return _content(found, stated.epsilon, name, str(protected), count, claim)
 
 

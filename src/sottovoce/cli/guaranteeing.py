@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -111,10 +110,10 @@ def guarantee(
 def summary(policy: Policy, answers: int, *, delta: float, nominal: float | None) -> dict[str, Any]:
     """What the command prints, as one object."""
     from sottovoce.mechanisms.policies import release_of
+    from sottovoce.mechanisms.sampling import sample_of, unsampled_document
     from sottovoce.model import Unit as PrivacyUnit
 
-    release = release_of(policy)
-    named: Mapping[str, Any] = policy.mechanism.get("of", policy.mechanism)
+    release, named = release_of(policy), unsampled_document(policy.mechanism)
     promise = policy.promise
     asked = nominal if nominal is not None else promise.epsilon if promise else None
     claim = release.claim(asked)
@@ -124,7 +123,7 @@ def summary(policy: Policy, answers: int, *, delta: float, nominal: float | None
     return {
         "mechanism": named["name"],
         "parameters": {key: value for key, value in named.items() if key != "name"},
-        "sampled": policy.mechanism["answers"] if named is not policy.mechanism else None,
+        "sampled": sample_of(release),
         "calibration": str(policy.calibration),
         "policy_hash": policy.hash,
         "answers": answers,
@@ -183,7 +182,7 @@ def _claimed(claim: Claim | None) -> dict[str, Any] | None:
 def guarantee_words(policy: Policy, most: int) -> list[str]:
     """What a policy keeps for workers with up to so many answers, in sentences."""
     import sottovoce
-    from sottovoce.mechanisms.odds import frankly, odds_of
+    from sottovoce.mechanisms.odds import frankly
     from sottovoce.mechanisms.policies import weakest_guarantee
     from sottovoce.model import Unit as PrivacyUnit
 
@@ -198,7 +197,7 @@ def guarantee_words(policy: Policy, most: int) -> list[str]:
     lines.append(
         f"guarantee for up to {most:,} answer{'s'[: most > 1]} of a worker: {held[0]}, {held[1]}"
     )
-    odds, warning = odds_of(mechanism), frankly(held[0].epsilon, delta)
+    odds, warning = mechanism.odds(), frankly(held[0].epsilon, delta)
     return [*lines, *([odds.sentence] if odds else []), *([warning] if warning else [])]
 
 
@@ -243,9 +242,8 @@ def _print(policy: Policy, content: dict[str, Any]) -> None:
 def _odds_lines(policy: Policy) -> list[str]:
     """What becomes of 100 answers, in a sentence and in a picture."""
     import sottovoce
-    from sottovoce.mechanisms.odds import odds_of
 
-    odds = odds_of(sottovoce.mechanism_of(policy))
+    odds = sottovoce.mechanism_of(policy).odds()
     return [] if odds is None else [odds.sentence, screen.hundred(odds.of_100)]
 
 

@@ -65,10 +65,8 @@ def infer(
         str,
         typer.Option(
             "--method", "-m",
-            help="For answers: majority-vote, mean, median, weighted-median, constant, td, crh, "
-            "gtm, catd, inverse-deviation, dawid-skene, one-coin or latent-label; auto is "
-            "dawid-skene for labels and crh for numbers. For reports, with --policy: aware-labels, "
-            "aware-ordinal, aware-numbers or aware-factorization, which know the noise; auto is "
+            help="For answers: {methods}; auto is {label_method} for labels and {number_method} for "
+            "numbers. For reports, with --policy: {aware_methods}, which know the noise; auto is "
             "the one that fits. The others then take reports for answers.",
         ),
     ] = "auto",

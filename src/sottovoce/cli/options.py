@@ -123,11 +123,7 @@ FormatOption = Annotated[
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 MechanismOption = Annotated[
     str | None,
-    typer.Option(
-        help="randomized-response, two-layer, random-variance-gaussian, laplace, "
-        "null-randomized-response, matrix-factorization, piecewise, duchi, subset-selection, "
-        "threshold, or sealed-sum, which perturbs nothing."
-    ),
+    typer.Option(help="{mechanisms}, or sealed-sum, which perturbs nothing."),
 ]
 EpsilonOption = Annotated[
     float | None, typer.Option(help="How much reports may betray: smaller is more private.")

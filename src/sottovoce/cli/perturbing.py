@@ -185,9 +185,9 @@ def _made(
     settings: dict[str, Any],
 ) -> Policy:
     from sottovoce.cli.asking import policy_from
-    from sottovoce.mechanisms.targets import ALWAYS_HIDING
+    from sottovoce.mechanisms.registry import always_hides
 
-    most = _most(table, whole=hide or mechanism in ALWAYS_HIDING)
+    most = _most(table, whole=hide or always_hides(mechanism))
     return policy_from(
         table.domain, mechanism, epsilon, answers=most, unit=unit, delta=delta, sample=sample,
         as_published=as_published, hide=hide, settings=settings,

@@ -10,6 +10,7 @@ import numpy as np
 
 from sottovoce.figures.canvas import ACCENT, INK, PALE, blank_figure, check_matplotlib
 from sottovoce.files.atomic_output import check_target, new_file
+from sottovoce.inference.methods import estimates_accuracy
 
 if TYPE_CHECKING:
     from sottovoce.api.inferring import Comparison
@@ -52,7 +53,7 @@ def _draw_scores(axes: Any, rows: Sequence[Comparison]) -> None:
 
 
 def _draw_weights(axes: Any, rows: Sequence[Comparison], abilities: FloatArray) -> None:
-    row = next((r for r in rows if r.method in ("dawid-skene", "one-coin")), rows[0])
+    row = next((r for r in rows if estimates_accuracy(r.method)), rows[0])
     workers = np.asarray(row.result.workers).astype(np.int64)
     axes.plot([0.2, 1], [0.2, 1], color=PALE, linewidth=1, zorder=0)
     axes.plot(abilities[workers], row.result.weights, "o", color=INK, alpha=0.7, markersize=5)

@@ -33,6 +33,7 @@ def simulate(
     import sottovoce
     from sottovoce.cli import plotting
     from sottovoce.datasets import CategoricalCrowd, generate
+    from sottovoce.inference.majority_vote import MajorityVote
     from sottovoce.model import Kind
 
     crowd = CategoricalCrowd(
@@ -50,7 +51,7 @@ def simulate(
     )
     rows = sottovoce.compare(folder / "answers.csv", folder / "truth.csv", domain=Kind.CATEGORICAL)
     print_comparison(rows)
-    best, vote = rows[0], next(row for row in rows if row.method == "majority-vote")
+    best, vote = rows[0], next(row for row in rows if row.method == MajorityVote.name)
     wrong = [round((1 - float(row.score.accuracy or 0)) * row.score.tasks) for row in (vote, best)]
     typer.echo(f"Majority vote gets {wrong[0]} tasks wrong, {best.method} {wrong[1]}.")
     plotting.demo_plot(rows, crowd.abilities(), picture)

@@ -25,7 +25,15 @@ from sottovoce.inference.weighted_median import WeightedMedian
 from sottovoce.model import Domain, Kind
 from sottovoce.seams import Aggregator
 
-__all__ = ["METHODS", "default_method", "method_named", "suits", "unknown_method"]
+__all__ = [
+    "METHODS",
+    "default_method",
+    "estimates_accuracy",
+    "method_named",
+    "suits",
+    "unknown_method",
+    "usual_methods",
+]
 
 METHODS: Mapping[str, type[Any]] = MappingProxyType(
     {
@@ -80,6 +88,18 @@ def suits(name: str, domain: Domain) -> bool:
         return False
     takes = METHODS[name].takes
     return domain.kind in takes or (domain.kind is Kind.ORDINAL and Kind.NUMERIC in takes)
+
+
+def usual_methods(domain: Domain) -> tuple[str, ...]:
+    """Methods of which one usually does best on answers of a domain."""
+    if domain.is_numeric:
+        return CRH.name, GTM.name, Median.name
+    return DawidSkene.name, OneCoin.name, MajorityVote.name
+
+
+def estimates_accuracy(name: str) -> bool:
+    """Whether a worker's weight by that method is an estimate of its accuracy."""
+    return name in (DawidSkene.name, OneCoin.name)
 
 
 def default_method(domain: Domain) -> str:

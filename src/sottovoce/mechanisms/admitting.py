@@ -9,17 +9,14 @@ from functools import lru_cache
 from typing import Any, NoReturn
 
 import numpy as np
+import numpy.typing as npt
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.sampling import Sampled
 from sottovoce.mechanisms.tables import parsed_points, parsed_subset, report_domain
 from sottovoce.model import Alphabet, Domain, Grid, Label, ReportCodes
 from sottovoce.seams import Mechanism
 
 __all__ = ["admitted_codes", "code_type", "longest_report"]
-
-FARTHEST = 1 << 30
-"""Points of the grid beyond which no noise is believed."""
 
 
 def admitted_codes(reports: Sequence[Label], mechanism: Mechanism, domain: Domain) -> ReportCodes:
@@ -30,21 +27,11 @@ def admitted_codes(reports: Sequence[Label], mechanism: Mechanism, domain: Domai
     >>> admitted_codes(["yes"], RandomizedResponse.calibrated(domain, 1.0), domain).tolist()
     [1]
     """
-    if isinstance(mechanism, Sampled):
-        return admitted_codes(reports, mechanism.mechanism, domain)
-    match mechanism.alphabet:
-        case Alphabet.SUBSETS:
-            return _subsets(reports, mechanism)
-        case Alphabet.POINTS:
-            return _points(reports, mechanism, domain)
-        case Alphabet.NUMBERS:
-            return _numbers(reports, domain)
-        case alphabet:
-            places = _places(alphabet, domain)
-            codes = [places.get((type(report), report)) for report in reports]
-            if None in codes:
-                _refuse(codes.index(None))
-            return np.array(codes, np.int32)
+    codes, read = _read(reports, mechanism.alphabet, domain)
+    fine = read & mechanism.admits(codes)
+    if not fine.all():
+        _refuse(int(np.argmin(fine)))
+    return codes
 
 
 def code_type(alphabet: Alphabet) -> np.dtype[Any]:
@@ -71,39 +58,38 @@ def _places(alphabet: Alphabet, domain: Domain) -> dict[tuple[type, Label], int]
     return {(type(label), label): code for code, label in enumerate(written.labels)}
 
 
-def _subsets(reports: Sequence[Label], mechanism: Any) -> ReportCodes:
-    symbols = (mechanism.bins or mechanism.labels) + mechanism.null
-    masks = []
-    for place, report in enumerate(reports):
-        mask = parsed_subset(report) if isinstance(report, str) else None
-        if mask is None or mask >> symbols or mask.bit_count() != mechanism.size:
-            _refuse(place)
-        if str(report).count(" ") >= mechanism.size:  # a member that is there twice
-            _refuse(place)
-        masks.append(mask)
-    return np.array(masks, np.uint64)
+def _read(
+    reports: Sequence[Label], alphabet: Alphabet, domain: Domain
+) -> tuple[ReportCodes, npt.NDArray[np.bool_]]:
+    """The codes of reports, and which of them are written as reports of this alphabet are."""
+    match alphabet:
+        case Alphabet.SUBSETS:
+            masks = [_mask(report) for report in reports]
+            return np.array([mask or 0 for mask in masks], np.uint64), _there(masks)
+        case Alphabet.POINTS:
+            with np.errstate(over="ignore", invalid="ignore"):
+                points, on_grid = parsed_points(_floats(reports), Grid.over(domain))
+            return np.where(on_grid, points, 0).astype(np.int32), on_grid
+        case Alphabet.NUMBERS:
+            grid = Grid.over(domain)
+            with np.errstate(over="ignore", invalid="ignore"):
+                places = (_floats(reports) - float(grid.low)) / float(grid.step)
+            return places, np.isfinite(places)
+        case _:
+            labels = _places(alphabet, domain)
+            codes = [labels.get((type(report), report)) for report in reports]
+            return np.array([code or 0 for code in codes], np.int32), _there(codes)
 
 
-def _points(reports: Sequence[Label], mechanism: Any, domain: Domain) -> ReportCodes:
-    grid = Grid.over(domain)
-    with np.errstate(over="ignore", invalid="ignore"):
-        codes, on_grid = parsed_points(_floats(reports), grid)
-    # Noise without bounds of its own (random-variance Gaussian) still lands on a finite grid.
-    beyond = getattr(mechanism, "beyond", FARTHEST)
-    fine = on_grid & (codes >= -beyond) & (codes <= grid.steps + beyond)
-    if not fine.all():
-        _refuse(int(np.argmin(fine)))
-    return codes.astype(np.int32)
+def _there(codes: list[int | None]) -> npt.NDArray[np.bool_]:
+    return np.array([code is not None for code in codes], bool)
 
 
-def _numbers(reports: Sequence[Label], domain: Domain) -> ReportCodes:
-    grid = Grid.over(domain)
-    with np.errstate(over="ignore", invalid="ignore"):
-        places = (_floats(reports) - float(grid.low)) / float(grid.step)
-    fine = np.abs(places) <= FARTHEST
-    if not fine.all():
-        _refuse(int(np.argmin(fine)))
-    return places
+def _mask(report: Label) -> int | None:
+    """The mask of a subset; None also where a member is there twice."""
+    mask = parsed_subset(report) if isinstance(report, str) else None
+    twice = mask is not None and str(report).count(" ") >= mask.bit_count()
+    return None if twice else mask
 
 
 def _floats(reports: Sequence[Label]) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.sampling import Sampled
+from sottovoce.mechanisms.sampling import unsampled
 from sottovoce.mechanisms.subset_selection import SubsetSelection
 from sottovoce.model import NULL, Cells, Codes, Domain, Grid, Unit
 from sottovoce.privacy.audit import Audit, audit
@@ -111,7 +111,7 @@ def submissions(
 
 def _columns(mechanism: Mechanism, code: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], np.generic]:
     """Reports as rows of numbers, and what stands for one that is not sent."""
-    inner = mechanism.mechanism if isinstance(mechanism, Sampled) else mechanism
+    inner = unsampled(mechanism)
     if not isinstance(inner, SubsetSelection):
         return code[:, None], np.float64(np.nan)
     symbols = np.arange((inner.bins or inner.labels) + inner.null, dtype=np.uint64)

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sottovoce.errors import DataError, UsageError
-from sottovoce.model import NULL, WORDS, Cells, Codes, Domain, Kind
+from sottovoce.model import NULL, WORDS, Cells, Codes, Domain, Kind, ReportCodes
 from sottovoce.model.policy import fields_of, short
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "check_integer",
     "check_labels",
     "check_weight",
+    "codes_within",
     "integer",
     "label_count",
     "mechanism_fields",
@@ -70,6 +72,11 @@ def check_answers(cells: Cells, symbols: int, *, null: bool = False) -> Codes:
             row=row,
         )
     return codes.astype(np.int32, copy=False)
+
+
+def codes_within(codes: ReportCodes, low: int, high: int) -> npt.NDArray[np.bool_]:
+    """Which codes of reports are from low to high."""
+    return (codes >= low) & (codes <= high)
 
 
 def mechanism_fields(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Self
@@ -12,24 +13,41 @@ import numpy.typing as npt
 from sottovoce.mechanisms.checking import (
     check_answers,
     check_weight,
+    codes_within,
     integer,
     mechanism_fields,
     word_weight,
 )
+from sottovoce.mechanisms.evidence import listed_evidence, plain_numbers
 from sottovoce.mechanisms.laws.geometric import log_probabilities
-from sottovoce.mechanisms.laws.gridding import NUMBERS, check_steps, check_within, grid_of
+from sottovoce.mechanisms.laws.gridding import (
+    NUMBERS,
+    check_steps,
+    check_within,
+    grid_of,
+    has_grid,
+)
 from sottovoce.mechanisms.laws.keeping import Keeping
+from sottovoce.mechanisms.odds import side_odds
+from sottovoce.mechanisms.tables import report_cells
 from sottovoce.model import (
     WORDS,
     Alphabet,
+    Candidate,
     Cells,
+    Citation,
     Claim,
     Domain,
+    Evidence,
     FiniteChannel,
     FloatArray,
     Guarantee,
     Kind,
+    Odds,
     Private,
+    Promise,
+    ReportCodes,
+    Reports,
     Unit,
     Words,
 )
@@ -60,6 +78,18 @@ class Duchi:
     takes: ClassVar[frozenset[Kind]] = NUMBERS
     alphabet: ClassVar[Alphabet] = Alphabet.ENDS
     hides_participation: ClassVar[bool] = False
+    citation: ClassVar[Citation] = Citation(
+        "randomised rounding to the ends of the range",
+        "Duchi et al. 2018",
+        "J. C. Duchi, M. I. Jordan, M. J. Wainwright: Minimax Optimal Procedures for Locally "
+        "Private Estimation. Journal of the American Statistical Association 113(521), 2018.",
+    )
+    hiding: ClassVar[Mapping[str, Any] | None] = None
+    whole: ClassVar[bool] = False
+    sound_as_published: ClassVar[bool] = False
+    in_browser: ClassVar[bool] = True
+    is_separable: ClassVar[bool] = True
+    is_plain: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_steps(self.steps)
@@ -111,6 +141,24 @@ class Duchi:
         wrong = self.other / WORDS
         known = (WORDS - 2 * self.other) / WORDS
         return (np.asarray(reports, np.float64) - wrong) * (self.steps / known)
+
+    @classmethod
+    def candidates(cls, domain: Domain, promise: Promise, *, hidden: bool) -> Sequence[Candidate]:
+        return (Candidate(5),) if has_grid(domain) and not hidden else ()
+
+    def admits(self, codes: ReportCodes) -> npt.NDArray[np.bool_]:
+        return codes_within(codes, 0, 1)
+
+    def evidence(self, reports: Reports, domain: Domain, *, as_numbers: bool = False) -> Evidence:
+        return listed_evidence(self, reports, domain)
+
+    def plain(self, reports: Reports, domain: Domain) -> Reports:
+        """Each end becomes the number whose mean over reports is the answer."""
+        cells = report_cells(reports, self.alphabet, domain)
+        return plain_numbers(reports, self.unbiased(cells.code), domain)
+
+    def odds(self) -> Odds:
+        return side_odds(self, "which end of the range their answer is at, if it is at an end")
 
     def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
         return self._law.guarantee(answers, unit, delta)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Self
@@ -14,10 +15,12 @@ from sottovoce.errors import UsageError
 from sottovoce.mechanisms.checking import (
     check_answers,
     check_integer,
+    codes_within,
     integer,
     mechanism_fields,
     word_weight,
 )
+from sottovoce.mechanisms.evidence import binned_evidence, plain_numbers
 from sottovoce.mechanisms.laws.clamped import Clamped
 from sottovoce.mechanisms.laws.drawing import below
 from sottovoce.mechanisms.laws.geometric import LONGEST, Geometric
@@ -27,20 +30,30 @@ from sottovoce.mechanisms.laws.gridding import (
     check_steps,
     check_within,
     grid_of,
+    has_grid,
 )
 from sottovoce.mechanisms.laws.pure_cells import calibrated_cell, cells_delta, cells_guarantee
+from sottovoce.mechanisms.odds import point_odds
+from sottovoce.mechanisms.tables import report_cells
 from sottovoce.model import (
     NULL,
     WORDS,
     Alphabet,
+    Candidate,
     Cells,
+    Citation,
     Claim,
     Domain,
+    Evidence,
     FiniteChannel,
     FloatArray,
     Guarantee,
     Kind,
+    Odds,
     Private,
+    Promise,
+    ReportCodes,
+    Reports,
     Unit,
 )
 from sottovoce.model.policy import check_target
@@ -81,6 +94,17 @@ class Laplace:
     name: ClassVar[str] = "laplace"
     takes: ClassVar[frozenset[Kind]] = NUMBERS
     alphabet: ClassVar[Alphabet] = Alphabet.POINTS
+    citation: ClassVar[Citation] = Citation(
+        "two-sided geometric (discrete Laplace) noise",
+        "Ghosh et al. 2009",
+        "A. Ghosh, T. Roughgarden, M. Sundararajan: Universally Utility-Maximizing Privacy "
+        "Mechanisms. STOC 2009.",
+    )
+    hiding: ClassVar[Mapping[str, Any] | None] = {"null": "centre"}
+    whole: ClassVar[bool] = False
+    sound_as_published: ClassVar[bool] = False
+    in_browser: ClassVar[bool] = True
+    is_plain: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_steps(self.steps)
@@ -195,6 +219,26 @@ class Laplace:
         if self.null == "random":
             value = np.where(answer == NULL, law.log_mixture()[report + law.beyond], value)
         return value
+
+    @property
+    def is_separable(self) -> bool:
+        return not self.hides_participation
+
+    @classmethod
+    def candidates(cls, domain: Domain, promise: Promise, *, hidden: bool) -> Sequence[Candidate]:
+        return (Candidate(3),) if has_grid(domain) else ()
+
+    def admits(self, codes: ReportCodes) -> npt.NDArray[np.bool_]:
+        return codes_within(codes, -self.beyond, self.steps + self.beyond)
+
+    def evidence(self, reports: Reports, domain: Domain, *, as_numbers: bool = False) -> Evidence:
+        return binned_evidence(self, reports, domain)
+
+    def plain(self, reports: Reports, domain: Domain) -> Reports:
+        return plain_numbers(reports, report_cells(reports, self.alphabet, domain).code, domain)
+
+    def odds(self) -> Odds:
+        return point_odds(self, self.steps, self.beyond)
 
     def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
         return cells_guarantee(self.law, answers, unit, delta, exact=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -13,26 +14,38 @@ from sottovoce.errors import UsageError
 from sottovoce.mechanisms.checking import (
     check_answers,
     check_integer,
+    codes_within,
     integer,
     mechanism_fields,
     word_weight,
 )
+from sottovoce.mechanisms.evidence import plain_numbers
 from sottovoce.mechanisms.laws.clamped_sums import finest_resolution, noise_for, step_epsilon
 from sottovoce.mechanisms.laws.dense import as_matrix
 from sottovoce.mechanisms.laws.geometric import LONGEST, Geometric
-from sottovoce.mechanisms.laws.gridding import NUMBERS, check_steps, grid_of
+from sottovoce.mechanisms.laws.gridding import FARTHEST, NUMBERS, check_steps, grid_of, has_grid
 from sottovoce.mechanisms.laws.profiles import check_salt, integer_profiles
+from sottovoce.mechanisms.papers import P4
 from sottovoce.mechanisms.published_factorization import PublishedFactorization
+from sottovoce.mechanisms.tables import report_cells
 from sottovoce.model import (
     NULL,
     WORDS,
     Alphabet,
+    Candidate,
     Cells,
+    Citation,
     Domain,
+    Evidence,
+    FactorChannel,
     FloatArray,
+    Grid,
     Guarantee,
     Kind,
     Private,
+    Promise,
+    ReportCodes,
+    Reports,
     Unit,
 )
 from sottovoce.model.guarantee import check_unit
@@ -91,6 +104,15 @@ class MatrixFactorization:
     takes: ClassVar[frozenset[Kind]] = NUMBERS
     alphabet: ClassVar[Alphabet] = Alphabet.NUMBERS
     hides_participation: ClassVar[bool] = True
+    citation: ClassVar[Citation] = Citation(
+        "noise on a factorisation of each worker's answers", *P4
+    )
+    hiding: ClassVar[Mapping[str, Any] | None] = {}
+    whole: ClassVar[bool] = True
+    sound_as_published: ClassVar[bool] = False
+    in_browser: ClassVar[bool] = False
+    is_separable: ClassVar[bool] = False
+    is_plain: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_steps(self.steps)
@@ -191,6 +213,33 @@ class MatrixFactorization:
         gram = profiles @ profiles.T + self.ridge * np.eye(self.dimension)
         reports: FloatArray = self.middle + np.linalg.solve(gram, sums.T).T @ profiles
         return reports
+
+    @classmethod
+    def candidates(cls, domain: Domain, promise: Promise, *, hidden: bool) -> Sequence[Candidate]:
+        return (Candidate(10),) if has_grid(domain) and hidden else ()
+
+    def admits(self, codes: ReportCodes) -> npt.NDArray[np.bool_]:
+        return codes_within(codes, -FARTHEST, FARTHEST)
+
+    def evidence(self, reports: Reports, domain: Domain, *, as_numbers: bool = False) -> Evidence:
+        """The public profiles of the tasks, and the noise's variance on the domain's scale."""
+        grid = Grid.over(domain)
+        profiles = integer_profiles(reports.tasks, self.dimension, self.resolution, self.salt)
+        channel = FactorChannel(
+            float(grid.low),
+            float(grid.high),
+            float(grid.values(self.middle)),
+            profiles.astype(float),
+            float(self.ridge),
+            self.noise_variance * float(grid.step) ** 2,
+        )
+        return Evidence(reports, channel)
+
+    def plain(self, reports: Reports, domain: Domain) -> Reports:
+        return plain_numbers(reports, report_cells(reports, self.alphabet, domain).code, domain)
+
+    def odds(self) -> None:
+        return None
 
     def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
         held = pure_guarantee(self._loss(answers, unit), 1, Unit.ANSWER, delta)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -13,24 +14,35 @@ from sottovoce.mechanisms.checking import (
     check_answers,
     check_labels,
     check_weight,
+    codes_within,
     integer,
     label_count,
     mechanism_fields,
     word_weight,
 )
+from sottovoce.mechanisms.evidence import label_evidence, plain_labels
 from sottovoce.mechanisms.laws.keeping import Keeping
+from sottovoce.mechanisms.odds import label_odds
+from sottovoce.mechanisms.papers import P4
 from sottovoce.model import (
     NULL,
     Alphabet,
+    Candidate,
     Cells,
+    Citation,
     Claim,
     Codes,
     Domain,
+    Evidence,
     FiniteChannel,
     FloatArray,
     Guarantee,
     Kind,
+    Odds,
     Private,
+    Promise,
+    ReportCodes,
+    Reports,
     Unit,
 )
 from sottovoce.seams import Randomness
@@ -61,6 +73,15 @@ class NullRandomizedResponse:
     takes: ClassVar[frozenset[Kind]] = LABELS
     alphabet: ClassVar[Alphabet] = Alphabet.LABELS_OR_NULL
     hides_participation: ClassVar[bool] = True
+    citation: ClassVar[Citation] = Citation(
+        "randomised response in which not answering is one more answer", *P4
+    )
+    hiding: ClassVar[Mapping[str, Any] | None] = {}
+    whole: ClassVar[bool] = False
+    sound_as_published: ClassVar[bool] = True
+    in_browser: ClassVar[bool] = True
+    is_separable: ClassVar[bool] = False
+    is_plain: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_labels(self.labels)
@@ -107,6 +128,22 @@ class NullRandomizedResponse:
     def _symbols(self, codes: npt.NDArray[Any]) -> Codes:
         """NULL is the symbol after the last label."""
         return np.where(codes == NULL, np.int32(self.labels), codes).astype(np.int32, copy=False)
+
+    @classmethod
+    def candidates(cls, domain: Domain, promise: Promise, *, hidden: bool) -> Sequence[Candidate]:
+        return (Candidate(1),) if hidden and not domain.is_numeric else ()
+
+    def admits(self, codes: ReportCodes) -> npt.NDArray[np.bool_]:
+        return codes_within(codes, 0, self.labels)
+
+    def evidence(self, reports: Reports, domain: Domain, *, as_numbers: bool = False) -> Evidence:
+        return label_evidence(self, reports, domain, as_numbers=as_numbers)
+
+    def plain(self, reports: Reports, domain: Domain) -> Reports:
+        return plain_labels(reports, self.alphabet, domain)
+
+    def odds(self) -> Odds:
+        return label_odds(self, self.labels, null=True)
 
     def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
         return self._law.guarantee(answers, unit, delta)

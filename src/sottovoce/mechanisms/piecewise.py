@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -14,29 +15,41 @@ from sottovoce.mechanisms.checking import (
     check_answers,
     check_integer,
     check_weight,
+    codes_within,
     integer,
     mechanism_fields,
     word_weight,
 )
+from sottovoce.mechanisms.evidence import binned_evidence, plain_numbers
 from sottovoce.mechanisms.laws.gridding import (
     NUMBERS,
     check_entries,
     check_steps,
     check_within,
     grid_of,
+    has_grid,
 )
 from sottovoce.mechanisms.laws.pure_cells import calibrated_cell, cells_delta, cells_guarantee
+from sottovoce.mechanisms.odds import point_odds
+from sottovoce.mechanisms.tables import report_cells
 from sottovoce.model import (
     WORDS,
     Alphabet,
+    Candidate,
     Cells,
+    Citation,
     Claim,
     Domain,
+    Evidence,
     FiniteChannel,
     FloatArray,
     Guarantee,
     Kind,
+    Odds,
     Private,
+    Promise,
+    ReportCodes,
+    Reports,
     Unit,
 )
 from sottovoce.privacy.calibrating import smallest_integer
@@ -79,6 +92,18 @@ class Piecewise:
     takes: ClassVar[frozenset[Kind]] = NUMBERS
     alphabet: ClassVar[Alphabet] = Alphabet.POINTS
     hides_participation: ClassVar[bool] = False
+    citation: ClassVar[Citation] = Citation(
+        "the piecewise mechanism",
+        "Wang et al. 2019",
+        "N. Wang, X. Xiao, Y. Yang, J. Zhao, S. C. Hui, H. Shin, J. Shin, G. Yu: Collecting and "
+        "Analyzing Multidimensional Data with Local Differential Privacy. ICDE 2019.",
+    )
+    hiding: ClassVar[Mapping[str, Any] | None] = None
+    whole: ClassVar[bool] = False
+    sound_as_published: ClassVar[bool] = False
+    in_browser: ClassVar[bool] = True
+    is_separable: ClassVar[bool] = True
+    is_plain: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_steps(self.steps)
@@ -223,6 +248,24 @@ class Piecewise:
         right = (alone - 1) * gain + max(top - shift * self.outside, 0.0)
         left = alone * gain + max(top - shift * self.inside, 0.0) if alone < self.width else 0.0
         return max(left, right) / WORDS
+
+    @classmethod
+    def candidates(cls, domain: Domain, promise: Promise, *, hidden: bool) -> Sequence[Candidate]:
+        return (Candidate(4),) if has_grid(domain) and not hidden else ()
+
+    def admits(self, codes: ReportCodes) -> npt.NDArray[np.bool_]:
+        return codes_within(codes, -self.beyond, self.steps + self.beyond)
+
+    def evidence(self, reports: Reports, domain: Domain, *, as_numbers: bool = False) -> Evidence:
+        return binned_evidence(self, reports, domain)
+
+    def plain(self, reports: Reports, domain: Domain) -> Reports:
+        """Each point becomes the number whose mean over reports is the answer."""
+        cells = report_cells(reports, self.alphabet, domain)
+        return plain_numbers(reports, self.unbiased(cells.code), domain)
+
+    def odds(self) -> Odds:
+        return point_odds(self, self.steps, self.beyond)
 
     def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
         return cells_guarantee(self, answers, unit, delta, exact=True)

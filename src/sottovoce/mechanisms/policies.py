@@ -8,7 +8,7 @@ from typing import cast
 
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.registry import mechanism_from, release_from
-from sottovoce.mechanisms.sampling import Sampled
+from sottovoce.mechanisms.sampling import sent_by, unsampled
 from sottovoce.mechanisms.sealed_sum import SealedSum, check_layout
 from sottovoce.mechanisms.tables import NULL_TEXT
 from sottovoce.model import (
@@ -90,10 +90,7 @@ def _check_fit(release: Release, domain: Domain) -> None:
         check_layout(release, domain)
         _check_null(release.hidden, domain)
         return
-    mechanism = cast("Mechanism", release)
-    if isinstance(mechanism, Sampled):
-        _check_fit(mechanism.mechanism, domain)
-        return
+    mechanism = cast("Mechanism", unsampled(release))
     if domain.kind not in mechanism.takes:
         raise UsageError(f"the policy's {mechanism.name} does not take {domain} answers")
     _check_null(mechanism.alphabet is Alphabet.LABELS_OR_NULL, domain)
@@ -138,9 +135,7 @@ def check_promise(policy: Policy, release: Release) -> None:
 
 def weakest_guarantee(release: Release, most: int, unit: Unit, delta: float = 0.0) -> Guarantee:
     """What holds for every worker with up to so many answers."""
-    counts = {most}
-    if isinstance(release, Sampled):
-        # A worker with no more answers than are sent sends all of them, and so betrays most.
-        counts.add(min(most, release.answers))
+    # Of a sample, a worker with no more answers than are sent sends all, and so betrays most.
+    counts = {most, sent_by(release, most)}
     held = (release.guarantee(count, unit, delta) for count in sorted(counts))
     return max(held, key=lambda one: one.epsilon)

@@ -3,28 +3,44 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from sottovoce.errors import DataError, UsageError
-from sottovoce.mechanisms.checking import check_answers, check_integer, integer, mechanism_fields
+from sottovoce.mechanisms.checking import (
+    check_answers,
+    check_integer,
+    codes_within,
+    integer,
+    mechanism_fields,
+)
+from sottovoce.mechanisms.evidence import plain_numbers
 from sottovoce.mechanisms.laws.dense import as_matrix
 from sottovoce.mechanisms.laws.floating import laplace, normal
-from sottovoce.mechanisms.laws.gridding import NUMBERS, check_steps, grid_of
+from sottovoce.mechanisms.laws.gridding import FARTHEST, NUMBERS, check_steps, grid_of
 from sottovoce.mechanisms.laws.profiles import check_salt, real_profiles
+from sottovoce.mechanisms.papers import P4
+from sottovoce.mechanisms.tables import report_cells
 from sottovoce.model import (
     NULL,
     Alphabet,
+    Candidate,
     Cells,
+    Citation,
     Claim,
     Domain,
     FloatArray,
     Guarantee,
     Kind,
     Private,
+    Promise,
+    ReportCodes,
+    Reports,
     Unit,
 )
 from sottovoce.model.policy import check_target, decimal
@@ -69,6 +85,15 @@ class PublishedFactorization:
     form: ClassVar[str] = "as-published"
     takes: ClassVar[frozenset[Kind]] = NUMBERS
     alphabet: ClassVar[Alphabet] = Alphabet.NUMBERS
+    citation: ClassVar[Citation] = Citation(
+        "noise on a factorisation of each worker's answers", *P4
+    )
+    hiding: ClassVar[Mapping[str, Any] | None] = {}
+    whole: ClassVar[bool] = True
+    sound_as_published: ClassVar[bool] = False
+    in_browser: ClassVar[bool] = False
+    is_separable: ClassVar[bool] = False
+    is_plain: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_steps(self.steps)
@@ -153,6 +178,24 @@ class PublishedFactorization:
         for _ in range(ROUNDS):
             fitted = fitted - rate * (np.einsum("wij,wj->wi", hessian, fitted) - pull)
         return fitted
+
+    @classmethod
+    def candidates(cls, domain: Domain, promise: Promise, *, hidden: bool) -> Sequence[Candidate]:
+        """None: it keeps no promise."""
+        return ()
+
+    def admits(self, codes: ReportCodes) -> npt.NDArray[np.bool_]:
+        return codes_within(codes, -FARTHEST, FARTHEST)
+
+    def evidence(self, reports: Reports, domain: Domain, *, as_numbers: bool = False) -> None:
+        """None: a report depends on all answers of its worker, in a way without such a law."""
+        return None
+
+    def plain(self, reports: Reports, domain: Domain) -> Reports:
+        return plain_numbers(reports, report_cells(reports, self.alphabet, domain).code, domain)
+
+    def odds(self) -> None:
+        return None
 
     def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
         """Infinite: between NULL and a value the loss has no bound."""

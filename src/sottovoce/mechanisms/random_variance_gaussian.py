@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -14,22 +15,35 @@ from sottovoce.errors import UsageError
 from sottovoce.mechanisms.checking import (
     check_answers,
     check_integer,
+    codes_within,
     integer,
     mechanism_fields,
 )
+from sottovoce.mechanisms.evidence import coded, plain_numbers
 from sottovoce.mechanisms.laws.floating import exponential, normal
-from sottovoce.mechanisms.laws.gridding import NUMBERS, check_steps, grid_of
+from sottovoce.mechanisms.laws.gridding import NUMBERS, check_steps, grid_of, has_grid
 from sottovoce.mechanisms.laws.variance_curve import VarianceCurve
+from sottovoce.mechanisms.odds import point_odds
+from sottovoce.mechanisms.tables import report_cells
 from sottovoce.model import (
     WORDS,
     Alphabet,
+    Candidate,
     Cells,
+    Citation,
     Claim,
     Domain,
+    Evidence,
     FloatArray,
+    Grid,
     Guarantee,
     Kind,
+    NoisyChannel,
+    Odds,
     Private,
+    Promise,
+    ReportCodes,
+    Reports,
     Unit,
 )
 from sottovoce.model.policy import check_target
@@ -40,6 +54,14 @@ __all__ = ["RandomVarianceGaussian"]
 
 FURTHEST = 1 << 30
 """Reports are clipped to codes from -2³⁰ to 2³⁰."""
+
+LEAST_DELTA = 0.01
+"""Below this delta it is far noisier than pure mechanisms, and no planner tries it."""
+
+LEVELS = 16
+"""Into so many equally likely cells inference cuts the law of a worker's variance."""
+INNER, OUTER = 128, 64
+"""Cells for reports within half a range of the range, and further out on either side."""
 
 ASSUMPTIONS = (
     "one variance per worker and campaign, never revealed",
@@ -73,6 +95,18 @@ class RandomVarianceGaussian:
     takes: ClassVar[frozenset[Kind]] = NUMBERS
     alphabet: ClassVar[Alphabet] = Alphabet.POINTS
     hides_participation: ClassVar[bool] = False
+    citation: ClassVar[Citation] = Citation(
+        "Gaussian noise whose variance each worker draws",
+        "Li et al. 2020",
+        "Y. Li, H. Xiao, Z. Qin, C. Miao, L. Su, J. Gao, K. Ren, B. Ding: Towards Differentially "
+        "Private Truth Discovery for Crowd Sensing Systems. ICDCS 2020.",
+    )
+    hiding: ClassVar[Mapping[str, Any] | None] = None
+    whole: ClassVar[bool] = False
+    sound_as_published: ClassVar[bool] = False
+    in_browser: ClassVar[bool] = False
+    is_separable: ClassVar[bool] = False
+    is_plain: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_steps(self.steps)
@@ -175,6 +209,42 @@ class RandomVarianceGaussian:
         with np.errstate(divide="ignore", invalid="ignore"):
             inside = upper + np.log1p(-np.exp(lower - upper))
         return np.where(np.isneginf(upper), -np.inf, inside)
+
+    @classmethod
+    def candidates(cls, domain: Domain, promise: Promise, *, hidden: bool) -> Sequence[Candidate]:
+        fits = has_grid(domain) and not hidden and promise.delta >= LEAST_DELTA
+        return (Candidate(9),) if fits else ()
+
+    def admits(self, codes: ReportCodes) -> npt.NDArray[np.bool_]:
+        return codes_within(codes, -FURTHEST, self.steps + FURTHEST)
+
+    def evidence(self, reports: Reports, domain: Domain, *, as_numbers: bool = False) -> Evidence:
+        """A symbol is the cell that a report lies in: even near the range, ever wider outside."""
+        cells = report_cells(reports, self.alphabet, domain)
+        grid, steps = Grid.over(domain), self.steps
+        reach = np.geomspace(steps / 2, steps / 2 + 40 * self.scale, OUTER)
+        edges = np.concatenate(
+            [-reach[:0:-1], np.linspace(-steps / 2, 1.5 * steps, INNER), steps + reach[1:]]
+        )
+        # Cells end between points of the grid, to which reports are rounded.
+        edges = np.unique(np.floor(edges) + 0.5)
+        step = float(grid.step)
+        # Exponential variances of mean 2 scale²: the middle of each of 16 equally likely cells.
+        shares = (np.arange(LEVELS) + 0.5) / LEVELS
+        channel = NoisyChannel(
+            float(grid.low),
+            float(grid.high),
+            float(grid.low) + edges * step,
+            -np.log1p(-shares) * 2 * (self.scale * step) ** 2,
+            np.full(LEVELS, 1 / LEVELS),
+        )
+        return coded(reports, np.searchsorted(edges, cells.code), channel)
+
+    def plain(self, reports: Reports, domain: Domain) -> Reports:
+        return plain_numbers(reports, report_cells(reports, self.alphabet, domain).code, domain)
+
+    def odds(self) -> Odds:
+        return point_odds(self, self.steps)
 
     def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
         """A proven upper bound: rounding to the grid may hide more."""

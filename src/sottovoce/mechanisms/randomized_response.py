@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -13,22 +14,33 @@ from sottovoce.mechanisms.checking import (
     check_answers,
     check_labels,
     check_weight,
+    codes_within,
     integer,
     label_count,
     mechanism_fields,
     word_weight,
 )
+from sottovoce.mechanisms.evidence import label_evidence
 from sottovoce.mechanisms.laws.keeping import Keeping
+from sottovoce.mechanisms.odds import label_odds
+from sottovoce.mechanisms.papers import P1
 from sottovoce.model import (
     Alphabet,
+    Candidate,
     Cells,
+    Citation,
     Claim,
     Domain,
+    Evidence,
     FiniteChannel,
     FloatArray,
     Guarantee,
     Kind,
+    Odds,
     Private,
+    Promise,
+    ReportCodes,
+    Reports,
     Unit,
 )
 from sottovoce.seams import Randomness
@@ -58,6 +70,13 @@ class RandomizedResponse:
     takes: ClassVar[frozenset[Kind]] = LABELS
     alphabet: ClassVar[Alphabet] = Alphabet.LABELS
     hides_participation: ClassVar[bool] = False
+    citation: ClassVar[Citation] = Citation("randomised response", *P1)
+    hiding: ClassVar[Mapping[str, Any] | None] = None
+    whole: ClassVar[bool] = False
+    sound_as_published: ClassVar[bool] = True
+    in_browser: ClassVar[bool] = True
+    is_separable: ClassVar[bool] = True
+    is_plain: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_labels(self.labels)
@@ -99,6 +118,22 @@ class RandomizedResponse:
 
     def log_likelihood(self, reports: npt.ArrayLike, answers: npt.ArrayLike) -> FloatArray:
         return self._law.log_likelihood(np.asarray(reports), np.asarray(answers))
+
+    @classmethod
+    def candidates(cls, domain: Domain, promise: Promise, *, hidden: bool) -> Sequence[Candidate]:
+        return () if hidden or domain.is_numeric else (Candidate(1),)
+
+    def admits(self, codes: ReportCodes) -> npt.NDArray[np.bool_]:
+        return codes_within(codes, 0, self.labels - 1)
+
+    def evidence(self, reports: Reports, domain: Domain, *, as_numbers: bool = False) -> Evidence:
+        return label_evidence(self, reports, domain, as_numbers=as_numbers)
+
+    def plain(self, reports: Reports, domain: Domain) -> Reports:
+        return reports
+
+    def odds(self) -> Odds:
+        return label_odds(self, self.labels)
 
     def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
         return self._law.guarantee(answers, unit, delta)

@@ -24,6 +24,8 @@ from sottovoce.seams import Mechanism, Release
 __all__ = [
     "MECHANISMS",
     "RELEASES",
+    "always_hides",
+    "is_sealed",
     "mechanism_class",
     "mechanism_from",
     "release_class",
@@ -68,6 +70,16 @@ def mechanism_class(name: str) -> type[Mechanism]:
     if name not in MECHANISMS:
         raise UsageError(f"no mechanism {short(name)}; there are: {', '.join(MECHANISMS)}")
     return MECHANISMS[name]
+
+
+def is_sealed(name: str) -> bool:
+    """Whether answers under that name are sealed for keyholders, and none is perturbed."""
+    return name == SealedSum.name
+
+
+def always_hides(name: str | None) -> bool:
+    """Whether every worker reports on every task under that name, whatever the parameters."""
+    return name is not None and name in RELEASES and RELEASES[name].hiding == {}
 
 
 def release_from(document: Any) -> Release:

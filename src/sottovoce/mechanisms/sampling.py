@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -12,11 +13,37 @@ from sottovoce.errors import UsageError
 from sottovoce.mechanisms.checking import LABELS, check_integer, integer, mechanism_fields
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.subset_selection import SubsetSelection
-from sottovoce.model import Alphabet, Cells, Codes, Domain, Guarantee, Kind, Private, Unit
+from sottovoce.model import (
+    Alphabet,
+    Candidate,
+    Cells,
+    Citation,
+    Codes,
+    Domain,
+    Evidence,
+    Guarantee,
+    Kind,
+    Odds,
+    Private,
+    Promise,
+    ReportCodes,
+    Reports,
+    Unit,
+)
 from sottovoce.model.policy import check_target
-from sottovoce.seams import Mechanism, Randomness
+from sottovoce.seams import Mechanism, Randomness, Release
 
-__all__ = ["BEST_EPSILON", "MOST_ANSWERS", "Sampled", "best_sample", "sampled_rows"]
+__all__ = [
+    "BEST_EPSILON",
+    "MOST_ANSWERS",
+    "Sampled",
+    "best_sample",
+    "sample_of",
+    "sampled_rows",
+    "sent_by",
+    "unsampled",
+    "unsampled_document",
+]
 
 BEST_EPSILON = 2.18
 """What one sampled answer should spend: q tanh²(E / 2q) is largest where E / q is about this."""
@@ -52,12 +79,16 @@ class Sampled:
 
     name: ClassVar[str] = "sampled"
     takes: ClassVar[frozenset[Kind]] = LABELS | {Kind.NUMERIC}
+    hiding: ClassVar[Mapping[str, Any] | None] = None
+    whole: ClassVar[bool] = True
+    sound_as_published: ClassVar[bool] = False
+    is_separable: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_integer("answers", self.answers, 1, MOST_ANSWERS)
         if isinstance(self.mechanism, Sampled):
             raise UsageError("a sample of a sample is a sample: sample once")
-        if self.mechanism.alphabet is Alphabet.NUMBERS:
+        if self.mechanism.whole:
             raise UsageError(
                 f"{self.mechanism.name} needs all answers of a worker at once: it cannot be sampled"
             )
@@ -113,8 +144,25 @@ class Sampled:
         return self.mechanism.alphabet
 
     @property
+    def citation(self) -> Citation:
+        return self.mechanism.citation
+
+    @property
     def hides_participation(self) -> bool:
         return self.mechanism.hides_participation
+
+    @property
+    def in_browser(self) -> bool:
+        return self.mechanism.in_browser
+
+    @property
+    def is_plain(self) -> bool:
+        return self.mechanism.is_plain
+
+    @classmethod
+    def candidates(cls, domain: Domain, promise: Promise, *, hidden: bool) -> Sequence[Candidate]:
+        """None of its own: a target per worker samples other mechanisms."""
+        return ()
 
     def draw(self, workers: int, randomness: Randomness) -> Private | None:
         return self.mechanism.draw(workers, randomness)
@@ -126,6 +174,23 @@ class Sampled:
             cells, worker=cells.worker[rows], task=cells.task[rows], code=cells.code[rows]
         )
         return self.mechanism.perturb(sent, private, randomness)
+
+    def admits(self, codes: ReportCodes) -> npt.NDArray[np.bool_]:
+        return self.mechanism.admits(codes)
+
+    def evidence(
+        self, reports: Reports, domain: Domain, *, as_numbers: bool = False
+    ) -> Evidence | None:
+        """The cells that were sent are chosen blindly: given them, each is the inner report."""
+        return self.mechanism.evidence(reports, domain, as_numbers=as_numbers)
+
+    def plain(self, reports: Reports, domain: Domain) -> Reports:
+        return self.mechanism.plain(reports, domain)
+
+    def odds(self) -> Odds | None:
+        inner = self.mechanism.odds()
+        sent = f" A worker sends {self.answers:,} of its answers, chosen at random."
+        return inner and Odds(inner.of_100, inner.sentence + sent)
 
     def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
         if answers < 1:
@@ -155,6 +220,28 @@ class Sampled:
 
         fields = mechanism_fields(document, cls.name, {"answers", "of"})
         return cls(mechanism_from(fields["of"]), integer(fields, "answers"))
+
+
+def unsampled(release: Release) -> Release:
+    """The mechanism that a sample goes through; any other release is itself."""
+    return release.mechanism if isinstance(release, Sampled) else release
+
+
+def unsampled_document(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The same in a policy's document."""
+    inner: Mapping[str, Any] = document["of"] if document["name"] == Sampled.name else document
+    return inner
+
+
+def sample_of(release: Release) -> int | None:
+    """How many of its answers a worker sends, chosen at random; None where it sends all."""
+    return release.answers if isinstance(release, Sampled) else None
+
+
+def sent_by(release: Release, cells: int) -> int:
+    """How many reports a worker with so many cells sends."""
+    sample = sample_of(release)
+    return cells if sample is None else min(cells, sample)
 
 
 def best_sample(epsilon: float, answers: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -12,7 +13,19 @@ from typing import Any, ClassVar, Self
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.checking import check_integer, integer, mechanism_fields
 from sottovoce.mechanisms.laws.polya import FLATTEST, Polya, noise_law
-from sottovoce.model import Claim, Domain, FloatArray, Grid, Guarantee, Keyholder, Kind, Unit
+from sottovoce.model import (
+    Candidate,
+    Citation,
+    Claim,
+    Domain,
+    FloatArray,
+    Grid,
+    Guarantee,
+    Keyholder,
+    Kind,
+    Promise,
+    Unit,
+)
 from sottovoce.model.guarantee import check_count, check_unit
 from sottovoce.model.keyholder import check_public_key
 from sottovoce.model.policy import SEALED, check_target, short
@@ -96,6 +109,18 @@ class SealedSum:
 
     name: ClassVar[str] = SEALED
     takes: ClassVar[frozenset[Kind]] = frozenset(Kind)
+    citation: ClassVar[Citation] = Citation(
+        "secret sharing among keyholders, who open only totals to which all of them have added "
+        "distributed discrete Laplace noise",
+        "Goryczka & Xiong 2017",
+        "S. Goryczka, L. Xiong: A Comprehensive Comparison of Multiparty Secure Additions with "
+        "Differential Privacy. IEEE Transactions on Dependable and Secure Computing 14(5), 2017.",
+    )
+    hiding: ClassVar[Mapping[str, Any] | None] = {"hidden": True}
+    whole: ClassVar[bool] = True
+    sound_as_published: ClassVar[bool] = False
+    in_browser: ClassVar[bool] = True
+    is_separable: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.layout, Layout):
@@ -172,6 +197,12 @@ class SealedSum:
     def hides_participation(self) -> bool:
         """Whether NULL is an answer like any other; else it is seen who answered what."""
         return self.hidden
+
+    @classmethod
+    def candidates(cls, domain: Domain, promise: Promise, *, hidden: bool) -> Sequence[Candidate]:
+        """The usual layout, and a histogram of numbers; last, since they need keyholders."""
+        histogram = Candidate(12, "histogram", {"layout": Layout.HISTOGRAM})
+        return (Candidate(11), *([histogram] if domain.is_numeric else []))
 
     @property
     def scales(self) -> tuple[Fraction, ...]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, ClassVar, Self
 
@@ -20,30 +21,51 @@ from sottovoce.mechanisms.checking import (
     mechanism_fields,
     word_weight,
 )
+from sottovoce.mechanisms.evidence import coded, left_out, listed_channel
 from sottovoce.mechanisms.laws.drawing import blocks
 from sottovoce.mechanisms.laws.subsets import MOST_SYMBOLS, Subsets
+from sottovoce.mechanisms.odds import shares
+from sottovoce.mechanisms.tables import report_cells
 from sottovoce.model import (
     NULL,
+    WORDS,
     Alphabet,
+    Candidate,
     Cells,
+    Citation,
     Claim,
     Domain,
+    Evidence,
     FiniteChannel,
     FloatArray,
     Grid,
     Guarantee,
     Kind,
+    Odds,
     Private,
+    Promise,
+    ReportCodes,
+    Reports,
+    SetChannel,
     Unit,
     Words,
 )
 from sottovoce.model.grid import FINEST
 from sottovoce.seams import Randomness
 
-__all__ = ["BINS", "SubsetSelection", "check_sets"]
+__all__ = ["BINS", "MOST_LABELS", "SubsetSelection"]
 
 BINS = 10
 """Into so many bins a range of numbers is cut unless told otherwise."""
+
+PLANNED_BINS = (10, 6, 16)
+"""Into how many bins a planner cuts a range."""
+
+MOST_LABELS = MOST_SYMBOLS - 1
+"""Subsets are sent as the bits of a word, one of which says NULL."""
+
+MOST_SETS = 4096
+"""Up to so many sets inference lists whether they occur or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +95,17 @@ class SubsetSelection:
     name: ClassVar[str] = "subset-selection"
     takes: ClassVar[frozenset[Kind]] = LABELS | {Kind.NUMERIC}
     alphabet: ClassVar[Alphabet] = Alphabet.SUBSETS
+    citation: ClassVar[Citation] = Citation(
+        "subset selection",
+        "Ye & Barg 2018",
+        "M. Ye, A. Barg: Optimal Schemes for Discrete Distribution Estimation under Locally "
+        "Differential Privacy. IEEE Transactions on Information Theory 64(8), 2018.",
+    )
+    hiding: ClassVar[Mapping[str, Any] | None] = {"null": True}
+    whole: ClassVar[bool] = False
+    sound_as_published: ClassVar[bool] = False
+    in_browser: ClassVar[bool] = True
+    is_plain: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.null, bool):
@@ -162,6 +195,89 @@ class SubsetSelection:
     def log_likelihood(self, reports: npt.ArrayLike, answers: npt.ArrayLike) -> FloatArray:
         return self._law.log_likelihood(np.asarray(reports, np.uint64), self.symbols(answers))
 
+    @property
+    def is_separable(self) -> bool:
+        return not self.hides_participation
+
+    @classmethod
+    def candidates(cls, domain: Domain, promise: Promise, *, hidden: bool) -> Sequence[Candidate]:
+        if domain.is_numeric:
+            points = Grid.over(domain).steps + 1
+            cuts = sorted({min(bins, points) for bins in PLANNED_BINS})
+            return [Candidate(8, f"{bins} bins", {"bins": bins}) for bins in cuts]
+        return (Candidate(2),) if (2 if hidden else 3) <= domain.size <= MOST_LABELS else ()
+
+    def admits(self, codes: ReportCodes) -> npt.NDArray[np.bool_]:
+        size, symbols = self.size, self._law.symbols
+        masks = (int(mask) for mask in codes.tolist())
+        return np.array([m.bit_count() == size and not m >> symbols for m in masks], bool)
+
+    def evidence(self, reports: Reports, domain: Domain, *, as_numbers: bool = False) -> Evidence:
+        """Each set is a symbol; where there are very many, and of labels, each that occurs."""
+        cells = self._checked(reports, domain)
+        masks = cells.code.astype(np.uint64)
+        if domain.is_numeric or as_numbers:
+            sets = self.sets(MOST_SETS)
+            if sets is None:
+                sets = np.unique(masks)
+            listed = listed_channel(self, domain, tuple(sets.tolist()), masks=True)
+            return coded(reports, np.searchsorted(sets, masks), listed)
+        occurring, symbols = np.unique(masks, return_inverse=True)
+        return coded(reports, symbols, self._set_channel(occurring))
+
+    def _set_channel(self, masks: Words) -> SetChannel:
+        bits = np.arange(self.labels, dtype=np.uint64)
+        rows, members = np.nonzero(masks[:, None] >> bits & np.uint64(1))
+        starts = np.searchsorted(rows, np.arange(len(masks) + 1))
+        last = np.uint64(self.labels)
+        null = (masks >> last & np.uint64(1)).astype(bool) if self.null else np.zeros(0, bool)
+        # Relative to the weight inside: the number of sets would leave the range of a float.
+        outside = np.array([math.exp(-self.cell_epsilon)])
+        return SetChannel(
+            self.labels, starts, members.astype(np.int32), np.ones(1), outside, np.ones(1), null
+        )
+
+    def plain(self, reports: Reports, domain: Domain) -> Reports:
+        """A set is a vote for each of its symbols but NULL; a bin's is the middle of the bin."""
+        cells = self._checked(reports, domain)
+        bits = np.arange(self.bins or self.labels, dtype=np.uint64)
+        rows, voted = np.nonzero(cells.code.astype(np.uint64)[:, None] >> bits & np.uint64(1))
+        each = replace(
+            reports,
+            worker=reports.worker[rows],
+            task=reports.task[rows],
+            value=np.zeros(len(rows), np.int32),
+            reading=left_out(reports, len(reports) - len(np.unique(rows))),
+        )
+        if not domain.is_numeric:
+            return replace(each, value=voted.astype(np.int32), domain=domain)
+        return replace(each, value=self._middles(domain)[voted], domain=Domain.numeric())
+
+    def _middles(self, domain: Domain) -> FloatArray:
+        """The middle of each bin of the range."""
+        grid = Grid.over(domain)
+        points = np.arange(grid.steps + 1)
+        bins = self.symbols(points)
+        return np.bincount(bins, grid.values(points)) / np.bincount(bins)
+
+    def _checked(self, reports: Reports, domain: Domain) -> Cells:
+        """The reports, all of which must be sets of this size and of these symbols."""
+        cells = report_cells(reports, self.alphabet, domain)
+        if not self.admits(np.unique(cells.code.astype(np.uint64))).all():
+            raise DataError(
+                f"a report is no set of {self.size} of the {self._law.symbols} symbols: it was not "
+                "made under this policy"
+            )
+        return cells
+
+    def odds(self) -> Odds:
+        held = round(100 * self.include / WORDS)
+        return Odds(
+            held,
+            f"Of 100 workers with the same answer {shares(held)[0]} send a set of {self.size} "
+            f"that has it and {shares(held)[1]} a set that has it not.",
+        )
+
     def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
         return self._law.guarantee(answers, unit, delta)
 
@@ -202,15 +318,3 @@ def _check_symbols(field: str, value: int, most: int) -> None:
             f"({MOST_SYMBOLS - 1} where NULL is private), not {value:,}: use randomized-response"
         )
     check_integer(field, value, 2, most)
-
-
-def check_sets(reports: Cells, mechanism: SubsetSelection) -> None:
-    """Refuse reports that are no sets of the mechanism's size and symbols."""
-    symbols = (mechanism.bins or mechanism.labels) + mechanism.null
-    masks = np.unique(reports.code)
-    sizes = np.array([int(mask).bit_count() for mask in masks])
-    if int(masks.max()) >> symbols or (sizes != mechanism.size).any():
-        raise DataError(
-            f"a report is no set of {mechanism.size} of the {symbols} symbols: it was not made "
-            "under this policy"
-        )

@@ -8,24 +8,22 @@ from inspect import signature
 from typing import Any, cast, get_args, get_origin, get_type_hints
 
 from sottovoce.errors import UsageError
+from sottovoce.mechanisms.null_randomized_response import NullRandomizedResponse
+from sottovoce.mechanisms.piecewise import Piecewise
 from sottovoce.mechanisms.policies import policy_of
-from sottovoce.mechanisms.registry import release_class
+from sottovoce.mechanisms.randomized_response import RandomizedResponse
+from sottovoce.mechanisms.registry import RELEASES, always_hides, release_class
 from sottovoce.mechanisms.sampling import Sampled
 from sottovoce.mechanisms.sealed_sum import Layout, SealedSum
+from sottovoce.mechanisms.subset_selection import MOST_LABELS, SubsetSelection
 from sottovoce.model import Calibration, Domain, Policy, Promise, ShowDraw, Unit
 from sottovoce.model.policy import short
 from sottovoce.seams import Mechanism, Release
 
-__all__ = ["ALWAYS_HIDING", "Target", "make_policy"]
+__all__ = ["Target", "default_mechanism", "make_policy", "simplest_mechanism"]
 
-SAME = frozenset({"randomized-response", "null-randomized-response"})
-"""Mechanisms whose calibration in the paper is sound as it is."""
-
-WHOLE = frozenset({"matrix-factorization", SealedSum.name})
-"""Mechanisms that need all answers of a worker at once, and so cannot be sampled."""
-
-ALWAYS_HIDING = frozenset({"null-randomized-response", "matrix-factorization"})
-"""Mechanisms under which every worker reports on every task."""
+MANY_LABELS = 10
+"""From so many labels on, a set of labels says more than one label does."""
 
 WORDS_OF: Mapping[type, str] = {
     bool: "true or false", int: "an integer", float: "a number", str: "a text",
@@ -65,6 +63,29 @@ class Target:
         return Promise(self.unit, self.epsilon, self.delta, self.answers)
 
 
+def default_mechanism(domain: Domain, target: Target) -> str:
+    """The mechanism for whoever names none: one that pages can run, and that loses little.
+
+    In simulations subset selection does better than randomised response from about ten labels on.
+    Of the mechanisms for numbers the piecewise one is never far from the best; it cannot hide
+    participation, and of those that can, subset selection is best from epsilon 2 on and not far
+    from it below.
+
+    >>> default_mechanism(Domain.numeric(0, 10), Target(1.0, hide_participation=True))
+    'subset-selection'
+    """
+    hidden = target.hide_participation
+    in_sets = hidden if domain.is_numeric else MANY_LABELS <= domain.size <= MOST_LABELS
+    if in_sets:
+        return SubsetSelection.name
+    return NullRandomizedResponse.name if hidden else simplest_mechanism(domain)
+
+
+def simplest_mechanism(domain: Domain) -> str:
+    """Randomised response for labels, the piecewise mechanism for numbers."""
+    return Piecewise.name if domain.is_numeric else RandomizedResponse.name
+
+
 def make_policy(
     domain: Domain,
     name: str,
@@ -87,14 +108,14 @@ def make_policy(
     if domain.kind not in kind.takes:
         takes = " or ".join(sorted(kind.takes))
         raise UsageError(f"{name} takes {takes} answers, not {domain.kind} ones")
-    if calibration is Calibration.AS_PUBLISHED and name not in SAME:
+    if calibration is Calibration.AS_PUBLISHED and not kind.sound_as_published:
         published = policy_of(_as_published(kind, domain, target, parameters), domain, None)
         return replace(published, show_draw=target.show_draw)
     if target.hide_participation:
-        parameters = {**_hiding(name), **parameters}
+        parameters = {**_hiding(kind), **parameters}
     _check_parameters(name, kind.calibrated, parameters)
     release: Release
-    if _samples(name, target):
+    if _samples(kind, target):
         release = Sampled.calibrated_worker(
             cast("type[Mechanism]", kind), domain, target.epsilon, delta=target.delta,
             answers=target.answers, sample=target.sample, **parameters,
@@ -122,25 +143,27 @@ def _as_published(
     if published is None:
         raise UsageError(f"{kind.name} has no calibration of a paper: drop --as-published")
     _check_parameters(kind.name, published, parameters)
-    if kind.name == "random-variance-gaussian":
+    taken = signature(published).parameters
+    if "delta" in taken:
         parameters = {**parameters, "delta": target.delta}
-    if target.hide_participation and kind.name == "two-layer":
-        parameters = {"null": True, **parameters}
+    if target.hide_participation:
+        hiding = kind.hiding or {}
+        parameters = {field: hiding[field] for field in hiding if field in taken} | parameters
     mechanism: Release = published(domain, target.epsilon, **parameters)
     if target.hide_participation and not mechanism.hides_participation:
         raise UsageError(f"{kind.name} as published does not hide who answered what")
     return mechanism
 
 
-def _samples(name: str, target: Target) -> bool:
+def _samples(kind: type[Release], target: Target) -> bool:
     """Whether a worker sends a few of its answers only."""
     if target.unit is Unit.ANSWER:
         if target.sample is not None:
             raise UsageError("a sample of the answers is for --unit worker: drop --sample")
         return False
-    if name in WHOLE:
+    if kind.whole:
         if target.sample not in (None, target.answers):
-            raise UsageError(f"{name} needs all answers of a worker: drop --sample")
+            raise UsageError(f"{kind.name} needs all answers of a worker: drop --sample")
         return False
     return target.sample != target.answers
 
@@ -175,25 +198,18 @@ def _check_hiding(name: str, target: Target, release: Release) -> None:
     """
     if target.hide_participation and not release.hides_participation:
         raise UsageError(f"these parameters of {name} do not hide who answered what")
-    if release.hides_participation and not (target.hide_participation or name in ALWAYS_HIDING):
+    if release.hides_participation and not (target.hide_participation or always_hides(name)):
         raise UsageError(
             f"these parameters of {name} hide who answered what: say --hide-participation "
             "(hide_participation=True)"
         )
 
 
-def _hiding(name: str) -> dict[str, Any]:
+def _hiding(kind: type[Release]) -> Mapping[str, Any]:
     """What makes a mechanism's calibration hide participation."""
-    ways: dict[str, dict[str, Any]] = {
-        "two-layer": {"null": True},
-        "subset-selection": {"null": True},
-        "threshold": {"null": True},
-        "laplace": {"null": "centre"},
-        SealedSum.name: {"hidden": True},
-        **{hiding: {} for hiding in ALWAYS_HIDING},
-    }
-    if name not in ways:
+    if kind.hiding is None:
+        those = sorted(name for name, each in RELEASES.items() if each.hiding is not None)
         raise UsageError(
-            f"{name} cannot hide who answered what; these can: {', '.join(sorted(ways))}"
+            f"{kind.name} cannot hide who answered what; these can: {', '.join(those)}"
         )
-    return ways[name]
+    return kind.hiding

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,26 +15,45 @@ from sottovoce.errors import UsageError
 from sottovoce.mechanisms.checking import (
     check_answers,
     check_weight,
+    codes_within,
     integer,
     mechanism_fields,
     word_weight,
 )
-from sottovoce.mechanisms.laws.gridding import NUMBERS, check_steps, check_within, grid_of
+from sottovoce.mechanisms.evidence import answer_points, coded, plain_numbers
+from sottovoce.mechanisms.laws.gridding import (
+    NUMBERS,
+    check_steps,
+    check_within,
+    grid_of,
+    has_grid,
+)
 from sottovoce.mechanisms.laws.keeping import Keeping
 from sottovoce.mechanisms.laws.thresholds import Windows, posterior_windows, thresholds_of
+from sottovoce.mechanisms.odds import side_odds
+from sottovoce.mechanisms.papers import P1
+from sottovoce.mechanisms.tables import report_cells
 from sottovoce.model import (
     NULL,
     WORDS,
     Alphabet,
+    Candidate,
     Cells,
+    Citation,
     Claim,
     Codes,
     Domain,
+    Evidence,
     FiniteChannel,
     FloatArray,
     Guarantee,
     Kind,
+    Odds,
+    PointChannel,
     Private,
+    Promise,
+    ReportCodes,
+    Reports,
     Unit,
 )
 from sottovoce.seams import Randomness
@@ -41,6 +61,12 @@ from sottovoce.seams import Randomness
 __all__ = ["Threshold", "next_windows"]
 
 NULL_SYMBOL = 2
+
+GROUPS = 64
+"""Into so many groups inference puts thresholds."""
+
+SMALL_EPSILON = 1.0
+"""Up to here a planner also tries the coin, since a third symbol may cost more than it says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +100,14 @@ class Threshold:
 
     name: ClassVar[str] = "threshold"
     takes: ClassVar[frozenset[Kind]] = NUMBERS
+    citation: ClassVar[Citation] = Citation(
+        "randomised response to whether the answer lies below a public threshold", *P1
+    )
+    hiding: ClassVar[Mapping[str, Any] | None] = {"null": True}
+    whole: ClassVar[bool] = False
+    sound_as_published: ClassVar[bool] = False
+    in_browser: ClassVar[bool] = True
+    is_plain: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_steps(self.steps)
@@ -186,6 +220,34 @@ class Threshold:
         centred = freed - (np.asarray(thresholds) <= middle).astype(np.float64)
         return np.asarray(middle + self.steps * centred, np.float64)
 
+    @property
+    def is_separable(self) -> bool:
+        return not self.hides_participation
+
+    @classmethod
+    def candidates(cls, domain: Domain, promise: Promise, *, hidden: bool) -> Sequence[Candidate]:
+        if not has_grid(domain):
+            return ()
+        coin = hidden and promise.epsilon <= SMALL_EPSILON
+        return (Candidate(6), *([Candidate(7, "coin", {"coin": True})] if coin else []))
+
+    def admits(self, codes: ReportCodes) -> npt.NDArray[np.bool_]:
+        return codes_within(codes, 0, self.symbols - 1)
+
+    def evidence(self, reports: Reports, domain: Domain, *, as_numbers: bool = False) -> Evidence:
+        """A symbol is a side, or NULL, with the group of thresholds that was asked about."""
+        cells = report_cells(reports, self.alphabet, domain)
+        groups = _groups(self.steps)[self.thresholds(cells) - 1] * self.symbols
+        return coded(reports, groups + cells.code.astype(np.int64), _group_channel(self, domain))
+
+    def plain(self, reports: Reports, domain: Domain) -> Reports:
+        """Each side becomes the number whose mean over reports is the answer."""
+        cells = report_cells(reports, self.alphabet, domain)
+        return plain_numbers(reports, self.unbiased(cells.code, self.thresholds(cells)), domain)
+
+    def odds(self) -> Odds:
+        return side_odds(self, "on which side of a threshold their answer is")
+
     def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
         return self._law.guarantee(answers, unit, delta)
 
@@ -211,6 +273,33 @@ class Threshold:
             steps, word_weight(fields, "other"), fields["null"], fields["coin"], fields["salt"],
             Windows.of(fields["windows"], steps),
         )  # fmt: skip
+
+
+def _groups(steps: int) -> npt.NDArray[np.int64]:
+    """The group of each threshold 1, …, steps."""
+    return np.arange(steps) * min(steps, GROUPS) // steps
+
+
+@lru_cache(maxsize=8)
+def _group_channel(mechanism: Threshold, domain: Domain) -> PointChannel:
+    """The law of a side and its group: exact, since each threshold of a group was as likely."""
+    # Kept, since a simulation sees the same channel in every trial.
+    codes, points = answer_points(domain)
+    groups = min(mechanism.steps, GROUPS)
+    begin = np.searchsorted(_groups(mechanism.steps), np.arange(groups + 1))
+    # Of each group's thresholds, the share that an answer is not below: it reaches 1, …, code.
+    share = np.clip(codes[:, None] - begin[:-1], 0, np.diff(begin)) / np.diff(begin)
+    law = mechanism.channel().matrix()
+    above = share[:, :, None]
+    likelihood = (1 - above) * law[0] + above * law[1]
+    if mechanism.null:
+        unanswered = np.broadcast_to(law[-1], (1, groups, mechanism.symbols))
+        likelihood = np.concatenate([likelihood, unanswered])
+    # Which thresholds are asked about depends on no answer: their chance only scales the law.
+    likelihood = likelihood * (np.diff(begin) / mechanism.steps)[:, None]
+    return PointChannel(
+        points, likelihood.reshape(len(likelihood), -1), mechanism.hides_participation
+    )
 
 
 def next_windows(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -14,10 +15,12 @@ from sottovoce.mechanisms.checking import (
     LABELS,
     check_answers,
     check_labels,
+    codes_within,
     integer,
     label_count,
     mechanism_fields,
 )
+from sottovoce.mechanisms.evidence import label_evidence, plain_labels
 from sottovoce.mechanisms.laws.hyper import (
     LEAST_HIGH,
     HyperWeights,
@@ -26,18 +29,27 @@ from sottovoce.mechanisms.laws.hyper import (
     hyper_weights,
     most_other,
 )
+from sottovoce.mechanisms.odds import label_odds
+from sottovoce.mechanisms.papers import P1
 from sottovoce.model import (
     NULL,
     WORDS,
     Alphabet,
+    Candidate,
     Cells,
+    Citation,
     Claim,
     Domain,
+    Evidence,
     FiniteChannel,
     FloatArray,
     Guarantee,
     Kind,
+    Odds,
     Private,
+    Promise,
+    ReportCodes,
+    Reports,
     Unit,
 )
 from sottovoce.model.policy import check_target
@@ -48,6 +60,9 @@ from sottovoce.seams import Randomness
 __all__ = ["TwoLayer"]
 
 SPARSE_LEVELS = 1024  # stand for a continuous budget
+
+LEVELS = 16
+"""Into so many equally likely cells inference cuts the law of a worker's flip probability."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +93,14 @@ class TwoLayer:
 
     name: ClassVar[str] = "two-layer"
     takes: ClassVar[frozenset[Kind]] = LABELS
+    citation: ClassVar[Citation] = Citation(
+        "a two-layer mechanism that draws each worker's flip probability", *P1
+    )
+    hiding: ClassVar[Mapping[str, Any] | None] = {"null": True}
+    whole: ClassVar[bool] = False
+    sound_as_published: ClassVar[bool] = False
+    in_browser: ClassVar[bool] = False
+    is_separable: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_labels(self.labels)
@@ -216,6 +239,31 @@ class TwoLayer:
         [3.0, 6.0, 3.0]
         """
         return log_submission(self.hyper.law(self.symbols), self.symbols, mismatches, answers)
+
+    @classmethod
+    def candidates(cls, domain: Domain, promise: Promise, *, hidden: bool) -> Sequence[Candidate]:
+        """None: randomised response keeps the same promise with less noise."""
+        return ()
+
+    def admits(self, codes: ReportCodes) -> npt.NDArray[np.bool_]:
+        return codes_within(codes, 0, self.symbols - 1)
+
+    def evidence(self, reports: Reports, domain: Domain, *, as_numbers: bool = False) -> Evidence:
+        """A state is the middle of each of 16 equally likely cells of the flip probability."""
+        shares = (np.arange(LEVELS) + 0.5) / LEVELS
+        other = self.hyper.quantiles(shares) / WORDS
+        states = 1 - (self.symbols - 1) * other, other, np.full(LEVELS, 1 / LEVELS)
+        return label_evidence(self, reports, domain, as_numbers=as_numbers, states=states)
+
+    @property
+    def is_plain(self) -> bool:
+        return not self.null
+
+    def plain(self, reports: Reports, domain: Domain) -> Reports:
+        return plain_labels(reports, self.alphabet, domain)
+
+    def odds(self) -> Odds:
+        return label_odds(self, self.labels, null=self.null)
 
     def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
         return mixture_guarantee(self.hyper.law(self.symbols), self.symbols, answers, unit, delta)

@@ -18,6 +18,7 @@ from sottovoce.model.gold import Gold, Score
 from sottovoce.model.grid import Grid
 from sottovoce.model.guarantee import Claim, Guarantee, Unit
 from sottovoce.model.keyholder import Keyholder
+from sottovoce.model.mechanism import Candidate, Citation, Odds
 from sottovoce.model.part import LabelPart, NumberPart, Part, labels_of, numbers_of
 from sottovoce.model.policy import Calibration, Policy, Promise, ShowDraw
 from sottovoce.model.reports import Reading, Repeats, Reports
@@ -30,8 +31,10 @@ __all__ = [
     "Alphabet",
     "Calibration",
     "Campaign",
+    "Candidate",
     "Cells",
     "Channel",
+    "Citation",
     "Claim",
     "CodedArray",
     "Codes",
@@ -52,6 +55,7 @@ __all__ = [
     "Names",
     "NoisyChannel",
     "NumberPart",
+    "Odds",
     "Part",
     "PointChannel",
     "Policy",

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import chain
 from typing import Literal, TypeAlias, get_args
 
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import release_of, weakest_guarantee
-from sottovoce.mechanisms.sealed_sum import Layout
+from sottovoce.mechanisms.registry import MECHANISMS, RELEASES, is_sealed
 from sottovoce.mechanisms.targets import Target
-from sottovoce.model import Domain, Grid, Kind, Policy
+from sottovoce.model import Candidate, Domain, Policy
 from sottovoce.planning.pairs import Pair
 from sottovoce.planning.scenario import Scenario
 
@@ -18,18 +16,6 @@ __all__ = ["Ways", "candidates", "check_ways", "keeps", "target_of"]
 
 Ways: TypeAlias = Literal["any", "local", "sealed"]
 """How answers may leave a device: randomised there, or sealed for keyholders."""
-
-LEAST_DELTA = 0.01
-"""Below this delta the Gaussian with random variance is far noisier than pure mechanisms."""
-
-MOST_SUBSET_LABELS = 63
-"""Subsets are sent as the bits of a word, one of which says NULL."""
-
-BINS = (10, 6, 16)
-"""Into how many bins subset selection cuts a range."""
-
-SMALL_EPSILON = 1.0
-"""Up to here a coin may say less than a third symbol costs."""
 
 
 def candidates(domain: Domain, target: Target, ways: Ways = "any") -> list[Pair]:
@@ -41,34 +27,22 @@ def candidates(domain: Domain, target: Target, ways: Ways = "any") -> list[Pair]
     ['randomized-response', 'subset-selection', 'sealed-sum']
     """
     check_ways(ways)
-    found: list[Iterator[Pair]] = []
-    if ways != "sealed":
-        found += _local(domain, target)
-    if ways != "local":
-        found.append(_sealed(domain))
-    return [pair for pair in chain(*found) if _possible(pair, domain, target)]
+    local = [] if ways == "sealed" else list(MECHANISMS)
+    sealed = [] if ways == "local" else [name for name in RELEASES if is_sealed(name)]
+    hidden = target.hide_participation
+    tried = [
+        (candidate, name)
+        for name in (*local, *sealed)
+        for candidate in RELEASES[name].candidates(domain, target.promise, hidden=hidden)
+    ]
+    pairs = (_pair(*each) for each in sorted(tried, key=lambda each: each[0].complexity))
+    return [pair for pair in pairs if _possible(pair, domain, target)]
 
 
 def check_ways(ways: object) -> None:
     """Refuse what is no way for answers to leave a device."""
     if ways not in get_args(Ways):
         raise UsageError(f"ways is one of {', '.join(get_args(Ways))}, not {ways!r}")
-
-
-def _local(domain: Domain, target: Target) -> Iterator[Iterator[Pair]]:
-    """Pairs under which every worker randomises its own answers."""
-    hidden = target.hide_participation
-    if not domain.is_numeric:
-        yield _hiding_labels(domain) if hidden else _labels(domain)
-    if domain.is_numeric or (domain.kind is Kind.ORDINAL and _evenly_spaced(domain)):
-        yield _hiding_numbers(domain, target) if hidden else _numbers(domain, target)
-
-
-def _sealed(domain: Domain) -> Iterator[Pair]:
-    """Pairs under which keyholders open noised sums."""
-    yield Pair("sealed-sum", "sealed-sum")
-    if domain.is_numeric:
-        yield Pair("sealed-sum (histogram)", "sealed-sum", parameters={"layout": Layout.HISTOGRAM})
 
 
 def target_of(scenario: Scenario, target: Target) -> Target:
@@ -84,50 +58,9 @@ def keeps(policy: Policy, target: Target) -> bool:
     return held.within(target.epsilon, target.delta)
 
 
-def _labels(domain: Domain) -> Iterator[Pair]:
-    yield Pair("randomized-response", "randomized-response")
-    if 3 <= domain.size <= MOST_SUBSET_LABELS:
-        yield Pair("subset-selection", "subset-selection")
-
-
-def _hiding_labels(domain: Domain) -> Iterator[Pair]:
-    yield Pair("null-randomized-response", "null-randomized-response")
-    if domain.size <= MOST_SUBSET_LABELS:
-        yield Pair("subset-selection", "subset-selection")
-
-
-def _numbers(domain: Domain, target: Target) -> Iterator[Pair]:
-    yield Pair("laplace", "laplace")
-    yield Pair("piecewise", "piecewise")
-    yield Pair("duchi", "duchi")
-    yield Pair("threshold", "threshold")
-    yield from _binned(domain)
-    if target.delta >= LEAST_DELTA:
-        yield Pair("random-variance-gaussian", "random-variance-gaussian")
-
-
-def _hiding_numbers(domain: Domain, target: Target) -> Iterator[Pair]:
-    yield Pair("laplace", "laplace")
-    yield Pair("threshold", "threshold")
-    if target.epsilon <= SMALL_EPSILON:
-        yield Pair("threshold (coin)", "threshold", parameters={"coin": True})
-    yield from _binned(domain)
-    yield Pair("matrix-factorization", "matrix-factorization")
-
-
-def _binned(domain: Domain) -> Iterator[Pair]:
-    if not domain.is_numeric:
-        return  # labels are their own bins
-    for bins in sorted({min(bins, Grid.over(domain).steps + 1) for bins in BINS}):
-        yield Pair(f"subset-selection ({bins} bins)", "subset-selection", parameters={"bins": bins})
-
-
-def _evenly_spaced(domain: Domain) -> bool:
-    try:
-        Grid.over(domain)
-    except UsageError:
-        return False
-    return True
+def _pair(candidate: Candidate, name: str) -> Pair:
+    variant = f" ({candidate.variant})" if candidate.variant else ""
+    return Pair(f"{name}{variant}", name, parameters=candidate.parameters)
 
 
 def _possible(pair: Pair, domain: Domain, target: Target) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from sottovoce.mechanisms.sealed_sum import SealedSum
+from sottovoce.mechanisms.registry import is_sealed
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Calibration, Domain, Policy
 
@@ -38,7 +38,7 @@ class Pair:
     @property
     def sealed(self) -> bool:
         """Whether keyholders add the noise, and not each worker to its own answers."""
-        return self.mechanism == SealedSum.name
+        return is_sealed(self.mechanism)
 
     def policy(self, domain: Domain, target: Target) -> Policy:
         """The policy of this mechanism at this target."""

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.policies import sealed_of
+from sottovoce.mechanisms.policies import mechanism_of, sealed_of
 from sottovoce.mechanisms.targets import Target
-from sottovoce.model import Domain, Policy, Unit
+from sottovoce.model import Alphabet, Domain, Policy, Unit
 from sottovoce.planning.ability import Ability, Assumption
 from sottovoce.planning.candidates import Ways, candidates, keeps, target_of
 from sottovoce.planning.pairs import Pair
@@ -22,9 +22,6 @@ __all__ = ["TRIALS", "Recommendation", "recommend", "recommended"]
 
 TRIALS = 20
 """Simulated campaigns for each pair that is not clearly worse than another."""
-
-NUMBERS_ONLY = frozenset({"matrix-factorization"})
-"""Mechanisms whose reports lead to numbers, also where answers are ordinal labels."""
 
 FEWEST_SEALED = 10
 """Of fewer contributions keyholders open nothing, unless the policy says otherwise."""
@@ -113,7 +110,7 @@ def _pairs(scenario: Scenario, target: Target, ways: Ways) -> list[Pair]:
     pairs = [
         pair
         for pair in candidates(scenario.domain, target, ways)
-        if scenario.domain.is_numeric or pair.mechanism not in NUMBERS_ONLY
+        if scenario.domain.is_numeric or not _leads_to_numbers(pair, scenario.domain, target)
         if not pair.sealed or scenario.workers >= FEWEST_SEALED
     ]
     if pairs:
@@ -127,6 +124,13 @@ def _pairs(scenario: Scenario, target: Target, ways: Ways) -> list[Pair]:
         f"no mechanism keeps epsilon {target.epsilon:g} per {target.unit} for "
         f"{scenario.domain} answers: ask for a larger epsilon or another domain"
     )
+
+
+def _leads_to_numbers(pair: Pair, domain: Domain, target: Target) -> bool:
+    """Whether reports say numbers off the grid, from which no ordinal labels are inferred."""
+    if pair.sealed:
+        return False
+    return mechanism_of(pair.policy(domain, target)).alphabet is Alphabet.NUMBERS
 
 
 def _best_local(

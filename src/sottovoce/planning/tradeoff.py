@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import DataError, UsageError
+from sottovoce.inference.methods import usual_methods
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, Gold, Grid, Kind, Reports, Unit
 from sottovoce.planning.candidates import Ways
@@ -36,9 +37,6 @@ Measure = Literal["accuracy", "mae"]
 
 CLEAN, CONSTANT = "clean answers", "best constant"
 """What needs no noise: names of rows and levels."""
-
-CLEAN_LABELS = ("dawid-skene", "one-coin", "majority-vote")
-CLEAN_NUMBERS = ("crh", "gtm", "median")
 
 PILOTS = 4
 """Trials by which the recommended pair is chosen; they are not among those reported."""
@@ -185,7 +183,7 @@ def _clean(answers: Reports, truths: npt.NDArray[Any]) -> tuple[str, float]:
 
     The best, since the cost of privacy would look small beside a poor one.
     """
-    methods = CLEAN_NUMBERS if answers.domain.is_numeric else CLEAN_LABELS
+    methods = usual_methods(answers.domain)
     errors = {name: run_trial(answers, truths, None, name, 0).error for name in methods}
     best = min(errors, key=lambda name: errors[name])
     return best, errors[best]

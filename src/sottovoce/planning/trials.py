@@ -13,7 +13,10 @@ from sottovoce.api.inferring import infer
 from sottovoce.api.perturbing import perturb
 from sottovoce.api.sealed import infer_opened, sum_answers
 from sottovoce.datasets import SeededRandomness
-from sottovoce.model import FloatArray, Kind, Policy, Reports, Result
+from sottovoce.inference.aware.numbers import AwareNumbers
+from sottovoce.mechanisms.policies import mechanism_of
+from sottovoce.model import Alphabet, FloatArray, Kind, Policy, Reports, Result
+from sottovoce.planning.pairs import AWARE
 
 __all__ = ["Trial", "error_of", "run_trial"]
 
@@ -53,9 +56,10 @@ def run_trial(
         result = infer_opened(sum_answers(answers, policy, SeededRandomness(seed)), method)
     else:
         reports = perturb(answers, policy, SeededRandomness(seed))
-        # A factorization is read as numbers by its own method.
-        if numeric and method == "auto" and policy.name != "matrix-factorization":
-            method = "aware-numbers"
+        # Reports that are numbers off the grid have a method of their own.
+        on_grid = mechanism_of(policy).alphabet is not Alphabet.NUMBERS
+        if numeric and method == AWARE and on_grid:
+            method = AwareNumbers.name
         # A simulation fits hundreds of times: compiling pays at any size.
         result = infer(reports, method, policy=policy, compiled=True, **options)
     return _compared(result, truths)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.policies import release_of
+from sottovoce.mechanisms.policies import release_of, sealed_of
 from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.model import Policy
 from sottovoce.securesum.ballot import Ballot
@@ -62,9 +62,10 @@ def committee_of(policy: Policy) -> SealedSum:
 
     A policy without a promise, or without keyholders, is good for plans and studies only.
     """
-    sealed = release_of(policy)
-    if not isinstance(sealed, SealedSum):
-        raise UsageError(f"the policy's {sealed.name} seals nothing: its answers are randomised")
+    release_of(policy)
+    if not policy.sealed:
+        raise UsageError(f"the policy's {policy.name} seals nothing: its answers are randomised")
+    sealed = sealed_of(policy)
     if policy.promise is None:
         raise UsageError("the policy promises nothing: no answer is sealed under it")
     if len(sealed.keyholders) != sealed.seats:

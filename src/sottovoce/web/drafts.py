@@ -16,7 +16,7 @@ from pydantic import (
 
 from sottovoce.campaign.promising import calibrated_policy, given_policy
 from sottovoce.errors import Reason, Refused, UsageError
-from sottovoce.mechanisms.registry import RELEASES
+from sottovoce.mechanisms.registry import RELEASES, is_sealed
 from sottovoce.mechanisms.sealed_sum import MOST_MINIMUM, MOST_SEATS, MOST_STEPS, SealedSum
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, Kind, Policy, ShowDraw, Task, Terms, Unit
@@ -147,7 +147,7 @@ class PrivacyBody(Asked):
 
     @model_validator(mode="after")
     def _seals_as_it_says(self) -> Self:
-        if self.sealed is not None and self.mechanism != SealedSum.name:
+        if self.sealed is not None and not is_sealed(self.mechanism or ""):
             raise ValueError(f"keyholders are for the mechanism {SealedSum.name}: say it too")
         return self
 

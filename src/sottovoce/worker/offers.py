@@ -7,12 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from sottovoce.errors import Unreachable, UsageError
-from sottovoce.mechanisms.odds import Odds, frankly, odds_of
+from sottovoce.mechanisms.odds import frankly
 from sottovoce.mechanisms.policies import mechanism_of, release_of, weakest_guarantee
-from sottovoce.mechanisms.sampling import Sampled
+from sottovoce.mechanisms.sampling import sent_by
 from sottovoce.mechanisms.sealed_sum import SealedSum
-from sottovoce.mechanisms.separating import is_separable
-from sottovoce.model import Calibration, Guarantee, Policy, State, Task, Unit
+from sottovoce.model import Calibration, Guarantee, Odds, Policy, State, Task, Unit
 from sottovoce.model.campaign import check_tasks
 from sottovoce.seams import Release
 from sottovoce.worker.links import Link
@@ -105,8 +104,7 @@ class Offer:
     @property
     def sends(self) -> int:
         """The most reports of a worker: all of its tasks, or a sample of them."""
-        release, given = self.release, len(self.tasks) or self.answers
-        return min(given, release.answers) if isinstance(release, Sampled) else given
+        return sent_by(self.release, len(self.tasks) or self.answers)
 
     @property
     def hides_participation(self) -> bool:
@@ -116,7 +114,7 @@ class Offer:
     @property
     def takes_more(self) -> bool:
         """Whether a worker may answer some tasks now and others later."""
-        return is_separable(self.release)
+        return self.release.is_separable
 
     @property
     def per_answer(self) -> Guarantee:
@@ -131,7 +129,7 @@ class Offer:
     @property
     def odds(self) -> Odds | None:
         """The fate of 100 answers; None where no report stands for one answer."""
-        return None if self.policy.sealed else odds_of(mechanism_of(self.policy))
+        return None if self.policy.sealed else mechanism_of(self.policy).odds()
 
     @property
     def warnings(self) -> Sequence[str]:

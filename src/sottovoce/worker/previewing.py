@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from sottovoce.errors import BudgetExceeded
 from sottovoce.mechanisms.policies import mechanism_of
-from sottovoce.mechanisms.sampling import Sampled
+from sottovoce.mechanisms.sampling import sent_by
 from sottovoce.mechanisms.tables import report_domain
 from sottovoce.model import Alphabet, Domain, Guarantee, Policy, Submission, Unit
 from sottovoce.worker.book import Spending
@@ -84,7 +84,7 @@ def _leaving(spending: Spending, policy: Policy) -> tuple[int, int]:
         names = (campaign, policy.hash, spending.worker)
         return count, contribution_bytes(sealed, spending.tasks, *names)
     mechanism = mechanism_of(policy)
-    reports = min(count, mechanism.answers) if isinstance(mechanism, Sampled) else count
+    reports = sent_by(mechanism, count)
     return reports, _most_bytes(spending, policy, mechanism.alphabet, reports)
 
 

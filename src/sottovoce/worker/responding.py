@@ -10,8 +10,6 @@ import numpy as np
 
 from sottovoce.errors import DataError, UsageError
 from sottovoce.mechanisms.policies import mechanism_of, release_of
-from sottovoce.mechanisms.sealed_sum import SealedSum
-from sottovoce.mechanisms.separating import is_separable
 from sottovoce.mechanisms.tables import answer_codes, names_of, written_reports
 from sottovoce.model import (
     NULL,
@@ -30,7 +28,7 @@ from sottovoce.seams import Mechanism, Release
 from sottovoce.worker.answer import Answer
 from sottovoce.worker.book import Spending
 from sottovoce.worker.ledger import Ledger
-from sottovoce.worker.sealing import sealed_codes
+from sottovoce.worker.sealing import sealed_codes, sealed_sum_of
 
 __all__ = ["Drawn", "book", "checked_cells", "draw", "preview", "respond", "spending_for"]
 
@@ -135,7 +133,7 @@ def spending_for(tasks: tuple[str, ...], policy: Policy, requester: str, worker:
         mechanism=release.name,
         tasks=tasks,
         guarantee=lambda answers, unit: release.guarantee(answers, unit, _delta(policy)),
-        whole=not is_separable(release),
+        whole=not release.is_separable,
         most=policy.promise.answers if policy.promise else None,
     )
 
@@ -166,7 +164,7 @@ def _cells(
     given = [answer.task for answer in answers]
     _check_distinct(given, "is answered twice: choose which answer counts")
     try:
-        codes = _codes([answer.value for answer in answers], policy, release)
+        codes = _codes([answer.value for answer in answers], policy)
     except (ValueError, OverflowError):
         raise DataError("an answer is too large a number to be in the policy's domain") from None
     if tasks is not None:
@@ -196,9 +194,9 @@ def _cells(
     )
 
 
-def _codes(values: Sequence[Label | None], policy: Policy, release: Release) -> Codes:
-    if isinstance(release, SealedSum):
-        return sealed_codes(values, policy, release)
+def _codes(values: Sequence[Label | None], policy: Policy) -> Codes:
+    if sealed := sealed_sum_of(policy):
+        return sealed_codes(values, policy, sealed)
     return answer_codes(values, policy.domain)
 
 

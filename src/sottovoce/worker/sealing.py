@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sottovoce.errors import NotInstalled, UsageError
-from sottovoce.mechanisms.policies import release_of
+from sottovoce.mechanisms.policies import release_of, sealed_of
 from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.model import Cells, Codes, Label, Policy
 from sottovoce.model.canonical import canonical
@@ -25,8 +25,8 @@ KEY_TEXT, SIGNATURE_TEXT, DIGEST = 43, 86, 64
 
 def sealed_sum_of(policy: Policy) -> SealedSum | None:
     """The sealed sum of a policy; None where answers are randomised instead."""
-    release = release_of(policy)
-    return release if isinstance(release, SealedSum) else None
+    release_of(policy)  # refuses a policy that does not keep its promise, sealed or not
+    return sealed_of(policy) if policy.sealed else None
 
 
 def check_sealing(sealed: SealedSum) -> None:

@@ -13,7 +13,6 @@ from sottovoce.datasets import SeededRandomness
 from sottovoce.engines import LocalEngine
 from sottovoce.errors import UsageError
 from sottovoce.inference.aware.factorization import AwareFactorization
-from sottovoce.mechanisms.evidence import evidence
 from sottovoce.mechanisms.matrix_factorization import MatrixFactorization
 from sottovoce.mechanisms.tables import report_table
 from sottovoce.model import NULL, Cells, Domain, Evidence, FactorChannel, FloatArray, Result
@@ -39,7 +38,7 @@ def reported(
         Cells(workers, columns, codes.ravel(), *vocabularies), None, randomness
     )
     table = report_table(sent, mechanism.alphabet, DIGITS, simulated=True)
-    found = evidence(table, mechanism, DIGITS)
+    found = mechanism.evidence(table, DIGITS)
     assert found is not None
     return truths, found
 

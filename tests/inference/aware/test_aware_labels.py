@@ -15,7 +15,6 @@ from sottovoce.datasets import SeededRandomness
 from sottovoce.engines import LocalEngine
 from sottovoce.errors import UsageError
 from sottovoce.inference.aware.labels import AwareLabels
-from sottovoce.mechanisms.evidence import evidence
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.model import Codes, Domain, Evidence, Kind, Policy, Reports, Result, SetChannel
 
@@ -37,7 +36,7 @@ def crowd(
 
 
 def seen(reports: Reports, policy: Policy) -> Evidence:
-    found = evidence(reports, mechanism_of(policy), policy.domain)
+    found = mechanism_of(policy).evidence(reports, policy.domain)
     assert found is not None
     return found
 

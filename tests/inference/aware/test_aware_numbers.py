@@ -14,7 +14,6 @@ from sottovoce.errors import UsageError
 from sottovoce.inference.aware.grids import cell_masses, grid_model, truth_grid
 from sottovoce.inference.aware.numbers import AwareNumbers
 from sottovoce.inference.aware.participation import participation_rate
-from sottovoce.mechanisms.evidence import evidence
 from sottovoce.mechanisms.laplace import Laplace
 from sottovoce.mechanisms.piecewise import Piecewise
 from sottovoce.mechanisms.random_variance_gaussian import RandomVarianceGaussian
@@ -53,7 +52,7 @@ def perturbed(mechanism: Mechanism, domain: Domain, codes: Codes, seed: int = 1)
     private = mechanism.draw(workers, randomness)
     sent = mechanism.perturb(cells, private, randomness)
     table = report_table(sent, mechanism.alphabet, domain, simulated=True)
-    found = evidence(table, mechanism, domain, as_numbers=True)
+    found = mechanism.evidence(table, domain, as_numbers=True)
     assert found is not None
     return found
 

@@ -9,7 +9,6 @@ from sottovoce.datasets import SeededRandomness
 from sottovoce.engines import LocalEngine
 from sottovoce.errors import UsageError
 from sottovoce.inference.aware.ordinal import AwareOrdinal
-from sottovoce.mechanisms.evidence import evidence
 from sottovoce.mechanisms.null_randomized_response import NullRandomizedResponse
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.tables import report_table
@@ -36,7 +35,7 @@ def perturbed(mechanism: Mechanism, codes: Codes) -> Evidence:
     randomness = SeededRandomness(3)
     sent = mechanism.perturb(cells, mechanism.draw(len(codes), randomness), randomness)
     table = report_table(sent, mechanism.alphabet, GRADES, simulated=True)
-    found = evidence(table, mechanism, GRADES, as_numbers=True)
+    found = mechanism.evidence(table, GRADES, as_numbers=True)
     assert found is not None
     return found
 

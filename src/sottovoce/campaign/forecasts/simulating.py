@@ -15,7 +15,7 @@ from sottovoce.campaign.promising import calibrated_policy
 from sottovoce.datasets import SeededRandomness
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.mechanisms.tables import answer_cells, report_table
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.targets import Target, make_policy, simplest_mechanism
 from sottovoce.model import Policy, Reports
 from sottovoce.planning.pairs import AWARE
 from sottovoce.planning.running import seeds_of
@@ -93,8 +93,8 @@ def bounded(scenario: Scenario) -> Scenario:
 def _bounds(scenario: Scenario) -> tuple[float, float]:
     """The errors without noise and without workers: kept, since a slider does not change them."""
     domain = scenario.domain
-    name = "piecewise" if domain.is_numeric else "randomized-response"
-    noiseless = make_policy(domain, name, Target(NOISELESS, answers=scenario.answers_per_worker))
+    nearly = Target(NOISELESS, answers=scenario.answers_per_worker)
+    noiseless = make_policy(domain, simplest_mechanism(domain), nearly)
     return _simulated(scenario, noiseless).error, constant_error(scenario, TRIALS, SEED)
 
 

@@ -18,6 +18,7 @@ from sottovoce.cli.campaigns import (
     webhooks,
 )
 from sottovoce.cli.campaigns.connecting import AllowHttpOption, Chosen, ServerOption
+from sottovoce.cli.registry_help import RegistryCommand
 
 __all__ = ["app"]
 
@@ -36,7 +37,7 @@ def campaign(
 
 app.command("login")(login.login)
 app.command("logout")(login.logout)
-app.command("create")(creating.create)
+app.command("create", cls=RegistryCommand)(creating.create)
 app.command("sample")(sampling.sample)
 app.command("list")(lifecycle.list_campaigns)
 app.command("open")(lifecycle.open_campaign)

@@ -12,12 +12,24 @@ from sottovoce.mechanisms.checking import check_integer
 from sottovoce.model import Domain, Grid, Kind
 from sottovoce.model.grid import FINEST
 
-__all__ = ["MOST_ENTRIES", "NUMBERS", "check_entries", "check_steps", "check_within", "grid_of"]
+__all__ = [
+    "FARTHEST",
+    "MOST_ENTRIES",
+    "NUMBERS",
+    "check_entries",
+    "check_steps",
+    "check_within",
+    "grid_of",
+    "has_grid",
+]
 
 NUMBERS = frozenset({Kind.NUMERIC, Kind.ORDINAL})
 
 MOST_ENTRIES = 1 << 22
 """The largest channel that is written out."""
+
+FARTHEST = 1 << 30
+"""Points of the grid beyond which no noise is believed."""
 
 
 def grid_of(domain: Domain, mechanism: str) -> Grid:
@@ -27,6 +39,17 @@ def grid_of(domain: Domain, mechanism: str) -> Grid:
             f"{mechanism} takes numbers or labels in order, not {domain}: use randomized-response"
         )
     return Grid.over(domain)
+
+
+def has_grid(domain: Domain) -> bool:
+    """Whether answers are numbers, or labels in order that are evenly spaced."""
+    if domain.kind is not Kind.ORDINAL:
+        return domain.is_numeric
+    try:
+        Grid.over(domain)
+    except UsageError:
+        return False
+    return True
 
 
 def check_steps(steps: Any) -> None:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 from sottovoce.campaign.forecasting import Outlook, Question
 from sottovoce.errors import Reason, Refused, UsageError
 from sottovoce.mechanisms.registry import release_class
-from sottovoce.mechanisms.sampling import Sampled
+from sottovoce.mechanisms.sampling import unsampled_document
 from sottovoce.model.campaign import MOST_TASKS, MOST_WORKERS
 from sottovoce.web.bodies import Asked
 from sottovoce.web.bounding import BoundedRoute
@@ -77,8 +77,6 @@ class ForecastBody(BaseModel):
     @classmethod
     def of(cls, found: Outlook, answers: int) -> Self:
         """A forecast as an answer has it."""
-        mechanism = found.policy.mechanism
-        inner = mechanism["of"] if mechanism["name"] == Sampled.name else mechanism
         return cls(
             score="accuracy" if found.score == "accuracy" else "mean error",
             expected=found.expected,
@@ -86,7 +84,7 @@ class ForecastBody(BaseModel):
             trials=found.trials,
             clean=found.clean,
             constant=found.constant,
-            mechanism=inner["name"],
+            mechanism=unsampled_document(found.policy.mechanism)["name"],
             guarantee=GuaranteeBody.of(found.kept, answers),
             policy=found.policy.as_json(),
             in_browser=found.in_browser,
