@@ -65,9 +65,9 @@ def infer(
         str,
         typer.Option(
             "--method", "-m",
-            help="For answers: {methods}; auto is {label_method} for labels and {number_method} for "
-            "numbers. For reports, with --policy: {aware_methods}, which know the noise; auto is "
-            "the one that fits. The others then take reports for answers.",
+            help="For answers: {methods}; auto is {label_method} for labels and {number_method} "
+            "for numbers. For reports, with --policy: {aware_methods}, which know the noise; auto "
+            "is the one that fits. The others then take reports for answers.",
         ),
     ] = "auto",
     gold: Annotated[
