@@ -87,7 +87,12 @@ def run(package: Path, *command: str) -> str:
         timeout=120,
         check=False,
         cwd=package,
-        env={**os.environ, "PYTHONPATH": path, "SOTTOVOCE_CACHE": str(package / "cache")},
+        env={
+            **os.environ,
+            "PYTHONPATH": path,
+            "SOTTOVOCE_CACHE": str(package / "cache"),
+            "COLUMNS": "200",
+        },
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias, get_args
 
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import release_of, weakest_guarantee
-from sottovoce.mechanisms.registry import MECHANISMS, RELEASES, is_sealed
+from sottovoce.mechanisms.registry import RELEASES, is_sealed
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Candidate, Domain, Policy
 from sottovoce.planning.pairs import Pair
@@ -27,13 +27,11 @@ def candidates(domain: Domain, target: Target, ways: Ways = "any") -> list[Pair]
     ['randomized-response', 'subset-selection', 'sealed-sum']
     """
     check_ways(ways)
-    local = [] if ways == "sealed" else list(MECHANISMS)
-    sealed = [] if ways == "local" else [name for name in RELEASES if is_sealed(name)]
-    hidden = target.hide_participation
     tried = [
         (candidate, name)
-        for name in (*local, *sealed)
-        for candidate in RELEASES[name].candidates(domain, target.promise, hidden=hidden)
+        for name, kind in RELEASES.items()
+        if ways == "any" or is_sealed(name) is (ways == "sealed")
+        for candidate in kind.candidates(domain, target.promise, hidden=target.hide_participation)
     ]
     pairs = (_pair(*each) for each in sorted(tried, key=lambda each: each[0].complexity))
     return [pair for pair in pairs if _possible(pair, domain, target)]
