@@ -1,43 +1,22 @@
-"""The command line's root: what errors look like, and how it ends."""
+"""The command line's root: which commands there are, what errors look like, and how it ends."""
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Annotated, Any, NamedTuple, NoReturn
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from sottovoce.cli import (
-    answering,
-    auditing,
-    campaigns,
-    comparing,
-    databases,
-    datasets,
-    demo,
-    doctoring,
-    guaranteeing,
-    inferring,
-    inspecting,
-    keyholding,
-    packing,
-    perturbing,
-    planning,
-    reproducing,
-    safekeeping,
-    sealing,
-    serving,
-    simulating,
-    tradeoff,
-    verifying,
-    weighing,
-)
 from sottovoce.cli.epsilons import EpsilonsCommand
 from sottovoce.cli.registry_help import RegistryCommand
 from sottovoce.cli.stopping import Stopped
 from sottovoce.errors import (
     DataError,
+    NotInstalled,
     PolicyChanged,
     Reason,
     Refused,
@@ -47,11 +26,460 @@ from sottovoce.errors import (
 )
 from sottovoce.version import __version__
 
-__all__ = ["app", "main"]
+__all__ = ["COMMANDS", "Entry", "app", "load_command", "main"]
 
 DATA, USAGE, INTERRUPTED = 1, 2, 130
 
+
+class Library(NamedTuple):
+    """A library that a command cannot do without, what for, and the extra that installs it."""
+
+    name: str
+    purpose: str
+    extra: str
+
+    def missing(self, error: ImportError | None = None) -> NotInstalled | None:
+        """The error to raise where the library, or one that an import failed on, is absent."""
+        try:
+            import_module(self.name)
+        except ImportError:
+            return NotInstalled(self.name, purpose=self.purpose, extra=self.extra)
+        if error is None or error.name is None or error.name.startswith("sottovoce"):
+            return None
+        return NotInstalled(error.name, purpose=self.purpose, extra=self.extra)
+
+
+CLIENT = Library("httpx", "talking to a server", "client")
+SECURE = Library("cryptography", "signing messages", "secure")
+SERVER = Library("uvicorn", "the server", "server")
+DATABASE = Library("sqlalchemy", "the service's database", "server")
+
+
+class Entry(NamedTuple):
+    """A command: the first line of its help, and the function, which is loaded when it runs.
+
+    The function is written as entry points are, module:name. A group without one does nothing but
+    hold its commands.
+    """
+
+    summary: str
+    function: str | None = None
+    needs: tuple[Library, ...] = ()
+    cls: type[TyperCommand] = TyperCommand
+
+
+COMMANDS: Mapping[str, Entry] = {
+    "infer": Entry(
+        "Print the truth of every task in ANSWERS, a table of worker, task and answer.",
+        "sottovoce.cli.inferring:infer",
+        cls=RegistryCommand,
+    ),
+    "compare": Entry(
+        "Score every suitable method on ANSWERS against GOLD, side by side, best first.",
+        "sottovoce.cli.comparing:compare",
+    ),
+    "inspect": Entry(
+        "Say what ANSWERS holds: size, sparsity, agreement, repeated pairs, suspicious workers.",
+        "sottovoce.cli.inspecting:inspect",
+    ),
+    "perturb": Entry(
+        "Turn ANSWERS, a table of worker, task and answer, into reports that hide them.",
+        "sottovoce.cli.perturbing:perturb",
+        cls=RegistryCommand,
+    ),
+    "guarantee": Entry(
+        "Say what all reports of a worker betray under POLICY, or under a mechanism and a target.",
+        "sottovoce.cli.guaranteeing:guarantee",
+        cls=RegistryCommand,
+    ),
+    "audit": Entry(
+        "Try to prove that the mechanism of POLICY betrays more than it states.",
+        "sottovoce.cli.auditing:audit",
+    ),
+    "plan": Entry(
+        "Say what accuracy to expect of a campaign at each epsilon, before anyone answers.",
+        "sottovoce.cli.planning:plan",
+        cls=EpsilonsCommand,
+    ),
+    "tradeoff": Entry(
+        "Show what privacy would cost on ANSWERS, whose truths are in GOLD.",
+        "sottovoce.cli.tradeoff:tradeoff",
+        cls=EpsilonsCommand,
+    ),
+    "reproduce": Entry(
+        "Check the papers' tables, figures and claims, ours beside theirs, with a verdict on each.",
+        "sottovoce.cli.reproducing:reproduce",
+    ),
+    "pack": Entry(
+        "Write a coded copy of ANSWERS that reads several times faster.",
+        "sottovoce.cli.packing:pack",
+    ),
+    "simulate": Entry(
+        "Simulate a campaign with spammers, infer its truths by several methods, and plot it.",
+        "sottovoce.cli.simulating:simulate",
+    ),
+    "serve": Entry(
+        "Run the service: campaigns, reports, results, on one port.",
+        "sottovoce.cli.serving:serve",
+        needs=(SERVER,),
+    ),
+    "answer": Entry(
+        "Answer the questions behind LINK in private: what leaves is randomised, or sealed, here.",
+        "sottovoce.cli.answering:answer",
+        needs=(CLIENT,),
+    ),
+    "weigh": Entry(
+        "How well your answers agree with the published truths: computed here, "
+        "and nothing is sent.",
+        "sottovoce.cli.weighing:weigh",
+        needs=(CLIENT,),
+    ),
+    "verify-page": Entry(
+        "Compare a live server's worker page, and every file it loads, with this release.",
+        "sottovoce.cli.verifying:verify_page",
+        needs=(CLIENT,),
+    ),
+    "backup": Entry(
+        "Copy everything the service holds to FILE, while it may go on running.",
+        "sottovoce.cli.safekeeping:backup",
+        needs=(DATABASE,),
+    ),
+    "restore": Entry(
+        "Bring the backup in FILE back into an empty database, of either kind.",
+        "sottovoce.cli.safekeeping:restore",
+        needs=(DATABASE,),
+    ),
+    "doctor": Entry(
+        "Look for what keeps a service from running well, and say how to put it right.",
+        "sottovoce.cli.doctoring:doctor",
+    ),
+    "demo": Entry(
+        "Run a private campaign for real: a server, workers in other processes, truths.",
+        "sottovoce.cli.demo:demo",
+        needs=(CLIENT,),
+    ),
+    "campaign": Entry(
+        "Run a campaign on a server: ask a crowd, and read truths while its reports arrive.",
+        "sottovoce.cli.campaigns:campaign",
+    ),
+    "campaign login": Entry(
+        "Log in to a server: its token is kept in a file that only you can read.",
+        "sottovoce.cli.campaigns.login:login",
+        needs=(CLIENT,),
+    ),
+    "campaign logout": Entry(
+        "Forget the token of the current server, or of --server.",
+        "sottovoce.cli.campaigns.login:logout",
+        needs=(CLIENT,),
+    ),
+    "campaign create": Entry(
+        "Make a campaign out of TASKS: a question about each, what may be answered, and a promise.",
+        "sottovoce.cli.campaigns.creating:create",
+        needs=(CLIENT,),
+        cls=RegistryCommand,
+    ),
+    "campaign sample": Entry(
+        "Make a sample campaign with simulated workers, to look around before asking anybody.",
+        "sottovoce.cli.campaigns.sampling:sample",
+        needs=(CLIENT,),
+    ),
+    "campaign list": Entry(
+        "List the server's campaigns, the newest first.",
+        "sottovoce.cli.campaigns.lifecycle:list_campaigns",
+        needs=(CLIENT,),
+    ),
+    "campaign open": Entry(
+        "Open a campaign: it takes reports, and its tasks and its promise are fixed.",
+        "sottovoce.cli.campaigns.lifecycle:open_campaign",
+        needs=(CLIENT,),
+    ),
+    "campaign invite": Entry(
+        "Make links that let workers take part, one a line.",
+        "sottovoce.cli.campaigns.inviting:invite",
+        needs=(CLIENT,),
+    ),
+    "campaign status": Entry(
+        "Say how far a campaign is: who took part, what is promised, and what is inferred so far.",
+        "sottovoce.cli.campaigns.status:status",
+        needs=(CLIENT,),
+    ),
+    "campaign results": Entry(
+        "Print the truth of every task as far as reports have come in.",
+        "sottovoce.cli.campaigns.results:results",
+        needs=(CLIENT,),
+    ),
+    "campaign export": Entry(
+        "Download a campaign's reports, truths, weights, tasks or policy, whole or not at all.",
+        "sottovoce.cli.campaigns.exporting:export",
+        needs=(CLIENT,),
+    ),
+    "campaign keyholders": Entry(
+        "Make a link for each keyholder of a sealed campaign. Links that were made before end.",
+        "sottovoce.cli.campaigns.sealing:keyholders",
+        needs=(CLIENT,),
+    ),
+    "campaign rounds": Entry(
+        "Say how a sealed campaign gets on: who is here, what is checked, what is in the way.",
+        "sottovoce.cli.campaigns.sealing:rounds",
+        needs=(CLIENT,),
+    ),
+    "campaign publish": Entry(
+        "Show the truths of a closed campaign to its workers, for good.",
+        "sottovoce.cli.campaigns.sealing:publish",
+        needs=(CLIENT,),
+    ),
+    "campaign close": Entry(
+        "Close a campaign: it takes no more reports, for good. Its results stay.",
+        "sottovoce.cli.campaigns.lifecycle:close_campaign",
+        needs=(CLIENT,),
+    ),
+    "campaign delete": Entry(
+        "Delete a campaign with its tasks, reports and results, for good.",
+        "sottovoce.cli.campaigns.lifecycle:delete_campaign",
+        needs=(CLIENT,),
+    ),
+    "campaign webhook": Entry("Tell other programs when a campaign closes or converges."),
+    "campaign webhook add": Entry(
+        "Send a campaign's events to ADDRESS; print the secret that they are signed with.",
+        "sottovoce.cli.campaigns.webhooks:add",
+        needs=(CLIENT,),
+    ),
+    "campaign webhook list": Entry(
+        "List who is told about a campaign.",
+        "sottovoce.cli.campaigns.webhooks:list_webhooks",
+        needs=(CLIENT,),
+    ),
+    "campaign webhook remove": Entry(
+        "Tell a webhook nothing more.",
+        "sottovoce.cli.campaigns.webhooks:remove",
+        needs=(CLIENT,),
+    ),
+    "campaign webhook verify": Entry(
+        "Check that a message to a webhook was signed with its secret, and lately.",
+        "sottovoce.cli.campaigns.webhooks:verify",
+    ),
+    "campaign token": Entry("Make, list and revoke the tokens that may run campaigns."),
+    "campaign token make": Entry(
+        "Make a further token and print it. It may do all that yours may.",
+        "sottovoce.cli.campaigns.tokens:make",
+        needs=(CLIENT,),
+    ),
+    "campaign token list": Entry(
+        "List all tokens by name, without the tokens themselves.",
+        "sottovoce.cli.campaigns.tokens:list_tokens",
+        needs=(CLIENT,),
+    ),
+    "campaign token revoke": Entry(
+        "End a token at once.", "sottovoce.cli.campaigns.tokens:revoke", needs=(CLIENT,)
+    ),
+    "keyholder": Entry("Be a keyholder: hold a share of what opens a sealed campaign's totals."),
+    "keyholder init": Entry(
+        "Make keys, once, and a card to hand out.",
+        "sottovoce.cli.keyholding:init",
+        needs=(SECURE,),
+    ),
+    "keyholder serve": Entry(
+        "Take your part in sealed campaigns until they are opened.",
+        "sottovoce.cli.keyholding:serve",
+        needs=(
+            CLIENT,
+            SECURE,
+        ),
+    ),
+    "keyholder status": Entry(
+        "List the campaigns you take part in, and what you have done in each; verifies every log.",
+        "sottovoce.cli.keyholding:status",
+        needs=(SECURE,),
+    ),
+    "sealed": Entry("Sums that are sealed, by keyholders or by workers who are online."),
+    "sealed attack": Entry(
+        "Compute the workers' labels from TRANSCRIPT, with no key: what its mode gives away.",
+        "sottovoce.cli.recovering:attack",
+    ),
+    "sealed worker": Entry(
+        "Take part in the live session behind LINK: your answers stay here, sums leave, sealed.",
+        "sottovoce.cli.live_working:worker",
+        needs=(
+            CLIENT,
+            SECURE,
+        ),
+    ),
+    "sealed deal": Entry(
+        "Deal the key of a live session: make it, seal everybody's share, send that, forget it.",
+        "sottovoce.cli.live_dealing:deal",
+        needs=(
+            CLIENT,
+            SECURE,
+        ),
+    ),
+    "sealed simulate": Entry(
+        "Seal ANSWERS, sum, open and infer, on this machine, and say what came of it.",
+        "sottovoce.cli.sealing:simulate",
+    ),
+    "sealed session": Entry(
+        "Run a live session on a server: workers who are all online add up sums, "
+        "and keep the parts.",
+        "sottovoce.cli.live_sessions:session",
+    ),
+    "sealed session create": Entry(
+        "Make a session about TASKS, and a link for each worker. It begins when all have joined.",
+        "sottovoce.cli.live_sessions:create",
+        needs=(CLIENT,),
+    ),
+    "sealed session list": Entry(
+        "List the server's live sessions, the newest first.",
+        "sottovoce.cli.live_sessions:list_sessions",
+        needs=(CLIENT,),
+    ),
+    "sealed session show": Entry(
+        "Say how a session gets on: who has joined, who is waited for, what was opened.",
+        "sottovoce.cli.live_sessions:show",
+        needs=(CLIENT,),
+    ),
+    "sealed session start": Entry(
+        "Begin with the workers who have joined: nobody can join any more.",
+        "sottovoce.cli.live_sessions:start",
+        needs=(CLIENT,),
+    ),
+    "sealed session stop": Entry(
+        "End a session, for good. What was opened stays, and workers are told.",
+        "sottovoce.cli.live_sessions:stop",
+        needs=(CLIENT,),
+    ),
+    "sealed session delete": Entry(
+        "Delete a session with all that was opened in it, for good.",
+        "sottovoce.cli.live_sessions:delete",
+        needs=(CLIENT,),
+    ),
+    "sealed session results": Entry(
+        "Print the truth of every task of a session that is done.",
+        "sottovoce.cli.live_results:results",
+        needs=(CLIENT,),
+    ),
+    "sealed session transcript": Entry(
+        "Write what the server has seen of a session: every opened total, and no key or answer.",
+        "sottovoce.cli.live_results:transcript",
+        needs=(CLIENT,),
+    ),
+    "db": Entry("The service's database: upgrade it, check it, export it."),
+    "db upgrade": Entry(
+        "Bring the database to this release: check, back up, then change it in one transaction.",
+        "sottovoce.cli.databases:upgrade",
+        needs=(DATABASE,),
+    ),
+    "db check": Entry(
+        "Read the whole database, and say what is not as the service wrote it; 1 if there is any.",
+        "sottovoce.cli.databases:check",
+        needs=(DATABASE,),
+    ),
+    "db export-reports": Entry(
+        "Write all reports of CAMPAIGN to FOLDER as Parquet files, "
+        "while the server may go on running.",
+        "sottovoce.cli.parting:export_reports",
+        needs=(DATABASE,),
+    ),
+    "datasets": Entry("Real datasets in a cache folder (SOTTOVOCE_DATA), and simulated crowds."),
+    "datasets list": Entry("List the datasets of the cache.", "sottovoce.cli.datasets:list_all"),
+    "datasets show": Entry(
+        "Say what a dataset holds, where it comes from and what is odd about it.",
+        "sottovoce.cli.datasets:show",
+    ),
+    "datasets add": Entry(
+        "Check datasets and copy them into the cache, all of them or none.",
+        "sottovoce.cli.datasets:add",
+    ),
+    "datasets generate": Entry(
+        "Simulate a crowd and stream its answers to a Parquet file, 10^8 of them if you like.",
+        "sottovoce.cli.datasets:generate",
+    ),
+}
+"""Every command by the words that are typed for it, in the order of the help."""
+
+
+class CommandGroup(TyperGroup):
+    """Commands of the table: listed by their summaries, and loaded when one of them is called."""
+
+    path = ""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.hold(self.path)
+
+    def hold(self, path: str) -> None:
+        """Be the group with this path in the table."""
+        self.path = path
+        self.commands = {
+            words.rpartition(" ")[2]: TyperCommand(
+                words.rpartition(" ")[2], help=entry.summary, rich_markup_mode="markdown"
+            )
+            for words, entry in COMMANDS.items()
+            if words.rpartition(" ")[0] == path
+        }
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None:
+            command = load_command(f"{self.path} {name}".strip())
+        return name, command, rest
+
+
+def load_command(path: str) -> Any:
+    """The command or group that these words call, as Click has it.
+
+    Where a library that it needs is missing, calling it raises `NotInstalled`. Its help is still
+    there, as far as its module can be imported.
+    """
+    entry, name = COMMANDS[path], path.rpartition(" ")[2]
+    made = typer.Typer(
+        name=name,
+        cls=CommandGroup,
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode="markdown",
+    )
+    if any(words.startswith(f"{path} ") for words in COMMANDS):
+        only_holds = {} if entry.function else {"help": entry.summary}
+        made.callback(**only_holds)(_function(entry))
+        group: Any = typer.main.get_group(made)
+        group.hold(path)
+        return group
+    try:
+        made.command(name, cls=entry.cls)(_function(entry))
+    except ImportError as error:
+        refused = _missing(entry, error)
+        if refused is None:
+            raise
+        anything = {"ignore_unknown_options": True, "allow_extra_args": True}
+        made.command(name, help=entry.summary, context_settings=anything)(lambda: None)
+    else:
+        refused = _missing(entry)
+    command: Any = typer.main.get_command(made)
+    if refused is not None:
+        command.callback = _raising(refused)
+    return command
+
+
+def _missing(entry: Entry, error: ImportError | None = None) -> NotInstalled | None:
+    return next((lacks for each in entry.needs if (lacks := each.missing(error))), None)
+
+
+def _function(entry: Entry) -> Callable[..., Any]:
+    if entry.function is None:
+        return lambda: None
+    module, _, name = entry.function.partition(":")
+    function: Callable[..., Any] = getattr(import_module(module), name)
+    return function
+
+
+def _raising(error: NotInstalled) -> Callable[..., NoReturn]:
+    def refuse(**_: object) -> NoReturn:
+        raise error
+
+    return refuse
+
+
 app = typer.Typer(
+    cls=CommandGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
@@ -59,30 +487,6 @@ app = typer.Typer(
     epilog="Data goes to standard output, everything else to standard error. "
     "Exit codes: 0 done, 1 bad data or refused by a server, 2 bad usage.",
 )
-app.command("infer", cls=RegistryCommand)(inferring.infer)
-app.command("compare")(comparing.compare)
-app.command("inspect")(inspecting.inspect)
-app.command("perturb", cls=RegistryCommand)(perturbing.perturb)
-app.command("guarantee", cls=RegistryCommand)(guaranteeing.guarantee)
-app.command("audit")(auditing.audit)
-app.command("plan", cls=EpsilonsCommand)(planning.plan)
-app.command("tradeoff", cls=EpsilonsCommand)(tradeoff.tradeoff)
-app.command("reproduce")(reproducing.reproduce)
-app.command("pack")(packing.pack)
-app.command("simulate")(simulating.simulate)
-app.command("serve")(serving.serve)
-app.add_typer(campaigns.app, name="campaign")
-app.command("answer")(answering.answer)
-app.command("weigh")(weighing.weigh)
-app.add_typer(keyholding.app, name="keyholder")
-app.add_typer(sealing.app, name="sealed")
-app.command("verify-page")(verifying.verify_page)
-app.command("backup")(safekeeping.backup)
-app.command("restore")(safekeeping.restore)
-app.command("doctor")(doctoring.doctor)
-app.add_typer(databases.app, name="db")
-app.command("demo")(demo.demo)
-app.add_typer(datasets.app, name="datasets")
 
 
 def _print_version(wanted: bool) -> None:

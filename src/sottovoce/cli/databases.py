@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.cli import parting, screen
+from sottovoce.cli import screen
 from sottovoce.cli.options import DATA_FOLDER, DatabaseUrlOption, DataOption
 from sottovoce.cli.storing import counting_rows, opened
 from sottovoce.errors import UsageError
@@ -17,11 +17,8 @@ from sottovoce.errors import UsageError
 if TYPE_CHECKING:
     from sottovoce.stores.database import Database
 
-__all__ = ["app"]
+__all__ = ["check", "upgrade"]
 
-app = typer.Typer(
-    no_args_is_help=True, help="The service's database: upgrade it, check it, export it."
-)
 
 BackupOption = Annotated[
     Path | None,
@@ -29,7 +26,6 @@ BackupOption = Annotated[
 ]
 
 
-@app.command()
 def upgrade(
     data: DataOption = DATA_FOLDER,
     database_url: DatabaseUrlOption = None,
@@ -65,7 +61,6 @@ def upgrade(
             check_schema(database)
 
 
-@app.command()
 def check(data: DataOption = DATA_FOLDER, database_url: DatabaseUrlOption = None) -> None:
     """Read the whole database, and say what is not as the service wrote it; 1 if there is any.
 
@@ -85,9 +80,6 @@ def check(data: DataOption = DATA_FOLDER, database_url: DatabaseUrlOption = None
             screen.note(f"{name_of(database)}: {len(faults):,} faults; restore a backup, or ask")
             raise typer.Exit(1)
         screen.say(f"{name_of(database)} is sound")
-
-
-app.command("export-reports")(parting.export_reports)
 
 
 def _make(database: Database, *, dry_run: bool) -> None:

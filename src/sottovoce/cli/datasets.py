@@ -15,12 +15,7 @@ from sottovoce.errors import UsageError
 if TYPE_CHECKING:
     from sottovoce.datasets import Crowd, DatasetCard
 
-__all__ = ["app"]
-
-app = typer.Typer(
-    no_args_is_help=True,
-    help="Real datasets in a cache folder (SOTTOVOCE_DATA), and simulated crowds.",
-)
+__all__ = ["add", "generate", "list_all", "show"]
 
 
 class CrowdKind(StrEnum):
@@ -40,7 +35,6 @@ class AbilityKind(StrEnum):
     adversaries = "adversaries"
 
 
-@app.command("list")
 def list_all(json: JsonOption = False) -> None:
     """List the datasets of the cache."""
     from sottovoce import datasets
@@ -61,7 +55,6 @@ def list_all(json: JsonOption = False) -> None:
     screen.print_table(["name", "kind", "workers", "tasks", "answers", "gold"], rows)
 
 
-@app.command()
 def show(
     name: Annotated[str, typer.Argument(help="A name that `list` shows.", show_default=False)],
     json: JsonOption = False,
@@ -89,7 +82,6 @@ def show(
     screen.print_table(["", card.name], rows)
 
 
-@app.command()
 def add(
     path: Annotated[
         Path,
@@ -107,7 +99,6 @@ def add(
         screen.note(f"added {name} to {datasets.data_folder()}")
 
 
-@app.command()
 def generate(
     kind: Annotated[CrowdKind, typer.Argument(show_default=False)],
     output: Annotated[Path, typer.Option("--output", "-o", help="A .parquet file of answers.")],

@@ -27,12 +27,8 @@ if TYPE_CHECKING:
     from sottovoce.keyholder.status import Standing
     from sottovoce.model.keyholder import Keyholder
 
-__all__ = ["FolderOption", "PassphraseOption", "app", "keyholder_folder"]
+__all__ = ["FolderOption", "PassphraseOption", "init", "keyholder_folder", "serve", "status"]
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="Be a keyholder: hold a share of what opens a sealed campaign's totals.",
-)
 
 FAILED, INTERRUPTED = 1, 130
 
@@ -55,7 +51,6 @@ PassphraseOption = Annotated[
 ]
 
 
-@app.command()
 def init(
     name: Annotated[
         str, typer.Option(help="How campaigns call you: an organisation that people know.")
@@ -83,7 +78,6 @@ def init(
     screen.say("The requester then sends you a link: sottovoce keyholder serve 'LINK'")
 
 
-@app.command()
 def serve(
     links: Annotated[
         list[str],
@@ -134,7 +128,6 @@ def serve(
         _serve_all(seats, once=once)
 
 
-@app.command()
 def status(folder: FolderOption = None, json: JsonOption = False) -> None:
     """List the campaigns you take part in, and what you have done in each; verifies every log."""
     from sottovoce.keyholder.key_file import read_card

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.cli import live_results, screen
+from sottovoce.cli import screen
 from sottovoce.cli.campaigns.connecting import AllowHttpOption, Chosen, ServerOption, connected
 from sottovoce.cli.campaigns.lifecycle import confirm_deletion
 from sottovoce.cli.campaigns.sealing import card_from
@@ -23,14 +23,12 @@ if TYPE_CHECKING:
     from sottovoce.requester.client import Requester
     from sottovoce.requester.live import LiveView
 
-__all__ = ["app"]
+__all__ = ["create", "delete", "list_sessions", "session", "show", "start", "stop"]
 
 PAUSE = 1.0
 """Seconds between two looks."""
 
 OVER = ("done", "aborted")
-
-app = typer.Typer(no_args_is_help=True)
 
 
 class Suite(StrEnum):
@@ -48,7 +46,6 @@ class Mode(StrEnum):
     as_published = "as_published"
 
 
-@app.callback()
 def session(
     context: typer.Context,
     server: ServerOption = None,
@@ -61,7 +58,6 @@ def session(
     context.obj = Chosen(server, allow_http)
 
 
-@app.command("create")
 def create(
     context: typer.Context,
     tasks: Annotated[
@@ -152,7 +148,6 @@ def create(
     screen.note(f"next: sottovoce sealed session show {made['id']} --watch")
 
 
-@app.command("list")
 def list_sessions(context: typer.Context, json: JsonOption = False) -> None:
     """List the server's live sessions, the newest first."""
     with connected(context) as requester:
@@ -175,7 +170,6 @@ def list_sessions(context: typer.Context, json: JsonOption = False) -> None:
     screen.print_table(columns, rows)
 
 
-@app.command("show")
 def show(
     context: typer.Context,
     session: SessionArgument,
@@ -196,21 +190,18 @@ def show(
                 _watch(requester, found, json=json)
 
 
-@app.command("start")
 def start(context: typer.Context, session: SessionArgument, json: JsonOption = False) -> None:
     """Begin with the workers who have joined: nobody can join any more."""
     with connected(context) as requester:
         _print(requester.live.start(session), json=json)
 
 
-@app.command("stop")
 def stop(context: typer.Context, session: SessionArgument, json: JsonOption = False) -> None:
     """End a session, for good. What was opened stays, and workers are told."""
     with connected(context) as requester:
         _print(requester.live.stop(session), json=json)
 
 
-@app.command("delete")
 def delete(
     context: typer.Context,
     session: SessionArgument,
@@ -255,7 +246,3 @@ def _print(found: LiveView, *, json: bool) -> None:
     if found["reason"] is not None:
         culprits = "".join(f"{sentence(each)}: " for each in found["culprits"])
         screen.note(f"problem: {culprits}{sentence(found['reason'])}")
-
-
-app.command("results")(live_results.results)
-app.command("transcript")(live_results.transcript)

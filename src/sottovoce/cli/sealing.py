@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sottovoce.cli import live_sessions, screen
-from sottovoce.cli.live_dealing import deal
-from sottovoce.cli.live_working import worker
+from sottovoce.cli import screen
 from sottovoce.cli.options import (
     AnswersArgument,
     BadRows,
@@ -29,7 +27,6 @@ from sottovoce.cli.options import (
     pairs,
     reading,
 )
-from sottovoce.cli.recovering import attack
 from sottovoce.errors import UsageError
 from sottovoce.hooks import filled
 
@@ -37,11 +34,7 @@ if TYPE_CHECKING:
     from sottovoce.api.sealing import SealedRun
     from sottovoce.model import Reports, Result, Score
 
-__all__ = ["app"]
-
-app = typer.Typer(
-    no_args_is_help=True, help="Sums that are sealed, by keyholders or by workers who are online."
-)
+__all__ = ["simulate"]
 
 
 class Suite(StrEnum):
@@ -84,18 +77,6 @@ class Layout(StrEnum):
     histogram = "histogram"
 
 
-@app.callback()
-def sealed() -> None:
-    """Sums that are sealed, by keyholders or by workers who are online."""
-
-
-app.command("attack")(attack)
-app.command("worker")(worker)
-app.command("deal")(deal)
-app.add_typer(live_sessions.app, name="session")
-
-
-@app.command("simulate")
 def simulate(
     answers: AnswersArgument,
     suite: Annotated[

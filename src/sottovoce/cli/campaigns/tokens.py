@@ -11,14 +11,9 @@ from sottovoce.cli.campaigns.connecting import connected
 from sottovoce.cli.campaigns.words import shown
 from sottovoce.cli.options import JsonOption
 
-__all__ = ["app"]
-
-app = typer.Typer(
-    no_args_is_help=True, help="Make, list and revoke the tokens that may run campaigns."
-)
+__all__ = ["list_tokens", "make", "revoke"]
 
 
-@app.command("make")
 def make(
     context: typer.Context,
     name: Annotated[
@@ -36,7 +31,6 @@ def make(
     screen.note("A token is a secret. It is shown once; the server keeps only its hash.")
 
 
-@app.command("list")
 def list_tokens(context: typer.Context, json: JsonOption = False) -> None:
     """List all tokens by name, without the tokens themselves."""
     from sottovoce.model import digest
@@ -54,7 +48,6 @@ def list_tokens(context: typer.Context, json: JsonOption = False) -> None:
     screen.print_table(["id", "name", "made on", ""], rows)
 
 
-@app.command("revoke")
 def revoke(
     context: typer.Context,
     token: Annotated[

@@ -17,16 +17,11 @@ from sottovoce.errors import UsageError
 if TYPE_CHECKING:
     from sottovoce.requester.views import WebhookView
 
-__all__ = ["app"]
+__all__ = ["add", "list_webhooks", "remove", "verify"]
 
 SECRET = "SOTTOVOCE_WEBHOOK_SECRET"  # noqa: S105 - where it is, not what it is
 
-app = typer.Typer(
-    no_args_is_help=True, help="Tell other programs when a campaign closes or converges."
-)
 
-
-@app.command("add")
 def add(
     context: typer.Context,
     campaign: CampaignArgument,
@@ -47,7 +42,6 @@ def add(
     screen.note("Keep the secret: it is shown once, and messages are signed with it.")
 
 
-@app.command("list")
 def list_webhooks(
     context: typer.Context, campaign: CampaignArgument, json: JsonOption = False
 ) -> None:
@@ -65,7 +59,6 @@ def list_webhooks(
         screen.note(f"nobody is told about campaign {campaign}")
 
 
-@app.command("remove")
 def remove(
     context: typer.Context,
     campaign: CampaignArgument,
@@ -93,7 +86,6 @@ def _last(webhook: WebhookView) -> str:
     return f"{newest['event']}: {newest['state'].replace('_', ' ')}"
 
 
-@app.command("verify")
 def verify(
     body: Annotated[
         Path,
