@@ -5,8 +5,10 @@ A message says what was asked, what was found and the way out. Its numbers are a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
+from functools import partial
+from typing import Any, NoReturn
 
 __all__ = [
     "AlreadyReported",
@@ -27,6 +29,7 @@ __all__ = [
     "SpendRefused",
     "Unreachable",
     "UsageError",
+    "absent",
 ]
 
 
@@ -66,13 +69,37 @@ class OutputExists(UsageError):  # noqa: N818 - reads as the fact it states
         self.path = path
 
 
-class NotInstalled(UsageError):  # noqa: N818 - reads as the fact it states
+class NotInstalled(UsageError, ImportError):  # noqa: N818 - reads as the fact it states
     """An optional library is needed and absent."""
 
     def __init__(self, library: str, *, purpose: str, extra: str | None = None) -> None:
         way = f"pip install 'sottovoce[{extra}]'" if extra else f"pip install {library}"
         super().__init__(f"{purpose} needs {library}, which is not installed: {way}")
-        self.library, self.extra = library, extra
+        self.library, self.extra, self.name = library, extra, library
+
+
+class _Absent(type):
+    """Classes that stand for something of a library, and raise when they are called."""
+
+    missing: Callable[[], NotInstalled]
+
+    def __call__(cls, *_: object, **__: object) -> NoReturn:
+        raise cls.missing()
+
+    def __getattr__(cls, name: str) -> _Absent:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return cls
+
+
+def absent(library: str, *, purpose: str, extra: str | None = None) -> Any:
+    """What stands for a library that is not installed, or for something in it.
+
+    Modules that use the library can then be imported, and `NotInstalled` is raised when one of its
+    functions or classes is called. It is an exception, so that it may stand for those as well.
+    """
+    missing = partial(NotInstalled, library, purpose=purpose, extra=extra)
+    return _Absent(f"absent_{library}", (Exception,), {"missing": missing})
 
 
 class SpendRefused(SottovoceError):  # noqa: N818 - reads as the fact it states

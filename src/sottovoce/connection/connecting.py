@@ -7,20 +7,21 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 from sottovoce.connection.addresses import checked_address, is_to_this_machine
 from sottovoce.connection.foreign import plain
 from sottovoce.connection.patience import Patience
 from sottovoce.connection.replies import Download, content_of, refusal_of
-from sottovoce.errors import NotInstalled, SottovoceError, Unreachable, UsageError
+from sottovoce.errors import SottovoceError, Unreachable, UsageError, absent
 from sottovoce.version import __version__
 
 try:
     import httpx
 except ImportError:
-    raise NotInstalled("httpx", purpose="talking to a server", extra="client") from None
+    if not TYPE_CHECKING:
+        httpx = absent("httpx", purpose="talking to a server", extra="client")
 
 __all__ = ["Connection"]
 

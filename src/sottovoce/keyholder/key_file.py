@@ -8,9 +8,9 @@ import os
 import stat
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sottovoce.errors import DataError, NotInstalled, UsageError
+from sottovoce.errors import DataError, UsageError, absent
 from sottovoce.files.atomic_output import flush
 from sottovoce.files.private_files import private_folder, saying, write_durably
 from sottovoce.keyholder.passphrases import checked_passphrase
@@ -25,7 +25,10 @@ try:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
     from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 except ImportError:
-    raise NotInstalled("cryptography", purpose="a keyholder's keys", extra="secure") from None
+    if not TYPE_CHECKING:
+        InvalidTag = Ed25519PrivateKey = X25519PrivateKey = AESGCM = Scrypt = absent(
+            "cryptography", purpose="a keyholder's keys", extra="secure"
+        )
 
 __all__ = ["CARD_FILE", "KEY_FILE", "check_free", "make_keys", "open_keys", "read_card"]
 

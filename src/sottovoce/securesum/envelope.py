@@ -14,9 +14,9 @@ import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
-from sottovoce.errors import NotInstalled, SealedRefused
+from sottovoce.errors import SealedRefused, absent
 from sottovoce.model.canonical import canonical
 
 try:
@@ -26,7 +26,10 @@ try:
         Ed25519PublicKey,
     )
 except ImportError:
-    raise NotInstalled("cryptography", purpose="signing messages", extra="secure") from None
+    if not TYPE_CHECKING:
+        InvalidSignature = Ed25519PrivateKey = Ed25519PublicKey = absent(
+            "cryptography", purpose="signing messages", extra="secure"
+        )
 
 __all__ = [
     "CONTEXT",

@@ -7,27 +7,36 @@ the plaintext). `info` binds it to its purpose, and the associated data are empt
 
 from __future__ import annotations
 
-from sottovoce.errors import NotInstalled, UsageError
+from functools import cache
+from typing import TYPE_CHECKING
+
+from sottovoce.errors import UsageError, absent
 
 try:
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
     from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
 except ImportError:
-    raise NotInstalled("cryptography", purpose="sealing answers", extra="secure") from None
+    if not TYPE_CHECKING:
+        InvalidTag = X25519PrivateKey = X25519PublicKey = AEAD = KDF = KEM = Suite = absent(
+            "cryptography", purpose="sealing answers", extra="secure"
+        )
 
 __all__ = ["OVERHEAD", "X25519PrivateKey", "seal", "unseal"]
 
 OVERHEAD = 48
 """So many bytes longer than its plaintext is what is sealed."""
 
-_SUITE = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.AES_256_GCM)
+
+@cache
+def _suite() -> Suite:
+    return Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.AES_256_GCM)
 
 
 def seal(public_key: bytes, plaintext: bytes, info: bytes) -> bytes:
     """What only the holder of the private key can read, and only for this purpose."""
     try:
-        return _SUITE.encrypt(plaintext, X25519PublicKey.from_public_bytes(public_key), info=info)
+        return _suite().encrypt(plaintext, X25519PublicKey.from_public_bytes(public_key), info=info)
     except ValueError:  # a point of small order: anybody could read what is sealed to it
         raise UsageError("a keyholder's sealing key is no usable X25519 key") from None
 
@@ -35,6 +44,6 @@ def seal(public_key: bytes, plaintext: bytes, info: bytes) -> bytes:
 def unseal(private_key: X25519PrivateKey, sealed: bytes, info: bytes) -> bytes | None:
     """The plaintext; None where it was not sealed to this key for this purpose."""
     try:
-        return _SUITE.decrypt(sealed, private_key, info=info)
+        return _suite().decrypt(sealed, private_key, info=info)
     except (InvalidTag, ValueError):
         return None

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from sottovoce.connection.addresses import is_to_this_machine
 from sottovoce.connection.links import page_address
-from sottovoce.errors import NotInstalled, Unreachable
+from sottovoce.errors import Unreachable, absent
 from sottovoce.web.assets import PAGE, STATIC, fingerprint, worker_files
 from sottovoce.web.header_values import COMMON, NOTHING, SERVICE_WORKER, SHOWN
 from sottovoce.web.header_values import PAGE as PAGE_RULES
@@ -23,7 +23,8 @@ from sottovoce.web.header_values import PAGE as PAGE_RULES
 try:
     import httpx
 except ImportError:
-    raise NotInstalled("httpx", purpose="looking at a server's page", extra="client") from None
+    if not TYPE_CHECKING:
+        httpx = absent("httpx", purpose="looking at a server's page", extra="client")
 
 __all__ = ["CheckedPage", "Finding", "State", "check_page"]
 

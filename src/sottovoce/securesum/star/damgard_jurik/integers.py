@@ -9,13 +9,15 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from functools import cache
+from typing import TYPE_CHECKING
 
-from sottovoce.errors import NotInstalled
+from sottovoce.errors import absent
 
 try:
     import gmpy2
 except ImportError:
-    raise NotInstalled("gmpy2", purpose="the suite damgard_jurik", extra="secure") from None
+    if not TYPE_CHECKING:
+        gmpy2 = absent("gmpy2", purpose="the suite damgard_jurik", extra="secure")
 
 __all__ = ["below", "bytes_of", "gcd", "integer_of", "invert", "is_power", "is_prime", "jacobi",
            "length_of", "mpz", "powmod", "powmod_sec", "primorial", "unit_below"]  # fmt: skip

@@ -9,7 +9,9 @@ session, the round, its sender and its reader.
 
 from __future__ import annotations
 
-from sottovoce.errors import NotInstalled, UsageError
+from typing import TYPE_CHECKING
+
+from sottovoce.errors import UsageError, absent
 from sottovoce.securesum.envelope import b64, unb64
 from sottovoce.securesum.star.masked.ciphers import TAG, expanded, extracted, tagged
 from sottovoce.securesum.star.masked.keys import bound
@@ -19,7 +21,10 @@ from sottovoce.securesum.star.terms import Member, StarTerms
 try:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 except ImportError:
-    raise NotInstalled("cryptography", purpose="masking sums", extra="secure") from None
+    if not TYPE_CHECKING:
+        X25519PrivateKey = X25519PublicKey = absent(
+            "cryptography", purpose="masking sums", extra="secure"
+        )
 
 __all__ = ["Channels", "Lock"]
 

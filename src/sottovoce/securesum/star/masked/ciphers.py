@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hmac
+from typing import TYPE_CHECKING
 
-from sottovoce.errors import NotInstalled
+from sottovoce.errors import absent
 
 try:
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 except ImportError:
-    raise NotInstalled("cryptography", purpose="masking sums", extra="secure") from None
+    if not TYPE_CHECKING:
+        InvalidTag = AESGCM = absent("cryptography", purpose="masking sums", extra="secure")
 
 __all__ = ["TAG", "derived", "expanded", "extracted", "sealed", "tagged", "unsealed"]
 

@@ -12,16 +12,19 @@ import os
 import struct
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from sottovoce.errors import NotInstalled
+from sottovoce.errors import absent
 from sottovoce.securesum.star.masked.ciphers import derived
 from sottovoce.securesum.star.rounds import RoundStart
 
 try:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 except ImportError:
-    raise NotInstalled("cryptography", purpose="masking sums", extra="secure") from None
+    if not TYPE_CHECKING:
+        X25519PrivateKey = X25519PublicKey = absent(
+            "cryptography", purpose="masking sums", extra="secure"
+        )
 
 __all__ = ["KEY", "Pair", "bound", "is_small", "pair_key", "salt", "self_key"]
 

@@ -1,0 +1,159 @@
+"""The public names and where they live: read by type checkers, editors and the package."""
+
+from sottovoce.api.files import (
+    pack as pack,
+    write as write,
+)
+from sottovoce.api.inferring import (
+    Comparison as Comparison,
+    compare as compare,
+    infer as infer,
+    inspect as inspect,
+    score as score,
+)
+from sottovoce.api.large import (
+    Inferred as Inferred,
+    infer_into as infer_into,
+)
+from sottovoce.api.large_perturbing import (
+    Perturbed as Perturbed,
+    perturb_into as perturb_into,
+)
+from sottovoce.api.perturbing import (
+    perturb as perturb,
+    read_under as read_under,
+)
+from sottovoce.api.private_em import (
+    PrivateRun as PrivateRun,
+    simulate_private_em as simulate_private_em,
+)
+from sottovoce.api.sealed import (
+    OwnWeight as OwnWeight,
+    infer_opened as infer_opened,
+    own_weight as own_weight,
+    sum_answers as sum_answers,
+)
+from sottovoce.api.sealing import (
+    SealedRun as SealedRun,
+    simulate_sealed as simulate_sealed,
+)
+from sottovoce.api.sources import (
+    gold as gold,
+    read as read,
+)
+from sottovoce.datasets import SeededRandomness as SeededRandomness
+from sottovoce.engines import LocalEngine as LocalEngine
+from sottovoce.errors import (
+    AlreadyReported as AlreadyReported,
+    BudgetExceeded as BudgetExceeded,
+    DataError as DataError,
+    LedgerDamaged as LedgerDamaged,
+    NotInstalled as NotInstalled,
+    OutputExists as OutputExists,
+    PolicyChanged as PolicyChanged,
+    Refused as Refused,
+    SottovoceError as SottovoceError,
+    Unreachable as Unreachable,
+    UsageError as UsageError,
+)
+from sottovoce.inference import (
+    CATD as CATD,
+    CRH as CRH,
+    GTM as GTM,
+    METHODS as METHODS,
+    TD as TD,
+    Constant as Constant,
+    DawidSkene as DawidSkene,
+    InverseDeviation as InverseDeviation,
+    LatentLabel as LatentLabel,
+    MajorityVote as MajorityVote,
+    Mean as Mean,
+    Median as Median,
+    OneCoin as OneCoin,
+    WeightedMedian as WeightedMedian,
+    importance as importance,
+    important as important,
+)
+from sottovoce.inference.aware.choosing import AWARE_METHODS as AWARE_METHODS
+from sottovoce.inference.inspecting import Inspection as Inspection
+from sottovoce.inference.sealed.methods import SEALED_METHODS as SEALED_METHODS
+from sottovoce.mechanisms import (
+    Duchi as Duchi,
+    Laplace as Laplace,
+    Layout as Layout,
+    MatrixFactorization as MatrixFactorization,
+    NullRandomizedResponse as NullRandomizedResponse,
+    Piecewise as Piecewise,
+    RandomizedResponse as RandomizedResponse,
+    RandomVarianceGaussian as RandomVarianceGaussian,
+    Sampled as Sampled,
+    SealedSum as SealedSum,
+    SubsetSelection as SubsetSelection,
+    Threshold as Threshold,
+    TwoLayer as TwoLayer,
+)
+from sottovoce.mechanisms.policies import (
+    mechanism_of as mechanism_of,
+    release_of as release_of,
+)
+from sottovoce.mechanisms.registry import MECHANISMS as MECHANISMS
+from sottovoce.mechanisms.targets import (
+    Target as Target,
+    make_policy as make_policy,
+)
+from sottovoce.model import (
+    Calibration as Calibration,
+    Domain as Domain,
+    Gold as Gold,
+    Guarantee as Guarantee,
+    Keyholder as Keyholder,
+    Kind as Kind,
+    Policy as Policy,
+    Promise as Promise,
+    Reading as Reading,
+    Reports as Reports,
+    Result as Result,
+    Score as Score,
+    ShowDraw as ShowDraw,
+    Submission as Submission,
+    Unit as Unit,
+)
+from sottovoce.model.opened import (
+    NoiseLaw as NoiseLaw,
+    Opened as Opened,
+)
+from sottovoce.planning.plans import (
+    Plan as Plan,
+    plan as plan,
+)
+from sottovoce.planning.recommending import (
+    Recommendation as Recommendation,
+    recommend as recommend,
+)
+from sottovoce.planning.scenario import Scenario as Scenario
+from sottovoce.planning.tradeoff import (
+    Tradeoff as Tradeoff,
+    tradeoff as tradeoff,
+)
+from sottovoce.privacy.audit import (
+    Audit as Audit,
+    audit as audit,
+    audit_samples as audit_samples,
+)
+from sottovoce.privacy.campaigns import composed as composed
+from sottovoce.requester.client import Requester as Requester
+from sottovoce.requester.signatures import verify_signature as verify_signature
+from sottovoce.stores import (
+    read_policy as read_policy,
+    write_policy as write_policy,
+)
+from sottovoce.version import __version__ as __version__
+from sottovoce.worker import (
+    Answer as Answer,
+    Budget as Budget,
+    Ledger as Ledger,
+    SystemRandomness as SystemRandomness,
+    preview as preview,
+    respond as respond,
+)
+from sottovoce.worker.client import Client as Client
