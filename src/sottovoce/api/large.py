@@ -23,6 +23,8 @@ from sottovoce.api.large_folders import (
 )
 from sottovoce.api.large_methods import Chosen, choose_method, reading_under_policy
 from sottovoce.engines import RecordedEngine, WatchedEngine
+from sottovoce.engines.chunked.opening import open_table
+from sottovoce.engines.kept import KeptSums, held, identity_of
 from sottovoce.engines.large import LargeEngine, LargeTable
 from sottovoce.engines.recorded import Sums
 from sottovoce.errors import OutputExists, UsageError
@@ -143,9 +145,6 @@ Opened: TypeAlias = tuple[LargeTable, Callable[[str], AbstractContextManager[Sum
 
 @contextmanager
 def _chunked(source: Any, where: _Where, options: Mapping[str, Any]) -> Iterator[Opened]:
-    from sottovoce.engines.chunked.opening import open_table
-    from sottovoce.engines.kept import held
-
     held_here = scratch_in(where.output) if where.checkpoint is None else held(where.checkpoint)
     with held_here as work:
         with closing(open_table(source, work=work, memory=where.memory, **options)) as table:
@@ -157,8 +156,6 @@ def _chunked(source: Any, where: _Where, options: Mapping[str, Any]) -> Iterator
 
 def _kept_locally(folder: str, table: str, run: str) -> AbstractContextManager[Sums]:
     """The sums of a run over a table, in a folder."""
-    from sottovoce.engines.kept import KeptSums, identity_of
-
     return nullcontext(KeptSums(folder, identity_of({"table": table, "run": run})))
 
 

@@ -10,6 +10,9 @@ import numpy as np
 from sottovoce.api.inferring import chosen_aggregator
 from sottovoce.engines.large import Recoding
 from sottovoce.errors import UsageError
+from sottovoce.inference.aware.choosing import AWARE_METHODS, aware_method, is_aware
+from sottovoce.mechanisms.policies import mechanism_of
+from sottovoce.mechanisms.tables import report_domain
 from sottovoce.model import Domain, Kind, Policy, Reports
 from sottovoce.seams import Aggregator, SumsAggregator
 
@@ -29,9 +32,6 @@ def reading_under_policy(policy: Policy | None, reading: Mapping[str, Any]) -> d
         return {"reported": False, **reading}
     if reading.get("domain") is not None:
         raise UsageError("the policy says what reports are: drop --domain")
-    from sottovoce.mechanisms.policies import mechanism_of
-    from sottovoce.mechanisms.tables import report_domain
-
     expected = report_domain(mechanism_of(policy).alphabet, policy.domain)
     return {**reading, "domain": expected, "reported": True}
 
@@ -62,9 +62,6 @@ def _aware(
     """The method that knows the noise, and the symbols it reads; None where another was meant."""
     if not isinstance(method, str):
         return None
-    from sottovoce.inference.aware.choosing import AWARE_METHODS, aware_method, is_aware
-    from sottovoce.mechanisms.policies import mechanism_of
-
     if method != "auto" and not is_aware(method):
         return None
     if method in AWARE_METHODS and not hasattr(AWARE_METHODS[method], "learn"):
@@ -90,8 +87,6 @@ def _each_label_once(domain: Domain) -> Reports:
 
 
 def _check_plain(policy: Policy) -> None:
-    from sottovoce.mechanisms.policies import mechanism_of
-
     if not mechanism_of(policy).is_plain:
         raise UsageError(
             "reports of this policy are no answers as they stand: choose a method that knows their "

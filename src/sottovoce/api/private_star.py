@@ -12,6 +12,10 @@ from sottovoce.model import Keyholder
 from sottovoce.model.sums import Contributor, Planner
 from sottovoce.securesum.envelope import Ed25519PrivateKey, b64, public_text
 from sottovoce.securesum.hpke import X25519PrivateKey
+from sottovoce.securesum.star.damgard_jurik.coordinating import ThresholdServer
+from sottovoce.securesum.star.damgard_jurik.dealing import deal, open_share
+from sottovoce.securesum.star.damgard_jurik.documents import read_public
+from sottovoce.securesum.star.damgard_jurik.working import ThresholdWorker
 from sottovoce.securesum.star.masked.coordinating import MaskedServer
 from sottovoce.securesum.star.masked.working import MaskedWorker
 from sottovoce.securesum.star.memory import StarRun, run_in_memory
@@ -120,11 +124,6 @@ def _masked(parties: Parties) -> Suites:
 def _dealt(terms: StarTerms, parties: Parties) -> Suites:
     """The dealer makes and deals a threshold key; everybody opens and checks its share."""
     # Optional library: only this suite needs gmpy2.
-    from sottovoce.securesum.star.damgard_jurik.coordinating import ThresholdServer
-    from sottovoce.securesum.star.damgard_jurik.dealing import deal, open_share
-    from sottovoce.securesum.star.damgard_jurik.documents import read_public
-    from sottovoce.securesum.star.damgard_jurik.working import ThresholdWorker
-
     start = thread_time()
     made = deal(terms, parties.dealer, _public(parties.server_sealing))
     dealing = thread_time()

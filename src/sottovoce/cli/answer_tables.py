@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sottovoce.errors import DataError
-
-if TYPE_CHECKING:
-    from sottovoce.model import Domain, Label
-    from sottovoce.stores.answers import Answers
-    from sottovoce.stores.coding import Coded
-    from sottovoce.stores.opening import Table
+from sottovoce.model import Domain, Label
+from sottovoce.stores.answers import Answers, answers_of
+from sottovoce.stores.coding import Coded, fault_of, names_of
+from sottovoce.stores.faults import raise_first
+from sottovoce.stores.naming import Roles
+from sottovoce.stores.opening import Table, opened
+from sottovoce.stores.sources import local_file
 
 __all__ = ["read_answers", "sound_rows"]
 
@@ -37,13 +37,6 @@ def read_answers(path: Path, domain: Domain) -> dict[str, Label]:
 @contextmanager
 def sound_rows(path: Path, domain: Domain) -> Iterator[tuple[Table, Coded, Answers]]:
     """The rows of a table of answers, none of which is faulty."""
-    from sottovoce.stores.answers import answers_of
-    from sottovoce.stores.coding import fault_of, names_of
-    from sottovoce.stores.faults import raise_first
-    from sottovoce.stores.naming import Roles
-    from sottovoce.stores.opening import opened
-    from sottovoce.stores.sources import local_file
-
     roles = Roles({"task": ("task",), "answer": ("answer", "label", "value")}, "--answers", True)
     with local_file(path, None) as file, opened(file, roles) as table:
         if table.one(f"SELECT 1 FROM {table.relation} LIMIT 1") == ():

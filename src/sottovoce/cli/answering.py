@@ -17,13 +17,16 @@ from sottovoce.cli.budgets import parsed_limits, raise_budget
 from sottovoce.cli.consenting import amount_words, consent_lines, summary_lines
 from sottovoce.cli.options import JsonOption
 from sottovoce.cli.questioning import Ended, Questions, agreed, read_line
+from sottovoce.connection import plain
 from sottovoce.errors import SottovoceError, Unreachable, UsageError
+from sottovoce.files.user_folders import home_folder
+from sottovoce.model import Label, State, Unit
+from sottovoce.worker.budget import Budget
+from sottovoce.worker.client import LEDGER, Client
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sottovoce.model import Label
-    from sottovoce.worker.client import Client
     from sottovoce.worker.delivering import Receipt
     from sottovoce.worker.offers import Offer
     from sottovoce.worker.previewing import Preview
@@ -126,10 +129,6 @@ def _client(
     contact: bool,
 ) -> Client:
     """The client; a budget that was said is that of a new ledger, or raises the one there is."""
-    from sottovoce.files.user_folders import home_folder
-    from sottovoce.worker.budget import Budget
-    from sottovoce.worker.client import LEDGER, Client
-
     is_new = not ((folder or home_folder()) / LEDGER).exists()
     first = Budget(*limits) if limits is not None and is_new else None
     client = Client(
@@ -202,8 +201,6 @@ def _last_question(preview: Preview) -> str:
 
 
 def _check_open(client: Client, offer: Offer, remaining: tuple[str, ...]) -> None:
-    from sottovoce.model import State
-
     if offer.state is not State.OPEN:
         raise UsageError("the campaign is closed; --status shows what it has of you")
     if not remaining:
@@ -284,14 +281,10 @@ def _cell(value: Any) -> str:
     """A value for a table: the requester's labels and names may hold anything."""
     from rich.markup import escape
 
-    from sottovoce.connection import plain
-
     return escape(plain("not sent" if value is None else str(value), longest=60))
 
 
 def _receipt_json(client: Client, receipt: Receipt) -> dict[str, Any]:
-    from sottovoce.model import Unit
-
     return {
         "campaign": receipt.campaign,
         "report_id": receipt.report_id,
@@ -331,8 +324,6 @@ def _kept(client: Client) -> Iterator[None]:
 
 
 def _status(client: Client, *, json: bool) -> None:
-    from sottovoce.model import Unit
-
     own = client.reports()
     if json:
         screen.print_json(

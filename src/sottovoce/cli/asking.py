@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import sottovoce
 from sottovoce.errors import UsageError
-
-if TYPE_CHECKING:
-    from sottovoce.model import Domain, Policy
+from sottovoce.model import Calibration, Domain, Policy
+from sottovoce.model import Unit as PrivacyUnit
+from sottovoce.stores import parse_domain
 
 __all__ = ["domain_from", "policy_from", "sample_from"]
 
@@ -26,10 +27,6 @@ def policy_from(
     settings: dict[str, Any],
 ) -> Policy:
     """The policy that the options of a command ask for."""
-    import sottovoce
-    from sottovoce.model import Calibration
-    from sottovoce.model import Unit as PrivacyUnit
-
     if mechanism is None or epsilon is None:
         raise UsageError("say --mechanism and --epsilon, or give a policy")
     if taken := sorted(settings.keys() & {"domain", "name", "target", "calibration"}):
@@ -43,9 +40,6 @@ def policy_from(
 
 def domain_from(labels: int | None, domain: str | None) -> Domain:
     """The domain of so many labels, or as `--domain` writes it."""
-    from sottovoce.model import Domain
-    from sottovoce.stores import parse_domain
-
     if (labels is None) == (domain is None):
         wrong = "and not both" if labels is not None else "with its labels or range"
         raise UsageError(f"say --labels S or --domain, {wrong}")

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from sottovoce.cli import screen
 from sottovoce.cli.options import JsonOption, Unit
 from sottovoce.errors import UsageError
-
-if TYPE_CHECKING:
-    from sottovoce.model import Claim, Policy
-    from sottovoce.privacy.audit import Audit
+from sottovoce.mechanisms.auditing import audit_mechanism
+from sottovoce.mechanisms.policies import mechanism_of, release_of, sealed_of
+from sottovoce.mechanisms.sampling import sample_of, unsampled
+from sottovoce.model import Claim, Policy, Promise
+from sottovoce.model import Unit as PrivacyUnit
+from sottovoce.privacy.audit import Audit, audit_samples
+from sottovoce.randomness import SystemRandomness
+from sottovoce.securesum.auditing import audit_opened
+from sottovoce.stores import read_policy
+from sottovoce.stores.samples import read_samples
 
 __all__ = ["audit"]
 
@@ -91,12 +97,6 @@ def _policy(
     delta: float | None,
     unit: Unit | None,
 ) -> dict[str, Any]:
-    from sottovoce.mechanisms.policies import release_of
-    from sottovoce.mechanisms.sampling import sample_of, unsampled
-    from sottovoce.model import Promise
-    from sottovoce.model import Unit as PrivacyUnit
-    from sottovoce.stores import read_policy
-
     policy = read_policy(path)
     release = release_of(policy)
     promise = policy.promise or Promise(PrivacyUnit.ANSWER, 1.0, 0.0, 1)
@@ -123,11 +123,6 @@ def _policy(
 
 def _audited(policy: Policy, **how: Any) -> Audit:
     """What reports prove; under a sealed policy, what opened totals prove to colluders."""
-    from sottovoce.mechanisms.auditing import audit_mechanism
-    from sottovoce.mechanisms.policies import mechanism_of, sealed_of
-    from sottovoce.randomness import SystemRandomness
-    from sottovoce.securesum.auditing import audit_opened
-
     if policy.sealed:
         return audit_opened(sealed_of(policy), SystemRandomness(), **how)
     return audit_mechanism(mechanism_of(policy), policy.domain, SystemRandomness(), **how)
@@ -136,9 +131,6 @@ def _audited(policy: Policy, **how: Any) -> Audit:
 def _recorded(
     paths: tuple[Path, Path], against: float | None, delta: float, confidence: float
 ) -> dict[str, Any]:
-    from sottovoce.privacy.audit import audit_samples
-    from sottovoce.stores.samples import read_samples
-
     if against is not None and not against >= 0:
         raise UsageError(f"--against must be at least 0, not {against:g}")
     first, second = read_samples(*paths)

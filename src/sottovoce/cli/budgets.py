@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sottovoce.cli.consenting import amount_words
 from sottovoce.errors import UsageError
-
-if TYPE_CHECKING:
-    from sottovoce.worker.ledger import Ledger
+from sottovoce.files.private_files import private_folder
+from sottovoce.files.user_folders import home_folder
+from sottovoce.model import Unit
+from sottovoce.worker.budget import Budget
+from sottovoce.worker.client import DEFAULT_BUDGET, LEDGER
+from sottovoce.worker.ledger import Ledger
 
 __all__ = ["ledger_in", "parsed_limits", "raise_budget"]
 
@@ -28,8 +30,6 @@ def parsed_limits(text: str | None) -> tuple[float, float] | None:
 
 def raise_budget(ledger: Ledger, limits: tuple[float, float]) -> None:
     """Allow more than before: less could not be kept any more."""
-    from sottovoce.model import Unit
-
     budget = ledger.budget
     wanted = replace(budget, worker_epsilon=limits[0], worker_delta=limits[1])
     if not wanted.covers(budget):
@@ -41,12 +41,6 @@ def raise_budget(ledger: Ledger, limits: tuple[float, float]) -> None:
 
 def ledger_in(folder: Path | None, limits: tuple[float, float] | None) -> Ledger:
     """The worker's ledger; limits that were said are those of a new one, or raise those it has."""
-    from sottovoce.files.private_files import private_folder
-    from sottovoce.files.user_folders import home_folder
-    from sottovoce.worker.budget import Budget
-    from sottovoce.worker.client import DEFAULT_BUDGET, LEDGER
-    from sottovoce.worker.ledger import Ledger
-
     path = private_folder((folder or home_folder()).absolute()) / LEDGER
     is_new = not path.exists()
     first = Budget(*limits) if limits is not None and is_new else DEFAULT_BUDGET

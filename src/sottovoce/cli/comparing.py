@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import sottovoce
 from sottovoce.cli import screen
 from sottovoce.cli.options import (
     AnswersArgument,
@@ -50,8 +51,6 @@ def compare(
     json: JsonOption = False,
 ) -> None:
     """Score every suitable method on ANSWERS against GOLD, side by side, best first."""
-    import sottovoce
-
     known = gold or (answers if answers.startswith("dataset:") else None)
     if known is None:
         raise UsageError("compare needs --gold GOLD, a table with columns task and truth")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from sottovoce.cli import screen
 from sottovoce.cli.sealed_consent import what_is_sealed, who_holds_keys
+from sottovoce.connection import plain
+from sottovoce.model import Unit
 
 if TYPE_CHECKING:
     from sottovoce.worker.budget import Amount
@@ -31,8 +33,6 @@ def consent_lines(offer: Offer, preview: Preview) -> Iterator[str]:
 
 def summary_lines(preview: Preview) -> Iterator[str]:
     """What is about to happen, said once more before it cannot be undone."""
-    from sottovoce.model import Unit
-
     per_answer, per_worker = (preview.guarantee[unit] for unit in (Unit.ANSWER, Unit.WORKER))
     yield f"WHAT STAYS HERE: your {preview.answers:,} answers. They are written nowhere."
     if preview.sealed:
@@ -51,8 +51,6 @@ def summary_lines(preview: Preview) -> Iterator[str]:
 
 def quoted(text: str) -> list[str]:
     """Somebody else's words, marked as such, with nothing in them that could act on a terminal."""
-    from sottovoce.connection import plain
-
     return [f"  │ {line}" for line in plain(text, lines=True).split("\n")]
 
 
@@ -93,8 +91,6 @@ def _what_leaves(offer: Offer) -> Iterator[str]:
 
 
 def _what_it_betrays(offer: Offer, preview: Preview) -> Iterator[str]:
-    from sottovoce.model import Unit
-
     count = len(offer.tasks)
     yield "WHAT IT BETRAYS AT MOST, computed here from the policy:"
     yield f"  about one answer: {offer.per_answer}"

@@ -13,6 +13,20 @@ from sottovoce.cli import screen
 from sottovoce.cli.options import DATA_FOLDER, DatabaseUrlOption, DataOption
 from sottovoce.cli.storing import counting_rows, opened
 from sottovoce.errors import UsageError
+from sottovoce.files.atomic_output import check_target
+from sottovoce.files.locks import make_folder
+from sottovoce.stores.database.checking import check as faults_in
+from sottovoce.stores.database.copying import back_up
+from sottovoce.stores.database.occupying import alone
+from sottovoce.stores.database.reaching import name_of
+from sottovoce.stores.database.upgrading import (
+    SchemaState,
+    check_schema,
+    pending,
+    revisions,
+    schema_state,
+)
+from sottovoce.stores.database.upgrading import upgrade as bring_up
 
 if TYPE_CHECKING:
     from sottovoce.stores.database import Database
@@ -40,10 +54,6 @@ def upgrade(
     stays as it was.
     """
     with opened(data, database_url) as database:
-        from sottovoce.stores.database.occupying import alone
-        from sottovoce.stores.database.reaching import name_of
-        from sottovoce.stores.database.upgrading import SchemaState, check_schema, schema_state
-
         state = schema_state(database)
         if state is SchemaState.CURRENT:
             screen.say(f"{name_of(database)} is up to date: nothing to do")
@@ -68,10 +78,6 @@ def check(data: DataOption = DATA_FOLDER, database_url: DatabaseUrlOption = None
     a worker; SQLite's own checks. A server may go on running.
     """
     with opened(data, database_url) as database:
-        from sottovoce.stores.database.checking import check as faults_in
-        from sottovoce.stores.database.reaching import name_of
-        from sottovoce.stores.database.upgrading import check_schema
-
         check_schema(database)
         faults = faults_in(database)
         for fault in faults:
@@ -83,11 +89,6 @@ def check(data: DataOption = DATA_FOLDER, database_url: DatabaseUrlOption = None
 
 
 def _make(database: Database, *, dry_run: bool) -> None:
-    from sottovoce.stores.database.occupying import alone
-    from sottovoce.stores.database.reaching import name_of
-    from sottovoce.stores.database.upgrading import revisions
-    from sottovoce.stores.database.upgrading import upgrade as bring_up
-
     if dry_run:
         screen.say(f"would make the tables of schema {revisions()[-1]} in {name_of(database)}")
         return
@@ -97,10 +98,6 @@ def _make(database: Database, *, dry_run: bool) -> None:
 
 
 def _back_up_and_migrate(database: Database, place: Path) -> None:
-    from sottovoce.stores.database.copying import back_up
-    from sottovoce.stores.database.upgrading import pending, revisions
-    from sottovoce.stores.database.upgrading import upgrade as bring_up
-
     with counting_rows("backing up") as progress:
         today = datetime.now(UTC).date()
         manifest = back_up(database, place, today=today, progress=progress)
@@ -113,8 +110,6 @@ def _back_up_and_migrate(database: Database, place: Path) -> None:
 
 
 def _announce(database: Database, place: Path) -> None:
-    from sottovoce.stores.database.upgrading import pending
-
     screen.say(f"would back up to {place}")
     for change in pending(database):
         screen.say(f"would change: {change}")
@@ -122,9 +117,6 @@ def _announce(database: Database, place: Path) -> None:
 
 def _free_name(data: Path) -> Path:
     """A file in the data folder that is not there yet."""
-    from sottovoce.files.locks import make_folder
-    from sottovoce.stores.database.upgrading import revisions
-
     folder, name = make_folder(data), f"before-{revisions()[-1]}"
     names = (f"{name}{f'-{turn}' if turn else ''}.backup" for turn in range(1000))
     return next(folder / one for one in names if not (folder / one).exists())
@@ -132,8 +124,6 @@ def _free_name(data: Path) -> Path:
 
 def _check_room(database: Database, place: Path) -> None:
     """Refuse before anything is done where a backup cannot be put."""
-    from sottovoce.files.atomic_output import check_target
-
     check_target(place)
     needed = database.file.stat().st_size if database.file is not None else 0
     free = shutil.disk_usage(place.parent).free

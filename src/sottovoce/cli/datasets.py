@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sottovoce import datasets
 from sottovoce.cli import screen
 from sottovoce.cli.options import ForceOption, JsonOption
 from sottovoce.errors import UsageError
@@ -37,8 +38,6 @@ class AbilityKind(StrEnum):
 
 def list_all(json: JsonOption = False) -> None:
     """List the datasets of the cache."""
-    from sottovoce import datasets
-
     cards = datasets.list_datasets()
     if json:
         screen.print_json(
@@ -60,8 +59,6 @@ def show(
     json: JsonOption = False,
 ) -> None:
     """Say what a dataset holds, where it comes from and what is odd about it."""
-    from sottovoce import datasets
-
     card = datasets.describe(name)
     if json:
         screen.print_json(_as_json(card))
@@ -93,8 +90,6 @@ def add(
     force: ForceOption = False,
 ) -> None:
     """Check datasets and copy them into the cache, all of them or none."""
-    from sottovoce import datasets
-
     for name in datasets.add(path, force=force):
         screen.note(f"added {name} to {datasets.data_folder()}")
 
@@ -130,8 +125,6 @@ def generate(
     force: ForceOption = False,
 ) -> None:
     """Simulate a crowd and stream its answers to a Parquet file, 10^8 of them if you like."""
-    from sottovoce import datasets
-
     crowd: Crowd
     match kind:
         case CrowdKind.categorical:

@@ -15,12 +15,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import sottovoce
 from sottovoce.cli import screen
+from sottovoce.cli.demo_crowd import LABELS, PROCESSES, Answering, Sent, SimulatedCrowd, answering
+from sottovoce.cli.guaranteeing import guarantee_words
 from sottovoce.errors import SottovoceError, UsageError
+from sottovoce.mechanisms.targets import Target
+from sottovoce.model import Domain, Policy, Result
+from sottovoce.testing.processes import ServerProcess
+from sottovoce.testing.waiting import settled_result
 
 if TYPE_CHECKING:
-    from sottovoce.cli.demo_crowd import Sent, SimulatedCrowd
-    from sottovoce.model import Policy, Result
     from sottovoce.requester.client import Requester
 
 __all__ = ["demo"]
@@ -77,9 +82,6 @@ def demo(
 
 
 def _run(place: Path, port: int | None, stack: ExitStack, *, keep: bool) -> None:
-    from sottovoce.cli.demo_crowd import SimulatedCrowd
-    from sottovoce.testing.processes import ServerProcess
-
     server = stack.enter_context(ServerProcess(place, port=port))
     requester = stack.enter_context(server.requester())
     crowd = SimulatedCrowd(workers=WORKERS, tasks=TASKS, seed=SEED)
@@ -120,10 +122,6 @@ def _ended_by_signals() -> Iterator[None]:
 
 
 def _open(requester: Requester, crowd: SimulatedCrowd) -> tuple[str, Policy]:
-    from sottovoce.cli.demo_crowd import LABELS
-    from sottovoce.mechanisms.targets import Target
-    from sottovoce.model import Domain, Policy
-
     made = requester.create(
         QUESTION,
         [{"task": task, "text": f"Photograph {task[-3:]}"} for task in crowd.tasks],
@@ -136,8 +134,6 @@ def _open(requester: Requester, crowd: SimulatedCrowd) -> tuple[str, Policy]:
 
 
 def _introduce(url: str, place: Path) -> None:
-    from sottovoce.cli.demo_crowd import LABELS, PROCESSES
-
     screen.say(f"Server    {url}, with SQLite in {place / 'data'}")
     screen.say(f"Campaign  {QUESTION} {TASKS} tasks; {', '.join(LABELS)}")
     screen.say(f"Workers   {WORKERS} in {PROCESSES} other processes, {ANSWERS} tasks for each")
@@ -151,8 +147,6 @@ def _introduce(url: str, place: Path) -> None:
 def _let_answer(
     requester: Requester, campaign: str, crowd: SimulatedCrowd, folder: Path
 ) -> list[Sent]:
-    from sottovoce.cli.demo_crowd import Answering, answering
-
     links = requester.invite(campaign, "single", WORKERS)
     workers = [Answering(i, link, crowd.answers(i)) for i, link in enumerate(links)]
     start, sent = time.monotonic(), []
@@ -188,15 +182,11 @@ def _counting(what: str, total: int) -> Iterator[Callable[[], None]]:
 
 
 def _infer(requester: Requester, campaign: str) -> Result:
-    from sottovoce.testing.waiting import settled_result
-
     with screen.passes("the server infers", visible=True):
         return settled_result(requester, campaign, PATIENCE)
 
 
 def _compare(crowd: SimulatedCrowd, sent: Sequence[Sent], result: Result) -> None:
-    import sottovoce
-
     raw = sottovoce.infer(crowd.raw(sent))
     rows = [
         [name, f"{score.accuracy:.3f}", screen.interval_words(score), words]
@@ -209,8 +199,6 @@ def _compare(crowd: SimulatedCrowd, sent: Sequence[Sent], result: Result) -> Non
 
 
 def _say_promise(policy: Policy) -> None:
-    from sottovoce.cli.guaranteeing import guarantee_words
-
     screen.say(f"Promised, and computed by each worker's software from policy {policy.hash[:12]}:")
     for sentence in guarantee_words(policy, ANSWERS):
         screen.say(f"  {sentence}")

@@ -10,7 +10,9 @@ from pathlib import Path
 from queue import Empty
 from typing import TYPE_CHECKING, Any
 
+from sottovoce.datasets import CategoricalCrowd, generate
 from sottovoce.errors import SottovoceError
+from sottovoce.worker.client import Client
 
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
@@ -51,8 +53,6 @@ class SimulatedCrowd:
     """
 
     def __init__(self, *, workers: int, tasks: int, seed: int) -> None:
-        from sottovoce.datasets import CategoricalCrowd, generate
-
         crowd = CategoricalCrowd(
             workers=workers, tasks=tasks, labels=len(LABELS), redundancy=workers,
             ability="spammers", share=0.1, accuracy=0.85, difficulty=0.2, seed=seed,
@@ -115,8 +115,6 @@ def _next(get: Callable[..., Sent], processes: Sequence[BaseProcess]) -> Sent:
 
 def _answer(workers: Sequence[Answering], folder: Path, outcomes: Any) -> None:
     """Be these workers, one after the other; each has a folder, a ledger and randomness."""
-    from sottovoce.worker.client import Client
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this process ends it
     for one in workers:
         try:

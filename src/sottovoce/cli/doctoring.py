@@ -18,6 +18,7 @@ from sottovoce.cli.checkups.site import site
 from sottovoce.cli.checkups.storage import database_findings, folder_findings
 from sottovoce.cli.options import DATA_FOLDER, DatabaseUrlOption, DataOption, JsonOption
 from sottovoce.cli.storing import opened
+from sottovoce.connection.addresses import checked_address
 from sottovoce.errors import NotInstalled, UsageError
 
 __all__ = ["doctor"]
@@ -83,6 +84,4 @@ def _show(finding: Finding) -> None:
 
 
 def _address(url: str) -> str:
-    from sottovoce.connection.addresses import checked_address
-
     return checked_address(url, allow_http=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import sottovoce
 from sottovoce.cli import screen
 from sottovoce.cli.asking import domain_from, policy_from
 from sottovoce.cli.options import (
@@ -27,13 +28,17 @@ from sottovoce.cli.options import (
     refuse_beside_policy,
 )
 from sottovoce.errors import UsageError
+from sottovoce.mechanisms.odds import frankly
+from sottovoce.mechanisms.policies import release_of, sealed_of, weakest_guarantee
+from sottovoce.mechanisms.sampling import sample_of, unsampled_document
+from sottovoce.model import Claim, Policy
+from sottovoce.model import Unit as PrivacyUnit
+from sottovoce.model.guarantee import rounded_up
 
 if TYPE_CHECKING:
-    from sottovoce.model import Claim, Policy
-    from sottovoce.model import Unit as PrivacyUnit
     from sottovoce.seams import Release
 
-__all__ = ["guarantee", "guarantee_words"]
+__all__ = ["guarantee", "guarantee_words", "note_guarantee"]
 
 SHOWN_EPSILONS = (0.5, 1.0, 2.0, 4.0)
 """Where the curve of delta is shown, besides at the epsilon that was asked for or claimed."""
@@ -73,8 +78,6 @@ def guarantee(
     Per answer and per worker, pure and with a delta, beside what the paper claims. Beside a POLICY,
     --epsilon and --delta say at which points of its curve.
     """
-    import sottovoce
-
     if policy is None and mechanism is None:
         raise UsageError("give a policy, or say --mechanism, --epsilon and --labels or --domain")
     if policy is not None:
@@ -109,10 +112,6 @@ def guarantee(
 
 def summary(policy: Policy, answers: int, *, delta: float, nominal: float | None) -> dict[str, Any]:
     """What the command prints, as one object."""
-    from sottovoce.mechanisms.policies import release_of
-    from sottovoce.mechanisms.sampling import sample_of, unsampled_document
-    from sottovoce.model import Unit as PrivacyUnit
-
     release, named = release_of(policy), unsampled_document(policy.mechanism)
     promise = policy.promise
     asked = nominal if nominal is not None else promise.epsilon if promise else None
@@ -136,8 +135,6 @@ def summary(policy: Policy, answers: int, *, delta: float, nominal: float | None
 
 def _sealed(policy: Policy) -> dict[str, Any]:
     """Who must not be in league, and how much noise a sum has when it is opened."""
-    from sottovoce.mechanisms.policies import sealed_of
-
     sealed = sealed_of(policy)
     keyholders = [
         {"seat": seat, "name": keyholder.name, "fingerprint": keyholder.fingerprint}
@@ -181,11 +178,6 @@ def _claimed(claim: Claim | None) -> dict[str, Any] | None:
 
 def guarantee_words(policy: Policy, most: int) -> list[str]:
     """What a policy keeps for workers with up to so many answers, in sentences."""
-    import sottovoce
-    from sottovoce.mechanisms.odds import frankly
-    from sottovoce.mechanisms.policies import weakest_guarantee
-    from sottovoce.model import Unit as PrivacyUnit
-
     mechanism, promise = sottovoce.mechanism_of(policy), policy.promise
     delta = promise.delta if promise else 0.0
     held = [weakest_guarantee(mechanism, most, unit, delta) for unit in PrivacyUnit]
@@ -201,10 +193,16 @@ def guarantee_words(policy: Policy, most: int) -> list[str]:
     return [*lines, *([odds.sentence] if odds else []), *([warning] if warning else [])]
 
 
-def _print(policy: Policy, content: dict[str, Any]) -> None:
-    from sottovoce.mechanisms.odds import frankly
-    from sottovoce.model.guarantee import rounded_up
+def note_guarantee(policy: Policy, most: int, seed: int | None) -> None:
+    """What reports of up to so many answers of a worker keep, and whether they protect anybody."""
+    promised = policy.promise.answers if policy.promise else 1
+    for sentence in guarantee_words(policy, max(most, promised)):
+        screen.note(sentence)
+    if seed is not None:
+        screen.note(f"SIMULATED with seed {seed}: these reports protect nobody")
 
+
+def _print(policy: Policy, content: dict[str, Any]) -> None:
     answers = content["answers"]
     rows = []
     for title, key in (("per answer", "per_answer"), ("per worker", "per_worker")):
@@ -241,8 +239,6 @@ def _print(policy: Policy, content: dict[str, Any]) -> None:
 
 def _odds_lines(policy: Policy) -> list[str]:
     """What becomes of 100 answers, in a sentence and in a picture."""
-    import sottovoce
-
     odds = sottovoce.mechanism_of(policy).odds()
     return [] if odds is None else [odds.sentence, screen.hundred(odds.of_100)]
 
@@ -276,8 +272,6 @@ def _infinite(epsilon: float | None) -> float:
 
 
 def _number(epsilon: float | None) -> str:
-    from sottovoce.model.guarantee import rounded_up
-
     if epsilon is None:
         return "none"
     return rounded_up(epsilon, 5) if epsilon < 1e5 else f"{math.ceil(epsilon):,}"

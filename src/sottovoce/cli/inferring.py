@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import sottovoce
 from sottovoce.cli import screen
+from sottovoce.cli.inferring_large import Limits, infer_large
 from sottovoce.cli.options import (
     AnswersArgument,
     BadRows,
@@ -30,6 +32,7 @@ from sottovoce.cli.options import (
 )
 from sottovoce.cli.truths import print_truths
 from sottovoce.errors import UsageError
+from sottovoce.stores import check_path, write_tables
 
 if TYPE_CHECKING:
     from sottovoce.api.large import LargeEngineName
@@ -132,12 +135,7 @@ def infer(
 
     On a terminal the first tasks are shown as a table; into a pipe all of them go as CSV.
     """
-    import sottovoce
-    from sottovoce.stores import write_tables
-
     if engine is not EngineName.local:
-        from sottovoce.cli.inferring_large import Limits, infer_large
-
         beside = {"gold": gold, "gold-columns": gold_columns, "workers": workers,
                   "posterior": posterior, "confusions": confusions, "seed": seed, "format": format,
                   "ties": None if ties is Ties.first else ties}  # fmt: skip
@@ -193,8 +191,6 @@ def infer(
 
 def _check_outputs(paths: list[Path], *, force: bool) -> None:
     """Refuse before the work, not after it."""
-    from sottovoce.stores import check_path
-
     if len({path.resolve() for path in paths}) != len(paths):
         raise UsageError("two outputs have the same name")
     for path in paths:
@@ -204,8 +200,6 @@ def _check_outputs(paths: list[Path], *, force: bool) -> None:
 def _score(result: Result, gold: str | None, columns: str | None) -> Score | None:
     if gold is None:
         return None
-    import sottovoce
-
     return sottovoce.score(result, gold, columns=pairs(columns, "--gold-columns"))
 
 
@@ -229,8 +223,6 @@ def _summary(result: Result, answers: int, score: Score | None) -> dict[str, Any
 
 
 def _words(result: Result) -> str:
-    import sottovoce
-
     made = result.provenance
     end = "converged" if result.converged else "stopped at the round limit"
     rounds = f"{result.rounds} round{'s' if result.rounds != 1 else ''}"

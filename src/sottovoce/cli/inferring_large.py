@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import sottovoce
 from sottovoce.cli import screen
 from sottovoce.errors import UsageError
 
@@ -43,8 +44,6 @@ def infer_large(
     force: bool,
 ) -> None:
     """Infer into a folder, and say what was found; `beside` are options that do not go with it."""
-    import sottovoce
-
     for option, given in beside.items():
         if given is not None:
             raise UsageError(f"--{option} does not go with --engine {engine}: drop it")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+import sottovoce
 from sottovoce.cli import screen
 from sottovoce.cli.options import (
     AnswersArgument,
@@ -37,8 +38,6 @@ def inspect(
     json: JsonOption = False,
 ) -> None:
     """Say what ANSWERS holds: size, sparsity, agreement, repeated pairs, suspicious workers."""
-    import sottovoce
-
     with screen.reading(answers):
         table = sottovoce.read(answers, **reading(columns, domain, repeats, bad_rows, format))
     seen = sottovoce.inspect(table)

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from sottovoce.connection import plain
+from sottovoce.model import Unit
+
 if TYPE_CHECKING:
     from sottovoce.securesum.session import Session
 
@@ -27,9 +30,6 @@ def seat_lines(session: Session, server: str, seat: int) -> Iterator[str]:
 
 
 def _what_is_opened(session: Session) -> Iterator[str]:
-    from sottovoce.connection import plain
-    from sottovoce.model import Unit
-
     sealed, tasks = session.sealed, len(session.names)
     promise = session.policy.promise
     answers = min(tasks, promise.answers) if promise else tasks
@@ -43,8 +43,6 @@ def _what_is_opened(session: Session) -> Iterator[str]:
 
 
 def _who_else(session: Session, seat: int) -> Iterator[str]:
-    from sottovoce.connection import plain
-
     yield "WHO HOLDS KEYS. Compare the fingerprints with those that the others published:"
     for number, each in enumerate(session.sealed.keyholders, 1):
         own = "   this is you" if number == seat else ""

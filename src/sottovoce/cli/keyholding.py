@@ -17,14 +17,26 @@ from sottovoce.cli.keyholder_consent import seat_lines
 from sottovoce.cli.options import JsonOption
 from sottovoce.cli.passphrases import given_passphrase
 from sottovoce.cli.questioning import Ended, agreed
+from sottovoce.connection import plain
 from sottovoce.errors import UsageError
+from sottovoce.files.user_folders import home_folder
+from sottovoce.keyholder.agreement import Agreement, check_seat
+from sottovoce.keyholder.coordinator import Coordinator
+from sottovoce.keyholder.key_file import (
+    CARD_FILE,
+    KEY_FILE,
+    check_free,
+    make_keys,
+    open_keys,
+    read_card,
+)
+from sottovoce.keyholder.links import KeyholderLink
+from sottovoce.keyholder.seat import Seat
+from sottovoce.keyholder.serving import serve as serve_seat
+from sottovoce.keyholder.status import Standing, standings
 
 if TYPE_CHECKING:
-    from sottovoce.keyholder.agreement import Agreement
-    from sottovoce.keyholder.coordinator import Coordinator
     from sottovoce.keyholder.log import Logged
-    from sottovoce.keyholder.seat import Seat
-    from sottovoce.keyholder.status import Standing
     from sottovoce.model.keyholder import Keyholder
 
 __all__ = ["FolderOption", "PassphraseOption", "init", "keyholder_folder", "serve", "status"]
@@ -63,8 +75,6 @@ def init(
     The keys are drawn on this machine and kept under your passphrase. Keys that exist are never
     replaced.
     """
-    from sottovoce.keyholder.key_file import CARD_FILE, KEY_FILE, check_free, make_keys
-
     home = keyholder_folder(folder)
     check_free(home)
     card = make_keys(home, name, given_passphrase(passphrase_file, twice=True))
@@ -106,11 +116,6 @@ def serve(
     be stopped and started at any time, and goes on where it was; what breaks the protocol is
     refused, written down and ends it.
     """
-    from sottovoce.keyholder.coordinator import Coordinator
-    from sottovoce.keyholder.key_file import open_keys, read_card
-    from sottovoce.keyholder.links import KeyholderLink
-    from sottovoce.keyholder.seat import Seat
-
     home = keyholder_folder(folder)
     parsed = list(dict.fromkeys(KeyholderLink.parse(each, allow_http=allow_http) for each in links))
     card = read_card(home)
@@ -130,9 +135,6 @@ def serve(
 
 def status(folder: FolderOption = None, json: JsonOption = False) -> None:
     """List the campaigns you take part in, and what you have done in each; verifies every log."""
-    from sottovoce.keyholder.key_file import read_card
-    from sottovoce.keyholder.status import standings
-
     home = keyholder_folder(folder)
     card, found = read_card(home), standings(home)
     if json:
@@ -155,15 +157,11 @@ def status(folder: FolderOption = None, json: JsonOption = False) -> None:
 
 def keyholder_folder(folder: Path | None) -> Path:
     """Where a keyholder's keys are."""
-    from sottovoce.files.user_folders import home_folder
-
     return (folder or home_folder() / "keyholder").absolute()
 
 
 def _agreement(coordinator: Coordinator, home: Path, card: Keyholder, *, yes: bool) -> Agreement:
     """What was agreed for a link, or is agreed now."""
-    from sottovoce.keyholder.agreement import Agreement, check_seat
-
     session, seat = coordinator.session()
     check_seat(session, seat, card)
     server = coordinator.link.server
@@ -190,13 +188,11 @@ def _serve_all(seats: list[tuple[Seat, Callable[[str], None]]], *, once: bool) -
 
     Threads end with the process, wherever they are: what has left was written down before.
     """
-    from sottovoce.keyholder.serving import serve
-
     failures: list[Exception] = []
 
     def run(seat: Seat, tell: Callable[[str], None]) -> None:
         try:
-            serve(seat, tell, once=once)
+            serve_seat(seat, tell, once=once)
         except Exception as error:  # raised again where people see it
             tell(f"STOPPED: {error}")
             failures.append(error)
@@ -224,8 +220,6 @@ def _tell(campaign: str, text: str) -> None:
 
 
 def _show(standing: Standing) -> None:
-    from sottovoce.connection import plain
-
     agreement = standing.agreement
     if agreement is None:
         screen.say(f"{standing.folder}: {standing.problem}")

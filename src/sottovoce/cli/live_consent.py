@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from sottovoce.cli.consenting import quoted
+from sottovoce.connection import plain
+from sottovoce.connection.live.offers import LiveOffer
+from sottovoce.model import Guarantee, Unit
 
 if TYPE_CHECKING:
-    from sottovoce.connection.live.offers import LiveOffer
-    from sottovoce.model import Guarantee, Unit
     from sottovoce.securesum.star.terms import KeyTerms
 
 __all__ = ["dealer_lines", "worker_lines"]
@@ -56,8 +57,6 @@ def _fewest(offer: LiveOffer) -> str:
 
 
 def _what_it_betrays(answers: int, promise: Mapping[Unit, Guarantee] | None) -> Iterator[str]:
-    from sottovoce.model import Unit
-
     if promise is not None:
         yield "WHAT IT BETRAYS AT MOST, since noise is in every total:"
         yield f"  about one answer: {promise[Unit.ANSWER]}"
@@ -73,8 +72,6 @@ def _what_it_betrays(answers: int, promise: Mapping[Unit, Guarantee] | None) -> 
 
 
 def _whom_to_trust(offer: LiveOffer) -> Iterator[str]:
-    from sottovoce.connection import plain
-
     threshold, _ = offer.quorum(offer.workers)
     split = 2 * threshold - offer.workers
     yield "WHOM YOU TRUST: this program on this machine, and that few workers are in league with"

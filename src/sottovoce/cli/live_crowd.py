@@ -14,6 +14,10 @@ from queue import Empty
 from typing import TYPE_CHECKING, Any
 
 from sottovoce.errors import SottovoceError
+from sottovoce.files.private_files import private_folder
+from sottovoce.worker.budget import Budget
+from sottovoce.worker.ledger import Ledger
+from sottovoce.worker.live.working import LiveWorker
 
 if TYPE_CHECKING:
     from sottovoce.worker.live.answers import LiveAnswers
@@ -93,11 +97,6 @@ def live_crowd(workers: Sequence[OneWorker], folder: Path) -> Iterator[LiveCrowd
 
 def _take_part(one: OneWorker, folder: Path, outcomes: Any) -> None:
     """Be this worker, with a ledger and keys of its own."""
-    from sottovoce.files.private_files import private_folder
-    from sottovoce.worker.budget import Budget
-    from sottovoce.worker.ledger import Ledger
-    from sottovoce.worker.live.working import LiveWorker
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this process ends it
     start, number, state = time.process_time(), None, "done"
     try:

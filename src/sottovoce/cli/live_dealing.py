@@ -12,7 +12,11 @@ from sottovoce.cli.keyholding import FolderOption, PassphraseOption, keyholder_f
 from sottovoce.cli.live_consent import dealer_lines
 from sottovoce.cli.passphrases import given_passphrase
 from sottovoce.cli.questioning import Ended, agreed, read_line
+from sottovoce.connection.live.line import LiveLine, LiveLink
+from sottovoce.connection.live.offers import LiveOffer
 from sottovoce.errors import UsageError
+from sottovoce.keyholder.dealing import check_dealer, deal_key, usual_seconds
+from sottovoce.keyholder.key_file import open_keys, read_card
 
 __all__ = ["deal"]
 
@@ -45,11 +49,6 @@ def deal(
     Waits until it is known who takes part. Whoever deals could decrypt everything: deal only if
     you are neither the requester nor a worker.
     """
-    from sottovoce.connection.live.line import LiveLine, LiveLink
-    from sottovoce.connection.live.offers import LiveOffer
-    from sottovoce.keyholder.dealing import check_dealer, deal_key, usual_seconds
-    from sottovoce.keyholder.key_file import open_keys, read_card
-
     home = keyholder_folder(folder)
     own = read_card(home)
     try:

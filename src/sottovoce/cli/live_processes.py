@@ -11,17 +11,24 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from sottovoce.api.private_em import PrivateRun, contributors_of, is_plain, private_run
+from sottovoce.api.private_rounds import Rounds
+from sottovoce.cli.live_crowd import OneWorker, Part, live_crowd
 from sottovoce.cli.process_times import cpu
+from sottovoce.cli.screen import passes
 from sottovoce.errors import SealedAborted, SottovoceError, UsageError
+from sottovoce.keyholder.key_file import make_keys
+from sottovoce.model import Keyholder, Reports, label_text
+from sottovoce.securesum.em.terms import EMTerms
+from sottovoce.securesum.star.coordinating import RoundRecord
+from sottovoce.stores.database import Database
+from sottovoce.stores.database.live import the_session
+from sottovoce.stores.database.live_log import rounds_of
+from sottovoce.testing.processes import ServerProcess
+from sottovoce.worker.live.answers import LiveAnswers
 
 if TYPE_CHECKING:
-    from sottovoce.api.private_em import PrivateRun
-    from sottovoce.cli.live_crowd import OneWorker, Part
-    from sottovoce.model import Keyholder, Reports
     from sottovoce.requester.live import LiveLinks, LiveView
-    from sottovoce.securesum.em.terms import EMTerms
-    from sottovoce.securesum.star.coordinating import RoundRecord
-    from sottovoce.worker.live.answers import LiveAnswers
 
 __all__ = ["run_live_processes"]
 
@@ -48,10 +55,6 @@ def run_live_processes(
 
     CPU seconds are of whole processes; those of the workers, from when they were forked.
     """
-    from sottovoce.cli.live_crowd import live_crowd
-    from sottovoce.cli.screen import passes
-    from sottovoce.testing.processes import ServerProcess
-
     asked: dict[str, Any] = {"scale": scale, "rounds": rounds, "threshold": threshold}
     if mode == "noised":
         asked |= {"epsilon": epsilon, "delta": delta, "weighted_rounds": weighted_rounds}
@@ -92,9 +95,6 @@ def _run(
     assignments: bool,
 ) -> PrivateRun:
     """What came of it, with the workers by their place in the table, not as they joined."""
-    from sottovoce.api.private_em import contributors_of, is_plain, private_run
-    from sottovoce.api.private_rounds import Rounds
-
     workers = contributors_of(answers, terms)
     placed = _by_place(records, parts)
     excluded = {number: why for each in placed for number, why in each.excluded.items()}
@@ -114,8 +114,6 @@ def _run(
 
 def _by_place(records: Sequence[RoundRecord], parts: Sequence[Part]) -> tuple[RoundRecord, ...]:
     """The records with worker i + 1 for the worker at place i of the table."""
-    from sottovoce.securesum.star.coordinating import RoundRecord
-
     places = {part.number: part.place + 1 for part in parts}
     return tuple(
         RoundRecord(
@@ -128,16 +126,12 @@ def _by_place(records: Sequence[RoundRecord], parts: Sequence[Part]) -> tuple[Ro
 
 
 def _labels(answers: Reports) -> list[str]:
-    from sottovoce.model import label_text
-
     return [label_text(label) for label in answers.domain.labels]
 
 
 def _answers(answers: Reports) -> list[LiveAnswers]:
     """The answers of each worker, by place."""
     import numpy as np
-
-    from sottovoce.worker.live.answers import LiveAnswers
 
     found = []
     for place in range(len(answers.workers)):
@@ -150,8 +144,6 @@ def _answers(answers: Reports) -> list[LiveAnswers]:
 
 
 def _workers(given: Sequence[LiveAnswers], links: Sequence[str]) -> list[OneWorker]:
-    from sottovoce.cli.live_crowd import OneWorker
-
     return [
         OneWorker(place, link, own)
         for place, (link, own) in enumerate(zip(links, given, strict=True))
@@ -159,8 +151,6 @@ def _workers(given: Sequence[LiveAnswers], links: Sequence[str]) -> list[OneWork
 
 
 def _dealer_keys(place: Path) -> Keyholder:
-    from sottovoce.keyholder.key_file import make_keys
-
     (place / "passphrase").write_text(secrets.token_urlsafe(24))
     return make_keys(place / "dealer", "dealer", (place / "passphrase").read_text())
 
@@ -199,12 +189,6 @@ def _check_done(progress: LiveView, parts: Sequence[Part]) -> None:
 
 def _opened(data: Path, id: str) -> tuple[EMTerms, list[RoundRecord]]:
     """What was added up, and what the server has of each round, from its own database."""
-    from sottovoce.securesum.em.terms import EMTerms
-    from sottovoce.securesum.star.coordinating import RoundRecord
-    from sottovoce.stores.database import Database
-    from sottovoce.stores.database.live import the_session
-    from sottovoce.stores.database.live_log import rounds_of
-
     database = Database.at(data)
     try:
         with database.reading() as connection:

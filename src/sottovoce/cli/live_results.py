@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import sottovoce
 from sottovoce.cli import screen
 from sottovoce.cli.campaigns.connecting import connected
 from sottovoce.cli.campaigns.words import counted, sentence
 from sottovoce.cli.options import ForceOption, GoldColumnsOption, JsonOption, pairs
 from sottovoce.cli.truths import print_truths
+from sottovoce.files.atomic_output import check_target, new_file
+from sottovoce.model.canonical import canonical
+from sottovoce.stores import check_path
 
 if TYPE_CHECKING:
     from sottovoce.model import Score
@@ -47,9 +51,6 @@ def results(
 
     On a terminal the first tasks are shown as a table; into a pipe all of them go as CSV.
     """
-    import sottovoce
-    from sottovoce.stores import check_path
-
     if output is not None:
         check_path(output, force=force)
     with connected(context) as requester:
@@ -80,9 +81,6 @@ def transcript(
 
     `sottovoce sealed attack` reads it, and says what can be computed from it.
     """
-    from sottovoce.files.atomic_output import check_target, new_file
-    from sottovoce.model.canonical import canonical
-
     check_target(output, force=force)
     with connected(context) as requester:
         found = requester.live.transcript(session)

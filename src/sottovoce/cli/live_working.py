@@ -15,7 +15,9 @@ from sottovoce.cli.budgets import ledger_in, parsed_limits
 from sottovoce.cli.live_consent import worker_lines
 from sottovoce.cli.options import JsonOption
 from sottovoce.cli.questioning import Ended, agreed, read_line
+from sottovoce.connection import plain
 from sottovoce.errors import DataError, UsageError
+from sottovoce.worker.live.working import LiveWorker
 
 if TYPE_CHECKING:
     from sottovoce.worker.live.answers import LiveAnswers
@@ -69,8 +71,6 @@ def worker(
     You see what is opened, what that betrays and whom you trust before you agree. Then it works
     until the session is over, and shows how good your answers are, which nobody else learns.
     """
-    from sottovoce.worker.live.working import LiveWorker
-
     say = screen.note if json else screen.say
     limits = parsed_limits(budget)
     try:
@@ -138,8 +138,6 @@ def _asked() -> bool:
 
 def _tell(outcome: LiveOutcome) -> None:
     from rich.markup import escape
-
-    from sottovoce.connection import plain
 
     ended, rounds = outcome.ended, f"{outcome.rounds:,} round{'s'[: outcome.rounds != 1]}"
     if outcome.is_done:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from sottovoce.errors import UsageError
+from sottovoce.stores import parse_domain
 
 __all__ = [
     "DATA_FOLDER",
@@ -248,8 +249,6 @@ def reading(
     columns: str | None, domain: str | None, repeats: Repeats, bad_rows: BadRows, format: str | None
 ) -> dict[str, Any]:
     """The options as keywords of `sottovoce.read`; what is left at its default is left out."""
-    from sottovoce.stores import parse_domain
-
     given: Mapping[str, object] = {
         "columns": pairs(columns, "--columns"),
         "domain": parse_domain(domain) if domain is not None else None,

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+import sottovoce
 from sottovoce.cli import screen
 from sottovoce.cli.options import (
     AnswersArgument,
@@ -40,8 +41,6 @@ def pack(
 
     The copy holds the same answers: protect it like the original.
     """
-    import sottovoce
-
     with screen.reading(answers):
         options = reading(columns, domain, repeats, bad_rows, format)
         table = sottovoce.pack(answers, output, force=force, **options)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from sottovoce.campaign.parting import export_parts
 from sottovoce.cli import screen
 from sottovoce.cli.options import DATA_FOLDER, DatabaseUrlOption, DataOption
 from sottovoce.cli.storing import counting_rows, opened
@@ -47,8 +48,6 @@ def export_reports(
     the same moment. FOLDER appears whole or not at all.
     """
     with opened(data, database_url) as database:
-        from sottovoce.campaign.parting import export_parts
-
         with counting_rows("exporting") as progress:
             done = export_parts(
                 database, campaign, folder, parts=parts, force=force, progress=progress

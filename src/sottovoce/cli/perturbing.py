@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import sottovoce
 from sottovoce.cli import screen
+from sottovoce.cli.asking import policy_from
+from sottovoce.cli.guaranteeing import note_guarantee
 from sottovoce.cli.options import (
     AnswersArgument,
     AsPublishedOption,
@@ -36,13 +39,19 @@ from sottovoce.cli.options import (
     refuse_beside_policy,
     spark_settings,
 )
+from sottovoce.cli.perturbing_large import perturb_large
+from sottovoce.datasets import SeededRandomness
 from sottovoce.errors import UsageError
+from sottovoce.files.atomic_output import check_target, new_file
+from sottovoce.mechanisms.registry import always_hides
+from sottovoce.stores import check_path, policy_text, write_tables
+from sottovoce.worker import SystemRandomness
 
 if TYPE_CHECKING:
     from sottovoce.model import Policy, Reports
     from sottovoce.seams import Randomness
 
-__all__ = ["note_guarantee", "perturb"]
+__all__ = ["perturb"]
 
 
 class EngineName(StrEnum):
@@ -103,10 +112,6 @@ def perturb(
 
     Noise comes from the operating system's cryptographic generator unless a seed is given.
     """
-    import sottovoce
-    from sottovoce.files.atomic_output import check_target, new_file
-    from sottovoce.stores import check_path, policy_text, write_tables
-
     beside_policy = {
         "--mechanism": mechanism, "--epsilon": epsilon, "--unit": unit is not Unit.answer,
         "--delta": delta, "--write-policy": write_policy, "--as-published": as_published,
@@ -114,8 +119,6 @@ def perturb(
         "--domain": domain,
     }  # fmt: skip
     if engine is EngineName.spark:
-        from sottovoce.cli.perturbing_large import perturb_large
-
         options = reading(columns, domain, repeats, bad_rows, format)
         perturb_large(
             answers, output, policy, beside_policy, options, seed=seed, master=master,
@@ -184,9 +187,6 @@ def _made(
     hide: bool,
     settings: dict[str, Any],
 ) -> Policy:
-    from sottovoce.cli.asking import policy_from
-    from sottovoce.mechanisms.registry import always_hides
-
     most = _most(table, whole=hide or always_hides(mechanism))
     return policy_from(
         table.domain, mechanism, epsilon, answers=most, unit=unit, delta=delta, sample=sample,
@@ -203,11 +203,7 @@ def _most(table: Reports, *, whole: bool) -> int:
 
 def _randomness(seed: int | None) -> Randomness:
     if seed is None:
-        from sottovoce.worker import SystemRandomness
-
         return SystemRandomness()
-    from sottovoce.datasets import SeededRandomness
-
     return SeededRandomness(seed)
 
 
@@ -238,14 +234,3 @@ def _say(
     if written is not None:
         screen.note(f"wrote {written}: policy {policy.hash[:16]}…")
     note_guarantee(policy, most, seed)
-
-
-def note_guarantee(policy: Policy, most: int, seed: int | None) -> None:
-    """What reports of up to so many answers of a worker keep, and whether they protect anybody."""
-    from sottovoce.cli.guaranteeing import guarantee_words
-
-    promised = policy.promise.answers if policy.promise else 1
-    for sentence in guarantee_words(policy, max(most, promised)):
-        screen.note(sentence)
-    if seed is not None:
-        screen.note(f"SIMULATED with seed {seed}: these reports protect nobody")

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import sottovoce
+from sottovoce.api.large_perturbing import checked_seed
 from sottovoce.cli import screen
+from sottovoce.cli.guaranteeing import note_guarantee
 from sottovoce.cli.options import refuse_beside_policy
-from sottovoce.cli.perturbing import note_guarantee
 from sottovoce.errors import UsageError
 
 __all__ = ["perturb_large"]
@@ -27,9 +29,6 @@ def perturb_large(
     force: bool,
 ) -> None:
     """Simulate reports on a cluster, and say what was made."""
-    import sottovoce
-    from sottovoce.api.large_perturbing import checked_seed
-
     given = checked_seed(seed)
     if policy is None:
         raise UsageError(

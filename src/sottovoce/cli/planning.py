@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import sottovoce
+from sottovoce.cli import planning_views as views
 from sottovoce.cli import screen
 from sottovoce.cli.epsilons import EpsilonsOption, epsilons
 from sottovoce.cli.options import (
@@ -26,7 +28,10 @@ from sottovoce.cli.options import (
     Ways,
     WaysOption,
 )
+from sottovoce.cli.planning_pilot import domain_of, pilot_of
 from sottovoce.errors import UsageError
+from sottovoce.figures import check_page, text_chart, write_page
+from sottovoce.planning.running import default_jobs
 
 if TYPE_CHECKING:
     from sottovoce.model import Domain
@@ -102,12 +107,6 @@ def plan(
     Every mechanism that keeps the guarantee is simulated, and the best is recommended, with the
     band that one campaign lands in 9 times of 10. With a target, say what reaches it.
     """
-    import sottovoce
-    from sottovoce.cli import planning_views as views
-    from sottovoce.cli.planning_pilot import domain_of, pilot_of
-    from sottovoce.figures import check_page, write_page
-    from sottovoce.planning.running import default_jobs
-
     wanted = epsilons(epsilon, USUAL)
     if jobs < 0:
         raise UsageError(f"--jobs must be 0 or more, not {jobs}")
@@ -147,9 +146,6 @@ def plan(
 
 
 def _print(made: Plan, notes: list[str]) -> None:
-    from sottovoce.cli import planning_views as views
-    from sottovoce.figures import text_chart
-
     screen.print_table(views.columns(made), views.rows(made))
     width = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100
     screen.say(text_chart(views.chart(made), min(width, 120)))

@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sottovoce.api.private_em import PrivateRun, check_table, simulate_private_em
 from sottovoce.cli import screen
+from sottovoce.cli.live_processes import run_live_processes
 from sottovoce.errors import UsageError
+from sottovoce.files.atomic_output import new_file
+from sottovoce.planning.weighting import weighted_rounds_that_pay
 
 if TYPE_CHECKING:
-    from sottovoce.api.private_em import PrivateRun
     from sottovoce.model import Reports, Score
 
 __all__ = ["run", "show"]
@@ -34,8 +37,6 @@ def run(
     **given: Any,
 ) -> PrivateRun:
     """All parties in this process, or each in one of its own."""
-    from sottovoce.api.private_em import check_table, simulate_private_em
-
     check_table(table)
     if mode != "noised" and (delta is not None or weighted_rounds is not None):
         raise UsageError(f"mode {mode} has no noise: drop --delta and --weighted-rounds")
@@ -53,15 +54,11 @@ def run(
             f"no process offers the EM with the suite {suite}: drop --processes, or give "
             "--suite masked or damgard_jurik"
         )
-    from sottovoce.cli.live_processes import run_live_processes
-
     return run_live_processes(table, suite=suite, mode=mode, **given)
 
 
 def _weighted_rounds(table: Reports, epsilon: float, delta: float) -> int:
     """As many as pay, by a simulation of sessions as large as this one."""
-    from sottovoce.planning.weighting import weighted_rounds_that_pay
-
     workers, tasks = len(table.workers), len(table.tasks)
     each = min(len(table) / tasks, workers)
     found = weighted_rounds_that_pay(workers, tasks, each, epsilon, delta, labels=table.domain.size)
@@ -94,8 +91,6 @@ def _warning(mode: str, transcript: Path | None) -> str:
 
 
 def _write(run: PrivateRun, path: Path, *, force: bool) -> None:
-    from sottovoce.files.atomic_output import new_file
-
     with new_file(path, force=force) as temporary:
         temporary.write_text(run.transcript.text(), encoding="utf-8")
 

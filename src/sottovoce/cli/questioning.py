@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from sottovoce.cli.consenting import quoted
+from sottovoce.connection import plain
 
 if TYPE_CHECKING:
     from sottovoce.model import Domain, Label, Task
@@ -80,8 +81,6 @@ class Questions:
             self._say(line)
 
     def _choices(self) -> list[str]:
-        from sottovoce.connection import plain
-
         domain = self._domain
         if domain.is_numeric:
             return []
@@ -107,8 +106,6 @@ class Questions:
             self._say(f"  Not understood: type {self._wanted()}.")
 
     def _wanted(self) -> str:
-        from sottovoce.connection import plain
-
         domain = self._domain
         if domain.is_numeric:
             step = f" in steps of {domain.step:g}" if domain.step is not None else ""

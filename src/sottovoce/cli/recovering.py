@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sottovoce.api.recovering import Recovery, read_transcript, recover_labels
 from sottovoce.cli import screen
 from sottovoce.cli.options import ForceOption, JsonOption
+from sottovoce.securesum.em.terms import Mode
+from sottovoce.stores import check_path, write_columns
 
 if TYPE_CHECKING:
-    from sottovoce.api.recovering import Recovery
     from sottovoce.api.recovery_scores import RecoveryScore
 
 __all__ = ["attack"]
@@ -43,9 +45,6 @@ def attack(
 
     Prints how much was found, and never a label; -o writes worker (or column), task and label.
     """
-    from sottovoce.api.recovering import read_transcript, recover_labels
-    from sottovoce.stores import check_path, write_columns
-
     if output is not None:
         check_path(output, force=force)
     recovery = recover_labels(read_transcript(transcript))
@@ -139,8 +138,6 @@ def _print_score(recovery: Recovery, score: RecoveryScore) -> None:
 
 
 def _advice(recovery: Recovery) -> str:
-    from sottovoce.securesum.em.terms import Mode
-
     found = recovery.found
     if recovery.transcript.terms.mode is Mode.NOISED:
         return "Noise is in every total: what is betrayed is bounded by the guarantee."

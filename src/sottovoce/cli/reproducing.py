@@ -11,13 +11,17 @@ import typer
 
 from sottovoce.cli import screen
 from sottovoce.cli.options import ForceOption
+from sottovoce.cli.reproducing_files import check_folder, write_files
+from sottovoce.cli.reproducing_views import print_list, print_study, print_verdicts
 from sottovoce.cli.stopping import Stopped
 from sottovoce.errors import UsageError
+from sottovoce.planning.running import default_jobs
+from sottovoce.studies import STUDIES, Kept, Outcome, Study, study_named
+from sottovoce.studies.remembering import Anew, Remembered, results_file
+from sottovoce.studies.reporting import Run
 
 if TYPE_CHECKING:
-    from sottovoce.studies import Outcome, Study
     from sottovoce.studies.cells import Results
-    from sottovoce.studies.reporting import Run
 
 __all__ = ["reproduce"]
 
@@ -59,11 +63,6 @@ def reproduce(
 
     Quick runs take seconds and show less. A full run that was stopped goes on where it was.
     """
-    from sottovoce.cli.reproducing_files import check_folder, write_files
-    from sottovoce.cli.reproducing_views import print_list, print_verdicts
-    from sottovoce.studies import STUDIES, study_named
-    from sottovoce.studies.reporting import Run
-
     chosen = list({study.name: study for study in map(study_named, names or STUDIES)}.values())
     if list_:
         print_list(chosen)
@@ -90,9 +89,6 @@ def _check(seed: int | None, jobs: int) -> None:
 
 def _done(studies: list[Study], run: Run, jobs: int, *, anew: bool) -> list[tuple[Study, Outcome]]:
     """Run one study after the other, and print each as soon as it is done."""
-    from sottovoce.cli.reproducing_views import print_study
-    from sottovoce.planning.running import default_jobs
-
     # Starting processes takes longer than a quick run.
     jobs = jobs or (default_jobs() if run.size == "full" else 1)
     kept = _kept(run, anew=anew)
@@ -112,9 +108,6 @@ def _done(studies: list[Study], run: Run, jobs: int, *, anew: bool) -> list[tupl
 
 def _kept(run: Run, *, anew: bool) -> Results:
     """Results for all studies of the command, which share some; a full run keeps them on disk."""
-    from sottovoce.studies import Kept
-    from sottovoce.studies.remembering import Anew, Remembered, results_file
-
     if run.size == "quick":
         return Remembered()
     return Anew(results_file()) if anew else Kept(results_file())

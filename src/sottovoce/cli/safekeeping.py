@@ -17,6 +17,10 @@ from sottovoce.cli.options import (
     JsonOption,
 )
 from sottovoce.cli.storing import counting_rows, opened
+from sottovoce.stores.database import backup_file, copying
+from sottovoce.stores.database.copying import back_up
+from sottovoce.stores.database.occupying import alone
+from sottovoce.stores.database.reaching import name_of
 
 if TYPE_CHECKING:
     from sottovoce.stores.database.manifest import Manifest
@@ -41,8 +45,6 @@ def backup(
     database holds, webhooks' secrets as well: keep it as private.
     """
     with opened(data, database_url) as database:
-        from sottovoce.stores.database.copying import back_up
-
         with counting_rows("backing up") as progress:
             today = datetime.now(UTC).date()
             manifest = back_up(database, file, today=today, force=force, progress=progress)
@@ -64,10 +66,6 @@ def restore(
     nothing. Workers' receipts, invites and tokens go on working.
     """
     with opened(data, database_url) as database:
-        from sottovoce.stores.database import backup_file, copying
-        from sottovoce.stores.database.occupying import alone
-        from sottovoce.stores.database.reaching import name_of
-
         if verify:
             with counting_rows("verifying") as progress:
                 manifest = backup_file.verify(file, progress=progress)

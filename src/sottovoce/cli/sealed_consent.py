@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from sottovoce.connection import plain
+
 if TYPE_CHECKING:
     from sottovoce.mechanisms.sealed_sum import SealedSum
     from sottovoce.worker.offers import Offer
@@ -36,8 +38,6 @@ def what_is_sealed(offer: Offer, sealed: SealedSum) -> Iterator[str]:
 
 def who_holds_keys(offer: Offer, sealed: SealedSum) -> Iterator[str]:
     """Whom a worker trusts: by name and fingerprint."""
-    from sottovoce.connection import plain
-
     yield "WHOM YOU TRUST: this program on this machine, and that of these keyholders no more than"
     yield f"{sealed.degree} would betray you, to each other or to the server:"
     for number, each in enumerate(sealed.keyholders, 1):

@@ -15,12 +15,25 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from sottovoce.api.sealing import SealedRun, sealed_run
+from sottovoce.cli.demo_crowd import Answering, answering
 from sottovoce.cli.process_times import cpu
+from sottovoce.cli.screen import passes
 from sottovoce.errors import SottovoceError
+from sottovoce.keyholder.coordinator import Coordinator
+from sottovoce.keyholder.key_file import make_keys, open_keys
+from sottovoce.keyholder.links import KeyholderLink as Link
+from sottovoce.mechanisms.targets import Target
+from sottovoce.model import Keyholder, Policy, Reports
+from sottovoce.requester.drafts import Sealing
+from sottovoce.securesum.committee.dealing import sealed_share, unsealed
+from sottovoce.securesum.committee.messages import Phase, read_message
+from sottovoce.securesum.field import P, total
+from sottovoce.securesum.shamir import interpolate
+from sottovoce.testing.processes import ServerProcess
+from sottovoce.testing.waiting import wait_until
 
 if TYPE_CHECKING:
-    from sottovoce.api.sealing import SealedRun
-    from sottovoce.model import Keyholder, Reports
     from sottovoce.requester.client import Requester
     from sottovoce.requester.views import KeyholderLink
 
@@ -47,12 +60,6 @@ def run_processes(
 
     CPU seconds are of whole processes, from their start to their end.
     """
-    from sottovoce.api.sealing import sealed_run
-    from sottovoce.mechanisms.targets import Target
-    from sottovoce.model import Policy
-    from sottovoce.requester.drafts import Sealing
-    from sottovoce.testing.processes import ServerProcess
-
     seconds: dict[str, float] = {}
     with ExitStack() as stack:
         place = Path(stack.enter_context(TemporaryDirectory(prefix="sottovoce-sealed-")))
@@ -94,8 +101,6 @@ def run_processes(
 
 
 def _keys(place: Path, seat: int) -> Keyholder:
-    from sottovoce.keyholder.key_file import make_keys
-
     return make_keys(_home(place, seat), f"keyholder {seat}", (place / "passphrase").read_text())
 
 
@@ -124,9 +129,6 @@ def _serving(place: Path, link: KeyholderLink) -> Iterator[subprocess.Popen[byte
 
 
 def _let_contribute(requester: Requester, campaign: str, answers: Reports, place: Path) -> None:
-    from sottovoce.cli.demo_crowd import Answering, answering
-    from sottovoce.cli.screen import passes
-
     values: list[Any] = answers.value.tolist()
     if not answers.domain.is_numeric:
         values = [answers.domain.labels[code] for code in values]
@@ -146,8 +148,6 @@ def _let_contribute(requester: Requester, campaign: str, answers: Reports, place
 def _wait_for_opening(
     requester: Requester, campaign: str, served: Sequence[subprocess.Popen[bytes]]
 ) -> None:
-    from sottovoce.testing.waiting import wait_until
-
     def opened() -> bool:
         rounds = requester.rounds(campaign)
         ended = [seat for seat, process in enumerate(served, 1) if process.poll()]
@@ -167,14 +167,6 @@ def _totals(requester: Requester, campaign: str, place: Path, tasks: int) -> Int
 
 def _noise(place: Path, links: Sequence[KeyholderLink]) -> Integers:
     """All noise that was dealt: all keys are at hand here, as only in a rehearsal."""
-    from sottovoce.keyholder.coordinator import Coordinator
-    from sottovoce.keyholder.key_file import open_keys
-    from sottovoce.keyholder.links import KeyholderLink as Link
-    from sottovoce.securesum.committee.dealing import sealed_share, unsealed
-    from sottovoce.securesum.committee.messages import Phase, read_message
-    from sottovoce.securesum.field import P, total
-    from sottovoce.securesum.shamir import interpolate
-
     rows = []
     for link in links:
         keys, _ = open_keys(_home(place, link["seat"]), (place / "passphrase").read_text())

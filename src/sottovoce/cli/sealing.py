@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import sottovoce
+from sottovoce.api.sealing import SealedRun, simulate_sealed
 from sottovoce.cli import screen
 from sottovoce.cli.options import (
     AnswersArgument,
@@ -27,11 +29,12 @@ from sottovoce.cli.options import (
     pairs,
     reading,
 )
+from sottovoce.cli.sealed_processes import run_processes
 from sottovoce.errors import UsageError
+from sottovoce.files.atomic_output import check_target
 from sottovoce.hooks import filled
 
 if TYPE_CHECKING:
-    from sottovoce.api.sealing import SealedRun
     from sottovoce.model import Reports, Result, Score
 
 __all__ = ["simulate"]
@@ -155,8 +158,6 @@ def simulate(
     With a suite of online workers, or a mode that is not noised, the workers and a server compute
     truths together, round after round (the worker-private EM).
     """
-    import sottovoce
-
     private = mode is not Mode.noised or suite in (Suite.masked, Suite.damgard_jurik)
     _refuse_others(
         private,
@@ -176,8 +177,6 @@ def simulate(
     if assignments and transcript is None:
         raise UsageError("--assignments go into a transcript: give --transcript FILE too")
     if transcript is not None:
-        from sottovoce.files.atomic_output import check_target
-
         check_target(transcript, force=force)
     with screen.reading(answers):
         table = sottovoce.read(answers, **reading(columns, domain, repeats, bad_rows, format))
@@ -214,8 +213,6 @@ class _Scoring:
     columns: dict[str, str] | None
 
     def __call__(self, result: Result) -> Score | None:
-        import sottovoce
-
         return sottovoce.score(result, self.gold, columns=self.columns) if self.gold else None
 
 
@@ -234,12 +231,8 @@ def _refuse_others(
 
 def _summed(table: Reports, suite: Suite, *, processes: bool, **given: Any) -> SealedRun:
     """One noised sum, by keyholders."""
-    from sottovoce.api.sealing import simulate_sealed
-
     if not processes:
         return simulate_sealed(table, suite=suite.value, **given)  # type: ignore[arg-type]
-    from sottovoce.cli.sealed_processes import run_processes
-
     return run_processes(table, **given)
 
 

@@ -9,14 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sottovoce.campaign.access import list_tokens, make_setup
+from sottovoce.campaign.service import Service
 from sottovoce.cli import screen
 from sottovoce.cli.options import DATA_FOLDER, DatabaseUrlOption, DataOption
-from sottovoce.errors import NotInstalled, UsageError
+from sottovoce.errors import UsageError
+from sottovoce.files.locks import folder_lock
+from sottovoce.stores.database.upgrading import SchemaState, check_schema, schema_state, upgrade
 from sottovoce.version import __version__
+from sottovoce.web.logs import LogFormat
+from sottovoce.web.running import listening, run
+from sottovoce.web.settings import Settings
 
 if TYPE_CHECKING:
     from sottovoce.stores.database import Database
-    from sottovoce.web.settings import Settings
 
 __all__ = ["serve"]
 
@@ -78,14 +84,6 @@ def serve(
     the server once everything it took is finished and written.
     """
     os.umask(0o077)  # what is made from here on is for its owner only
-    try:
-        from sottovoce.web.logs import LogFormat
-        from sottovoce.web.running import listening, run
-        from sottovoce.web.settings import Settings
-    except ModuleNotFoundError as missing:
-        raise NotInstalled(
-            missing.name or "fastapi", purpose="the server", extra="server"
-        ) from None
     if log_format not in list(LogFormat):
         raise UsageError(f"--log-format is json or text, not {log_format!r}")
     with ExitStack() as stack:
@@ -123,8 +121,6 @@ def _own_address(host: str, port: int) -> str:
 
 def _hold(stack: ExitStack, database: Database) -> None:
     """Keep SQLite's folder to this server: each of two would not know what the other changes."""
-    from sottovoce.files.locks import folder_lock
-
     if database.file is not None:
         folder = database.file.parent
         is_new = not folder.exists()
@@ -135,13 +131,6 @@ def _hold(stack: ExitStack, database: Database) -> None:
 
 def _make_ready(database: Database) -> None:
     """Tables for an empty database; every other must have this release's."""
-    from sottovoce.stores.database.upgrading import (
-        SchemaState,
-        check_schema,
-        schema_state,
-        upgrade,
-    )
-
     if schema_state(database) is SchemaState.EMPTY:
         upgrade(database)
     check_schema(database)
@@ -149,9 +138,6 @@ def _make_ready(database: Database) -> None:
 
 def _setup_link(settings: Settings, *, wanted: bool) -> str | None:
     """A one-time link, if nobody has a token yet or one is wanted."""
-    from sottovoce.campaign.access import list_tokens, make_setup
-    from sottovoce.campaign.service import Service
-
     service = Service.on(settings.database())
     try:
         if list_tokens(service) and not wanted:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+import sottovoce
+from sottovoce.cli import plotting
 from sottovoce.cli.comparing import print_comparison
 from sottovoce.cli.options import ForceOption
-
-if TYPE_CHECKING:
-    from sottovoce.model import Gold, Reports
+from sottovoce.datasets import CategoricalCrowd, generate
+from sottovoce.inference.majority_vote import MajorityVote
+from sottovoce.model import Gold, Kind, Reports
+from sottovoce.stores import write_tables
 
 __all__ = ["simulate"]
 
@@ -30,12 +33,6 @@ def simulate(
 
     Writes answers.csv, truth.csv and demo.png; the answers are simulated.
     """
-    import sottovoce
-    from sottovoce.cli import plotting
-    from sottovoce.datasets import CategoricalCrowd, generate
-    from sottovoce.inference.majority_vote import MajorityVote
-    from sottovoce.model import Kind
-
     crowd = CategoricalCrowd(
         workers=WORKERS, tasks=TASKS, labels=3, redundancy=REDUNDANCY,
         ability="spammers", share=0.4, difficulty=0.3, seed=seed,
@@ -61,8 +58,6 @@ def simulate(
 
 
 def _save(answers: Reports, gold: Gold, folder: Path, *, force: bool) -> None:
-    from sottovoce.stores import write_tables
-
     table = {
         "worker": answers.workers[answers.worker],
         "task": answers.tasks[answers.task],

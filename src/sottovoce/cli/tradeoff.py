@@ -6,11 +6,13 @@ import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+import sottovoce
 from sottovoce.cli import screen
+from sottovoce.cli import tradeoff_views as views
 from sottovoce.cli.epsilons import EpsilonsOption, epsilons
 from sottovoce.cli.options import (
     AnswersArgument,
@@ -35,9 +37,12 @@ from sottovoce.cli.options import (
     reading,
 )
 from sottovoce.errors import UsageError
-
-if TYPE_CHECKING:
-    from sottovoce.model import Domain, Reports
+from sottovoce.figures import check_page, check_picture, save, text_chart, write_page
+from sottovoce.model import Domain, Kind, Reports
+from sottovoce.planning.running import default_jobs
+from sottovoce.planning.tradeoff import tradeoff as traded
+from sottovoce.planning.tradeoff import within_range
+from sottovoce.stores import check_path, parse_domain, write_columns
 
 __all__ = ["tradeoff"]
 
@@ -85,13 +90,6 @@ def tradeoff(
     with the papers' pipelines at the same guarantee, with answers as they are, and with the best
     constant predictor. Bands hold the middle 90 % of trials.
     """
-    import sottovoce
-    from sottovoce.cli import tradeoff_views as views
-    from sottovoce.figures import save, text_chart, write_page
-    from sottovoce.planning.running import default_jobs
-    from sottovoce.planning.tradeoff import tradeoff as traded
-    from sottovoce.stores import write_columns
-
     wanted = epsilons(epsilon, USUAL)
     known = gold or (answers if answers.startswith("dataset:") else None)
     if known is None:
@@ -128,9 +126,6 @@ def _check_outputs(
     output: Path | None, html: Path | None, plot: Path | None, *, force: bool
 ) -> None:
     """Refuse before the work, not after it."""
-    from sottovoce.figures import check_page, check_picture
-    from sottovoce.stores import check_path
-
     checks: tuple[tuple[Path | None, Callable[..., None]], ...] = (
         (output, check_path), (html, check_page), (plot, check_picture),
     )  # fmt: skip
@@ -144,11 +139,6 @@ def _check_outputs(
 
 def _read(source: str, domain: str | None, clip: bool, options: dict[str, Any]) -> Reports:
     """The answers; numbers over the range that was stated, whatever the table says of it."""
-    import sottovoce
-    from sottovoce.model import Domain, Kind
-    from sottovoce.planning.tradeoff import within_range
-    from sottovoce.stores import parse_domain
-
     stated: Domain | Kind | None = parse_domain(domain) if domain is not None else None
     ranged = isinstance(stated, Domain) and stated.is_numeric
     if clip and not ranged:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sottovoce.cli import screen
+from sottovoce.stores import write_columns
 
 if TYPE_CHECKING:
     from sottovoce.model import Result
@@ -34,8 +35,6 @@ def print_truths(result: Result) -> None:
 
 def _pipe(columns: dict[str, Any]) -> None:
     """All rows as CSV on standard output."""
-    from sottovoce.stores import write_columns
-
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "truths.csv"
         write_columns(columns, path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -10,9 +10,7 @@ from sottovoce.cli import screen
 from sottovoce.cli.options import JsonOption
 from sottovoce.cli.questioning import read_line
 from sottovoce.version import __version__
-
-if TYPE_CHECKING:
-    from sottovoce.web.verifying import CheckedPage, Finding
+from sottovoce.web.verifying import CheckedPage, Finding, check_page
 
 __all__ = ["verify_page"]
 
@@ -40,8 +38,6 @@ def verify_page(
     The page turns answers into reports on the worker's device, so it matters that it is the one
     that was published. Exit code 0 only if every byte and every rule for browsers is the same.
     """
-    from sottovoce.web.verifying import check_page
-
     address = read_line("Link: ") if link == "-" else link
     checked = check_page(address, allow_http=allow_http)
     if json:

@@ -10,6 +10,7 @@ import typer
 from sottovoce.cli import screen
 from sottovoce.cli.answer_tables import read_answers
 from sottovoce.cli.options import JsonOption
+from sottovoce.worker.client import Client
 
 __all__ = ["weigh"]
 
@@ -39,8 +40,6 @@ def weigh(
 
     Of a sealed campaign nobody else can say it: only totals are opened.
     """
-    from sottovoce.worker.client import Client
-
     with Client(link, folder=folder, allow_http=allow_http, contact=False) as client:
         own = client.weigh(read_answers(answers, client.offer.policy.domain))
     if json:

@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from sottovoce.errors import Reason, Refused, SottovoceError, Unreachable, UsageError
-
-if TYPE_CHECKING:
-    from sottovoce.requester.client import Requester
+from sottovoce.requester.client import Requester
+from sottovoce.requester.servers import chosen_server
 
 __all__ = [
     "AllowHttpOption",
@@ -68,9 +67,6 @@ class Chosen:
 @contextmanager
 def connected(context: typer.Context, campaign: str | None = None) -> Iterator[Requester]:
     """A requester for the length of a command, which may be about one campaign."""
-    from sottovoce.requester.client import Requester
-    from sottovoce.requester.servers import chosen_server
-
     chosen: Chosen = context.obj
     server = chosen_server(chosen.server, allow_http=chosen.allow_http)
     with (

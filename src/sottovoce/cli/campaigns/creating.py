@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import sottovoce
 from sottovoce.cli import screen
 from sottovoce.cli.asking import sample_from
 from sottovoce.cli.campaigns.connecting import asked_day, connected
@@ -33,9 +34,10 @@ from sottovoce.cli.options import (
     refuse_beside_policy,
 )
 from sottovoce.errors import UsageError
+from sottovoce.model import Domain, Kind
+from sottovoce.stores.tasks import read_task_table
 
 if TYPE_CHECKING:
-    from sottovoce.model import Domain
     from sottovoce.requester.drafts import AskedTerms
     from sottovoce.requester.views import CampaignView
 
@@ -114,9 +116,6 @@ def create(
     Prints the campaign's ID. It is a draft until it is opened; then its tasks and its promise are
     fixed.
     """
-    import sottovoce
-    from sottovoce.stores.tasks import read_task_table
-
     sealing = sealing_from(sealed, keyholder, degree, minimum, layout)
     listed, ignored = read_task_table(tasks)
     terms: AskedTerms = {
@@ -165,8 +164,6 @@ def create(
 def _domain(
     labels: str | None, scale: str | None, range: tuple[float, float] | None, step: float | None
 ) -> Domain:
-    from sottovoce.model import Domain, Kind
-
     given = [option for option in (labels, scale, range) if option is not None]
     if len(given) != 1:
         only = "only one of " if given else ""

@@ -13,6 +13,7 @@ from sottovoce.cli.campaigns.connecting import CampaignArgument, connected
 from sottovoce.cli.campaigns.words import counted
 from sottovoce.cli.options import ForceOption, JsonOption
 from sottovoce.errors import UsageError
+from sottovoce.files.atomic_output import check_target
 
 if TYPE_CHECKING:
     from sottovoce.requester.client import Requester
@@ -58,8 +59,6 @@ def export(
     force: ForceOption = False,
 ) -> None:
     """Download a campaign's reports, truths, weights, tasks or policy, whole or not at all."""
-    from sottovoce.files.atomic_output import check_target
-
     wanted = export_name(name, output)
     if output is not None:
         check_target(output, force=force)

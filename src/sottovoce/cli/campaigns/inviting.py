@@ -13,6 +13,7 @@ from sottovoce.cli.campaigns.connecting import CampaignArgument, asked_day, conn
 from sottovoce.cli.campaigns.words import counted
 from sottovoce.cli.options import ForceOption, JsonOption
 from sottovoce.errors import UsageError
+from sottovoce.files.atomic_output import check_target, new_file
 
 __all__ = ["invite"]
 
@@ -46,8 +47,6 @@ def invite(
     A link is a secret: whoever has it can answer. The server keeps only its hash, so that these
     are the only copies.
     """
-    from sottovoce.files.atomic_output import check_target
-
     expires = asked_day(expires_on, "--expires-on")
     if revoke:
         if single is not None or expires is not None or output is not None:
@@ -84,8 +83,6 @@ def _revoke(context: typer.Context, campaign: str, *, json: bool) -> None:
 
 def _write(links: list[str], path: Path, *, force: bool) -> None:
     """A file that only its owner can read."""
-    from sottovoce.files.atomic_output import new_file
-
     with new_file(path, force=force) as temporary:
         file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(file, "w", encoding="utf-8", newline="\n") as stream:

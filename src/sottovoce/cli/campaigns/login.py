@@ -5,16 +5,17 @@ from __future__ import annotations
 import getpass
 import platform
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from sottovoce.cli import screen
 from sottovoce.cli.campaigns.connecting import Chosen, reached
+from sottovoce.connection import checked_address
 from sottovoce.errors import UsageError
-
-if TYPE_CHECKING:
-    from sottovoce.requester.servers import Server
+from sottovoce.requester.client import Requester
+from sottovoce.requester.servers import Server, Servers, prepare, servers_file
+from sottovoce.requester.setup import parse_link, token_from_setup
 
 __all__ = ["login", "logout"]
 
@@ -47,9 +48,6 @@ def login(
     Commands speak to the server you logged in to last. The file is servers.json in your settings
     folder, or in `SOTTOVOCE_HOME`.
     """
-    from sottovoce.connection import checked_address
-    from sottovoce.requester.servers import Server, Servers, prepare, servers_file
-
     chosen: Chosen = context.obj
     if chosen.server is not None:
         raise UsageError("the link or address says which server it is: drop --server")
@@ -72,9 +70,6 @@ def logout(context: typer.Context) -> None:
 
     The token stays valid until `sottovoce campaign token revoke` ends it.
     """
-    from sottovoce.connection import checked_address
-    from sottovoce.requester.servers import Servers, servers_file
-
     chosen: Chosen = context.obj
     servers = Servers.read(servers_file())
     address = servers.current
@@ -89,9 +84,6 @@ def logout(context: typer.Context) -> None:
 
 def _new(link: str, name: str, allow_http: bool) -> Server:
     """A new token for a link that works once."""
-    from sottovoce.requester.servers import Server
-    from sottovoce.requester.setup import parse_link, token_from_setup
-
     with reached(parse_link(link, allow_http=allow_http)[0]):
         address, token = token_from_setup(link, name, allow_http=allow_http)
     return Server(address, token, allow_http)
@@ -99,8 +91,6 @@ def _new(link: str, name: str, allow_http: bool) -> Server:
 
 def _known(server: Server) -> Server:
     """The server, if it knows the token."""
-    from sottovoce.requester.client import Requester
-
     with reached(server.address):
         with Requester(server.address, server.token, allow_http=server.allow_http) as requester:
             requester.tokens()

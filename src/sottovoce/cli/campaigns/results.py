@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import sottovoce
 from sottovoce.cli import screen
 from sottovoce.cli.campaigns.connecting import CampaignArgument, connected
 from sottovoce.cli.campaigns.exporting import export_name
 from sottovoce.cli.campaigns.words import shown, summary_words
 from sottovoce.cli.options import ForceOption, GoldColumnsOption, JsonOption, pairs
 from sottovoce.errors import DataError, UsageError
+from sottovoce.files.atomic_output import check_target
+from sottovoce.stores.streaming import csv_pieces
 
 if TYPE_CHECKING:
     from sottovoce.model import Score
@@ -88,8 +91,6 @@ def results(
 
 def _exports(output: Path | None, workers: Path | None, *, force: bool) -> dict[str, Path]:
     """Which exports go to which files; refused before the work, not after it."""
-    from sottovoce.files.atomic_output import check_target
-
     files = {"truths": output, "workers": workers}
     wanted = {export_name(name, path): path for name, path in files.items() if path is not None}
     for path in wanted.values():
@@ -104,8 +105,6 @@ def _score(
 ) -> Score | None:
     if gold is None:
         return None
-    import sottovoce
-
     mapping = pairs(columns, "--gold-columns")
     return sottovoce.score(requester.results(campaign), gold, columns=mapping)
 
@@ -147,8 +146,6 @@ def _pipe(requester: Requester, campaign: str, sort: Order) -> None:
 
 
 def _pipe_sorted(rows: Sequence[Mapping[str, Any]]) -> None:
-    from sottovoce.stores.streaming import csv_pieces
-
     names = list(rows[0])
     sys.stdout.buffer.writelines(csv_pieces(names, [[[row[n] for row in rows] for n in names]]))
     sys.stdout.flush()

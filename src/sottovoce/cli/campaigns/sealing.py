@@ -15,11 +15,11 @@ from sottovoce.cli.campaigns.connecting import CampaignArgument, connected
 from sottovoce.cli.campaigns.words import counted, sentence, shown
 from sottovoce.cli.options import JsonOption
 from sottovoce.errors import DataError, UsageError
+from sottovoce.model.keyholder import Keyholder
+from sottovoce.requester.drafts import Sealing
 
 if TYPE_CHECKING:
-    from sottovoce.model.keyholder import Keyholder
     from sottovoce.requester.client import Requester
-    from sottovoce.requester.drafts import Sealing
     from sottovoce.requester.views import RoundsView, SeatView
 
 __all__ = [
@@ -105,8 +105,6 @@ def sealing_from(
             if value is not None:
                 raise UsageError(f"{option} is for sealed answers: say --sealed too, or drop it")
         return None
-    from sottovoce.requester.drafts import Sealing
-
     if not cards:
         raise UsageError(
             "sealed answers need keyholders: say --keyholder CARD.json for each, three or more"
@@ -121,8 +119,6 @@ def sealing_from(
 
 def card_from(path: Path) -> Keyholder:
     """The keyholder whose card is in a file."""
-    from sottovoce.model.keyholder import Keyholder
-
     try:
         with path.open("rb") as file:
             content = file.read(LONGEST_CARD + 1)

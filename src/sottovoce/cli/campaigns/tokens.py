@@ -10,6 +10,7 @@ from sottovoce.cli import screen
 from sottovoce.cli.campaigns.connecting import connected
 from sottovoce.cli.campaigns.words import shown
 from sottovoce.cli.options import JsonOption
+from sottovoce.model import digest
 
 __all__ = ["list_tokens", "make", "revoke"]
 
@@ -33,8 +34,6 @@ def make(
 
 def list_tokens(context: typer.Context, json: JsonOption = False) -> None:
     """List all tokens by name, without the tokens themselves."""
-    from sottovoce.model import digest
-
     with connected(context) as requester:
         tokens = requester.tokens()
         own = digest(requester.token).hex()
@@ -57,8 +56,6 @@ def revoke(
     json: JsonOption = False,
 ) -> None:
     """End a token at once."""
-    from sottovoce.model import digest
-
     with connected(context) as requester:
         requester.revoke_token(token)
         is_own = digest(requester.token).hex()[:16] == token

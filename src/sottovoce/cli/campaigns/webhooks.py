@@ -12,7 +12,9 @@ import typer
 from sottovoce.cli import screen
 from sottovoce.cli.campaigns.connecting import CampaignArgument, connected
 from sottovoce.cli.options import JsonOption
+from sottovoce.connection import plain
 from sottovoce.errors import UsageError
+from sottovoce.requester.signatures import verify_signature
 
 if TYPE_CHECKING:
     from sottovoce.requester.views import WebhookView
@@ -46,8 +48,6 @@ def list_webhooks(
     context: typer.Context, campaign: CampaignArgument, json: JsonOption = False
 ) -> None:
     """List who is told about a campaign."""
-    from sottovoce.connection import plain
-
     with connected(context, campaign) as requester:
         webhooks = requester.webhooks(campaign)
     if json:
@@ -105,8 +105,6 @@ def verify(
 
     The secret is read from the environment: SOTTOVOCE_WEBHOOK_SECRET.
     """
-    from sottovoce.requester.signatures import verify_signature
-
     secret = os.environ.get(SECRET)
     if secret is None:
         raise UsageError(f"put the webhook's secret into the environment, as {SECRET}")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from sottovoce.requester.views import CampaignView, SummaryView
+from sottovoce.connection import plain
+from sottovoce.requester.views import CampaignView, SummaryView, guarantees_of
 
 __all__ = ["counted", "guarantee_lines", "sentence", "shown", "summary_words", "titled"]
 
@@ -14,8 +12,6 @@ LONGEST_TITLE, LONGEST_SENTENCE = 60, 500
 
 def guarantee_lines(campaign: CampaignView) -> list[str]:
     """What a campaign promises, per answer and per worker; frankly where that hides little."""
-    from sottovoce.requester.views import guarantees_of
-
     promised = campaign["guarantee"]
     per_answer, per_worker = guarantees_of(promised)
     lines = [
@@ -52,15 +48,11 @@ def counted(count: int, noun: str) -> str:
 
 def shown(text: str) -> str:
     """A text from the server, harmless to a terminal and short enough for a line."""
-    from sottovoce.connection import plain
-
     return plain(text, longest=LONGEST_TITLE)
 
 
 def sentence(text: str) -> str:
     """A server's whole sentence, harmless to a terminal."""
-    from sottovoce.connection import plain
-
     return plain(text, longest=LONGEST_SENTENCE)
 
 
