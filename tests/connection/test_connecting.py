@@ -179,8 +179,9 @@ def test_without_the_library_one_is_told_what_to_install() -> None:
 import sys
 sys.modules["httpx"] = None
 import sottovoce
+client = sottovoce.Client
 try:
-    sottovoce.Client
+    client("http://127.0.0.1:1/c/abcdefghjkmnpqrs#svi_" + 43 * "A")
 except sottovoce.NotInstalled as error:
     print(error)
 """

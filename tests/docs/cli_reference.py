@@ -14,7 +14,7 @@ from typing import Any, get_args, get_type_hints
 
 import typer.main
 
-from sottovoce.cli.app import app
+from sottovoce.cli.app import app, load_command
 from sottovoce.cli.registry_help import with_names
 
 __all__ = ["cli_reference", "command_names"]
@@ -48,8 +48,9 @@ def command_names() -> list[str]:
 
 def _commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:
     yield name, command
-    for child, below in getattr(command, "commands", {}).items():
-        yield from _commands(f"{name} {child}", below)
+    for child in getattr(command, "commands", {}):
+        path = f"{name} {child}"
+        yield from _commands(path, load_command(path.removeprefix("sottovoce ")))
 
 
 def _section(name: str, command: Any) -> str:

@@ -296,8 +296,9 @@ def test_without_the_client_extra_one_is_told_what_to_install() -> None:
 import sys
 sys.modules["httpx"] = None
 import sottovoce
+requester = sottovoce.Requester
 try:
-    sottovoce.Requester
+    requester("http://127.0.0.1:1", "svk_x")
 except sottovoce.NotInstalled as error:
     print(error)
 """

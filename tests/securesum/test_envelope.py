@@ -144,10 +144,18 @@ def test_other_texts_are_no_base64(text: object) -> None:
     assert unb64(text) is None
 
 
-@pytest.mark.parametrize("module", [envelope, hpke])
+@pytest.mark.parametrize(
+    ("module", "use"),
+    [
+        (envelope, lambda found: found["holds"]("A" * 43, bytes(64), "{}")),
+        (hpke, lambda found: found["seal"](bytes(32), b"", b"")),
+        (hpke, lambda found: found["unseal"](None, b"", b"")),
+    ],
+)
 def test_without_cryptography_it_is_said_what_to_install(
-    module: ModuleType, monkeypatch: pytest.MonkeyPatch
+    module: ModuleType, use: Callable[[Any], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
+    found = runpy.run_path(str(module.__file__))
     with pytest.raises(NotInstalled, match=r"pip install 'sottovoce\[secure\]'"):
-        runpy.run_path(str(module.__file__))
+        use(found)

@@ -15,7 +15,13 @@ from sottovoce.cli import screen
 from sottovoce.cli.answer_tables import read_answers
 from sottovoce.cli.budgets import parsed_limits, raise_budget
 from sottovoce.cli.consenting import amount_words, consent_lines, summary_lines
-from sottovoce.cli.options import JsonOption
+from sottovoce.cli.options import (
+    BudgetOption,
+    JsonOption,
+    allow_http_option,
+    link_argument,
+    yes_option,
+)
 from sottovoce.cli.questioning import Ended, Questions, agreed, read_line
 from sottovoce.connection import plain
 from sottovoce.errors import SottovoceError, Unreachable, UsageError
@@ -40,20 +46,16 @@ NOTHING = "Nothing was sent, and nothing was spent."
 def answer(
     link: Annotated[
         str,
-        typer.Argument(
-            metavar="LINK",
-            help="The link you were given, in quotes: https://host/c/ID#svi_…; - reads it from "
-            "the first line of standard input, where no list of processes shows it.",
-            show_default=False,
+        link_argument(
+            "The link you were given, in quotes: https://host/c/ID#svi_…; - reads it from "
+            "the first line of standard input, where no list of processes shows it."
         ),
     ],
     answers: Annotated[
         Path | None,
         typer.Option(help="Answers from a table with the columns task and answer: no questions."),
     ] = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", help="Agree and send without asking; with --answers.")
-    ] = False,
+    yes: Annotated[bool, yes_option("Agree and send without asking; with --answers.")] = False,
     resume: Annotated[
         bool, typer.Option("--resume", help="Send reports that were drawn and did not arrive.")
     ] = False,
@@ -63,14 +65,7 @@ def answer(
     erase: Annotated[
         str | None, typer.Option(metavar="REPORT_ID", help="Take reports back while it is open.")
     ] = None,
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            metavar="EPSILON[,DELTA]",
-            help="The most that all campaigns together may learn, per worker; 50 at first. A "
-            "higher one than before raises it.",
-        ),
-    ] = None,
+    budget: BudgetOption = None,
     policy_hash: Annotated[
         str | None, typer.Option(help="Send only under the policy with this hash.")
     ] = None,
@@ -82,7 +77,7 @@ def answer(
         ),
     ] = None,
     allow_http: Annotated[
-        bool, typer.Option("--allow-http", help="Send over plain http to another machine.")
+        bool, allow_http_option("Send over plain http to another machine.")
     ] = False,
     json: JsonOption = False,
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from sottovoce.cli import screen
-from sottovoce.cli.options import JsonOption, Unit
+from sottovoce.cli.options import AnswersOption, JsonOption, PolicyArgument, Unit
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.auditing import audit_mechanism
 from sottovoce.mechanisms.policies import mechanism_of, release_of, sealed_of
@@ -32,10 +32,7 @@ MOST_REPORTS = 10**9
 
 
 def audit(
-    policy: Annotated[
-        Path | None,
-        typer.Argument(metavar="[POLICY]", help="A policy's file.", show_default=False),
-    ] = None,
+    policy: PolicyArgument = None,
     samples_of: Annotated[
         tuple[Path, Path] | None,
         typer.Option(
@@ -47,9 +44,7 @@ def audit(
     against: Annotated[
         float | None, typer.Option(help="The epsilon that recorded samples are held against.")
     ] = None,
-    answers: Annotated[
-        int | None, typer.Option(help="How many answers a worker gives; the policy's if not given.")
-    ] = None,
+    answers: AnswersOption = None,
     samples: Annotated[int, typer.Option(help="How many samples of each input to draw.")] = 200_000,
     confidence: Annotated[
         float, typer.Option(help="How sure the lower bound is to be.")

@@ -17,6 +17,7 @@ from sottovoce.cli.options import (
     FormatOption,
     GoldColumnsOption,
     JsonOption,
+    KnownGoldOption,
     Repeats,
     RepeatsOption,
     pairs,
@@ -35,10 +36,7 @@ __all__ = ["compare", "print_comparison"]
 
 def compare(
     answers: AnswersArgument,
-    gold: Annotated[
-        str | None,
-        typer.Option(help="Table with columns task and truth; a cached dataset brings its own."),
-    ] = None,
+    gold: KnownGoldOption = None,
     methods: Annotated[
         str | None, typer.Option(help="Only these, as majority-vote,dawid-skene.")
     ] = None,

@@ -10,7 +10,7 @@ import typer
 
 from sottovoce import datasets
 from sottovoce.cli import screen
-from sottovoce.cli.options import ForceOption, JsonOption
+from sottovoce.cli.options import ForceOption, JsonOption, output_option
 from sottovoce.errors import UsageError
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def add(
 
 def generate(
     kind: Annotated[CrowdKind, typer.Argument(show_default=False)],
-    output: Annotated[Path, typer.Option("--output", "-o", help="A .parquet file of answers.")],
+    output: Annotated[Path, output_option("A .parquet file of answers.")],
     gold: Annotated[Path | None, typer.Option(help="A .parquet file for the truths.")] = None,
     workers: Annotated[int, typer.Option(help="How many workers.")] = 100,
     tasks: Annotated[int, typer.Option(help="How many tasks.")] = 1_000,

@@ -12,6 +12,7 @@ import sottovoce
 from sottovoce.cli import screen
 from sottovoce.cli.asking import domain_from, policy_from
 from sottovoce.cli.options import (
+    AnswersOption,
     AsPublishedOption,
     DeltaOption,
     DomainOption,
@@ -20,6 +21,7 @@ from sottovoce.cli.options import (
     HideOption,
     JsonOption,
     MechanismOption,
+    PolicyArgument,
     SampleOption,
     SettingOption,
     Unit,
@@ -50,17 +52,12 @@ SMALLEST = 1e-12
 
 
 def guarantee(
-    policy: Annotated[
-        Path | None,
-        typer.Argument(metavar="[POLICY]", help="A policy's file.", show_default=False),
-    ] = None,
+    policy: PolicyArgument = None,
     mechanism: MechanismOption = None,
     epsilon: EpsilonOption = None,
     labels: Annotated[int | None, typer.Option(help="How many labels there are.")] = None,
     domain: DomainOption = None,
-    answers: Annotated[
-        int | None, typer.Option(help="How many answers a worker gives; the policy's if not given.")
-    ] = None,
+    answers: AnswersOption = None,
     unit: UnitOption = Unit.answer,
     delta: DeltaOption = 0.0,
     as_published: AsPublishedOption = False,

@@ -21,10 +21,12 @@ from sottovoce.cli.options import (
     ForceOption,
     FormatOption,
     GoldColumnsOption,
+    GoldOption,
     JsonOption,
     MasterOption,
     Repeats,
     RepeatsOption,
+    output_option,
     pairs,
     parameters,
     reading,
@@ -73,14 +75,12 @@ def infer(
             "is the one that fits. The others then take reports for answers.",
         ),
     ] = "auto",
-    gold: Annotated[
-        str | None, typer.Option(help="Table with columns task and truth to score against.")
-    ] = None,
+    gold: GoldOption = None,
     output: Annotated[
         str | None,  # hdfs://… is none of pathlib's paths
-        typer.Option(
-            "--output", "-o", metavar="PATH",
-            help="Write truths here: .csv, .tsv, .jsonl or .parquet; a folder with --engine.",
+        output_option(
+            "Write truths here: .csv, .tsv, .jsonl or .parquet; a folder with --engine.",
+            metavar='PATH',
         ),
     ] = None,
     workers: Annotated[Path | None, typer.Option(help="Write workers' weights here.")] = None,

@@ -14,7 +14,7 @@ import typer
 
 from sottovoce.cli import screen
 from sottovoce.cli.keyholder_consent import seat_lines
-from sottovoce.cli.options import JsonOption
+from sottovoce.cli.options import JsonOption, allow_http_option, yes_option
 from sottovoce.cli.passphrases import given_passphrase
 from sottovoce.cli.questioning import Ended, agreed
 from sottovoce.connection import plain
@@ -99,14 +99,12 @@ def serve(
     ],
     folder: FolderOption = None,
     passphrase_file: PassphraseOption = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", help="Take part without being asked whether to.")
-    ] = False,
+    yes: Annotated[bool, yes_option("Take part without being asked whether to.")] = False,
     once: Annotated[
         bool, typer.Option("--once", help="End when there is nothing to do now.")
     ] = False,
     allow_http: Annotated[
-        bool, typer.Option("--allow-http", help="Talk over plain http to another machine.")
+        bool, allow_http_option("Talk over plain http to another machine.")
     ] = False,
 ) -> None:
     """Take your part in sealed campaigns until they are opened.

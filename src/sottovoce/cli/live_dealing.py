@@ -10,6 +10,7 @@ import typer
 from sottovoce.cli import screen
 from sottovoce.cli.keyholding import FolderOption, PassphraseOption, keyholder_folder
 from sottovoce.cli.live_consent import dealer_lines
+from sottovoce.cli.options import PatienceOption, allow_http_option, link_argument, yes_option
 from sottovoce.cli.passphrases import given_passphrase
 from sottovoce.cli.questioning import Ended, agreed, read_line
 from sottovoce.connection.live.line import LiveLine, LiveLink
@@ -26,21 +27,17 @@ INTERRUPTED = 130
 def deal(
     link: Annotated[
         str,
-        typer.Argument(
-            metavar="LINK",
-            help="The dealer's link, in quotes: https://host/l/ID#svl_…; - reads it from the first "
-            "line of standard input, where no list of processes shows it.",
-            show_default=False,
+        link_argument(
+            "The dealer's link, in quotes: https://host/l/ID#svl_…; - reads it from the first "
+            "line of standard input, where no list of processes shows it."
         ),
     ],
     folder: FolderOption = None,
     passphrase_file: PassphraseOption = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Deal without being asked.")] = False,
-    patience: Annotated[
-        float, typer.Option(help="Seconds for which the server may be silent.")
-    ] = 120.0,
+    yes: Annotated[bool, yes_option("Deal without being asked.")] = False,
+    patience: PatienceOption = 120.0,
     allow_http: Annotated[
-        bool, typer.Option("--allow-http", help="Talk over plain http to another machine.")
+        bool, allow_http_option("Talk over plain http to another machine.")
     ] = False,
 ) -> None:
     """Deal the key of a live session: make it, seal everybody's share, send that, forget it.

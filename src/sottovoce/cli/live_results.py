@@ -11,7 +11,14 @@ import sottovoce
 from sottovoce.cli import screen
 from sottovoce.cli.campaigns.connecting import connected
 from sottovoce.cli.campaigns.words import counted, sentence
-from sottovoce.cli.options import ForceOption, GoldColumnsOption, JsonOption, pairs
+from sottovoce.cli.options import (
+    ForceOption,
+    GoldColumnsOption,
+    GoldOption,
+    JsonOption,
+    output_option,
+    pairs,
+)
 from sottovoce.cli.truths import print_truths
 from sottovoce.files.atomic_output import check_target, new_file
 from sottovoce.model.canonical import canonical
@@ -38,11 +45,9 @@ def results(
     session: SessionArgument,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write truths here: .csv, .tsv, .jsonl or .parquet."),
+        output_option("Write truths here: .csv, .tsv, .jsonl or .parquet."),
     ] = None,
-    gold: Annotated[
-        str | None, typer.Option(help="Table with columns task and truth to score against.")
-    ] = None,
+    gold: GoldOption = None,
     gold_columns: GoldColumnsOption = None,
     json: JsonOption = False,
     force: ForceOption = False,
@@ -74,7 +79,7 @@ def results(
 def transcript(
     context: typer.Context,
     session: SessionArgument,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Write it to this file.")],
+    output: Annotated[Path, output_option("Write it to this file.")],
     force: ForceOption = False,
 ) -> None:
     """Write what the server has seen of a session: every opened total, and no key or answer.

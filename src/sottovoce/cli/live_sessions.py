@@ -16,7 +16,7 @@ from sottovoce.cli.campaigns.lifecycle import confirm_deletion
 from sottovoce.cli.campaigns.sealing import card_from
 from sottovoce.cli.campaigns.words import counted, sentence, shown
 from sottovoce.cli.live_results import SessionArgument
-from sottovoce.cli.options import JsonOption
+from sottovoce.cli.options import JsonOption, YesOption
 from sottovoce.errors import UsageError
 
 if TYPE_CHECKING:
@@ -31,14 +31,14 @@ PAUSE = 1.0
 OVER = ("done", "aborted")
 
 
-class Suite(StrEnum):
+class OnlineSuite(StrEnum):
     """How sums are sealed."""
 
     masked = "masked"
     damgard_jurik = "damgard_jurik"
 
 
-class Mode(StrEnum):
+class SessionMode(StrEnum):
     """What is opened."""
 
     noised = "noised"
@@ -74,12 +74,12 @@ def create(
         str | None, typer.Option(help="What workers see first; the file's name if not given.")
     ] = None,
     suite: Annotated[
-        Suite, typer.Option(help="How sums are sealed: masks, or a key that somebody deals.")
-    ] = Suite.masked,
+        OnlineSuite, typer.Option(help="How sums are sealed: masks, or a key that somebody deals.")
+    ] = OnlineSuite.masked,
     mode: Annotated[
-        Mode,
+        SessionMode,
         typer.Option(help="What is opened. Only noised has a guarantee: others give labels away."),
-    ] = Mode.noised,
+    ] = SessionMode.noised,
     epsilon: Annotated[
         float | None, typer.Option(help="noised: how much may be betrayed of an answer.")
     ] = None,
@@ -125,7 +125,7 @@ def create(
     Each worker runs `sottovoce sealed worker LINK` and stays online until it is over.
     """
     card = None if dealer is None else card_from(dealer)
-    if mode is Mode.noised and epsilon is None:
+    if mode is SessionMode.noised and epsilon is None:
         raise UsageError("noised sums need --epsilon: how much may be betrayed of an answer")
     with connected(context) as requester:
         made = requester.live.create(
@@ -205,7 +205,7 @@ def stop(context: typer.Context, session: SessionArgument, json: JsonOption = Fa
 def delete(
     context: typer.Context,
     session: SessionArgument,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: YesOption = False,
     json: JsonOption = False,
 ) -> None:
     """Delete a session with all that was opened in it, for good."""

@@ -13,7 +13,15 @@ from sottovoce.cli import screen
 from sottovoce.cli.answer_tables import sound_rows
 from sottovoce.cli.budgets import ledger_in, parsed_limits
 from sottovoce.cli.live_consent import worker_lines
-from sottovoce.cli.options import JsonOption
+from sottovoce.cli.options import (
+    BudgetOption,
+    JsonOption,
+    OwnAnswersOption,
+    PatienceOption,
+    allow_http_option,
+    link_argument,
+    yes_option,
+)
 from sottovoce.cli.questioning import Ended, agreed, read_line
 from sottovoce.connection import plain
 from sottovoce.errors import DataError, UsageError
@@ -33,36 +41,23 @@ GONE = "Stopped. You are out of this session: the others go on without you."
 def worker(
     link: Annotated[
         str,
-        typer.Argument(
-            metavar="LINK",
-            help="The link you were given, in quotes: https://host/l/ID#svl_…; - reads it from "
-            "the first line of standard input, where no list of processes shows it.",
-            show_default=False,
+        link_argument(
+            "The link you were given, in quotes: https://host/l/ID#svl_…; - reads it from "
+            "the first line of standard input, where no list of processes shows it."
         ),
     ],
-    answers: Annotated[
-        Path, typer.Option(help="Your answers: a table with the columns task and answer.")
-    ],
-    yes: Annotated[bool, typer.Option("--yes", help="Take part without being asked.")] = False,
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            metavar="EPSILON[,DELTA]",
-            help="The most that all campaigns together may learn, per worker; 50 at first. A "
-            "higher one than before raises it.",
-        ),
-    ] = None,
+    answers: OwnAnswersOption,
+    yes: Annotated[bool, yes_option("Take part without being asked.")] = False,
+    budget: BudgetOption = None,
     folder: Annotated[
         Path | None,
         typer.Option(
             help="Where your ledger is; SOTTOVOCE_HOME, or your data folder, if not given."
         ),
     ] = None,
-    patience: Annotated[
-        float, typer.Option(help="Seconds for which the server may be silent.")
-    ] = 120.0,
+    patience: PatienceOption = 120.0,
     allow_http: Annotated[
-        bool, typer.Option("--allow-http", help="Send over plain http to another machine.")
+        bool, allow_http_option("Send over plain http to another machine.")
     ] = False,
     json: JsonOption = False,
 ) -> None:

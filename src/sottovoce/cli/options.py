@@ -15,9 +15,11 @@ from sottovoce.stores import parse_domain
 __all__ = [
     "DATA_FOLDER",
     "AnswersArgument",
+    "AnswersOption",
     "AsPublishedOption",
     "BadRows",
     "BadRowsOption",
+    "BudgetOption",
     "ColumnsOption",
     "ConfOption",
     "DataOption",
@@ -28,11 +30,18 @@ __all__ = [
     "ForceOption",
     "FormatOption",
     "GoldColumnsOption",
+    "GoldOption",
     "HideOption",
+    "HtmlOption",
     "JobsOption",
     "JsonOption",
+    "KnownGoldOption",
+    "Layout",
     "MasterOption",
     "MechanismOption",
+    "OwnAnswersOption",
+    "PatienceOption",
+    "PolicyArgument",
     "Repeats",
     "RepeatsOption",
     "SampleOption",
@@ -42,11 +51,16 @@ __all__ = [
     "UnitOption",
     "Ways",
     "WaysOption",
+    "YesOption",
+    "allow_http_option",
+    "link_argument",
+    "output_option",
     "pairs",
     "parameters",
     "reading",
     "refuse_beside_policy",
     "spark_settings",
+    "yes_option",
 ]
 
 
@@ -74,6 +88,14 @@ class Ways(StrEnum):
     sealed = "sealed"
 
 
+class Layout(StrEnum):
+    """What is added up."""
+
+    votes = "votes"
+    sum = "sum"
+    histogram = "histogram"
+
+
 class Unit(StrEnum):
     """What a guarantee protects: one answer, or all answers of a worker."""
 
@@ -86,6 +108,26 @@ class ShowDraw(StrEnum):
 
     before_send = "before_send"
     after_send = "after_send"
+
+
+def output_option(help: str, **more: Any) -> Any:
+    """`--output`, short `-o`: where a command writes what it makes."""
+    return typer.Option("--output", "-o", help=help, **more)
+
+
+def link_argument(help: str) -> Any:
+    """LINK, which carries a secret and is typed in quotes."""
+    return typer.Argument(metavar="LINK", help=help, show_default=False)
+
+
+def yes_option(help: str) -> Any:
+    """`--yes`: what is done without asking."""
+    return typer.Option("--yes", help=help)
+
+
+def allow_http_option(help: str) -> Any:
+    """`--allow-http`: what may go over plain http to another machine."""
+    return typer.Option("--allow-http", help=help)
 
 
 AnswersArgument = Annotated[
@@ -196,6 +238,36 @@ JobsOption = Annotated[
     int, typer.Option(help="Processes to use; 0 is one for each core.", show_default=True)
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+BudgetOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="EPSILON[,DELTA]",
+        help="The most that all campaigns together may learn, per worker; 50 at first. A "
+        "higher one than before raises it.",
+    ),
+]
+PolicyArgument = Annotated[
+    Path | None,
+    typer.Argument(metavar="[POLICY]", help="A policy's file.", show_default=False),
+]
+AnswersOption = Annotated[
+    int | None, typer.Option(help="How many answers a worker gives; the policy's if not given.")
+]
+YesOption = Annotated[bool, yes_option("Do not ask.")]
+GoldOption = Annotated[
+    str | None, typer.Option(help="Table with columns task and truth to score against.")
+]
+KnownGoldOption = Annotated[
+    str | None,
+    typer.Option(help="Table with columns task and truth; a cached dataset brings its own."),
+]
+PatienceOption = Annotated[float, typer.Option(help="Seconds for which the server may be silent.")]
+OwnAnswersOption = Annotated[
+    Path, typer.Option(help="Your answers: a table with the columns task and answer.")
+]
+HtmlOption = Annotated[
+    Path | None, typer.Option(help="Write a page of one file here, with the figure.")
+]
 
 
 def pairs(text: str | None, option: str) -> dict[str, str] | None:

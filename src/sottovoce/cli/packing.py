@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 import sottovoce
 from sottovoce.cli import screen
 from sottovoce.cli.options import (
@@ -19,6 +17,7 @@ from sottovoce.cli.options import (
     FormatOption,
     Repeats,
     RepeatsOption,
+    output_option,
     reading,
 )
 
@@ -27,9 +26,7 @@ __all__ = ["pack"]
 
 def pack(
     answers: AnswersArgument,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="The coded copy, a .parquet file.")
-    ],
+    output: Annotated[Path, output_option("The coded copy, a .parquet file.")],
     columns: ColumnsOption = None,
     domain: DomainOption = None,
     repeats: RepeatsOption = Repeats.first,

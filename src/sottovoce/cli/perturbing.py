@@ -34,6 +34,7 @@ from sottovoce.cli.options import (
     SettingOption,
     Unit,
     UnitOption,
+    output_option,
     parameters,
     reading,
     refuse_beside_policy,
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 __all__ = ["perturb"]
 
 
-class EngineName(StrEnum):
+class ReportEngine(StrEnum):
     """Where reports are made."""
 
     local = "local"
@@ -65,9 +66,9 @@ def perturb(
     answers: AnswersArgument,
     output: Annotated[
         str,  # hdfs://… is none of pathlib's paths
-        typer.Option(
-            "--output", "-o", metavar="PATH",
-            help="Write reports here: .csv, .tsv, .jsonl or .parquet; a folder with --engine.",
+        output_option(
+            "Write reports here: .csv, .tsv, .jsonl or .parquet; a folder with --engine.",
+            metavar='PATH',
         ),
     ],
     mechanism: MechanismOption = None,
@@ -92,13 +93,13 @@ def perturb(
         ),
     ] = None,
     engine: Annotated[
-        EngineName,
+        ReportEngine,
         typer.Option(
             help="Where the work is done: local in memory; spark on a Spark cluster, for "
             "simulations with --seed and --policy, on Parquet tables. There --output names a new "
             "folder."
         ),
-    ] = EngineName.local,
+    ] = ReportEngine.local,
     master: MasterOption = None,
     conf: ConfOption = None,
     columns: ColumnsOption = None,
@@ -118,7 +119,7 @@ def perturb(
         "--hide-participation": hide_participation, "--sample": sample, "--set": setting,
         "--domain": domain,
     }  # fmt: skip
-    if engine is EngineName.spark:
+    if engine is ReportEngine.spark:
         options = reading(columns, domain, repeats, bad_rows, format)
         perturb_large(
             answers, output, policy, beside_policy, options, seed=seed, master=master,

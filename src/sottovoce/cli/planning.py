@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import sys
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -21,6 +20,7 @@ from sottovoce.cli.options import (
     ForceOption,
     GoldColumnsOption,
     HideOption,
+    HtmlOption,
     JobsOption,
     JsonOption,
     Unit,
@@ -96,9 +96,7 @@ def plan(
     ] = False,
     columns: ColumnsOption = None,
     gold_columns: GoldColumnsOption = None,
-    html: Annotated[
-        Path | None, typer.Option(help="Write a page of one file here, with the figure.")
-    ] = None,
+    html: HtmlOption = None,
     json: JsonOption = False,
     force: ForceOption = False,
 ) -> None:

@@ -8,22 +8,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sottovoce.cli import screen
+from sottovoce.errors import NotInstalled
 from sottovoce.figures.canvas import ACCENT, INK, PALE, blank_figure, check_matplotlib
-from sottovoce.files.atomic_output import check_target, new_file
+from sottovoce.files.atomic_output import new_file
 from sottovoce.inference.methods import estimates_accuracy
 
 if TYPE_CHECKING:
     from sottovoce.api.inferring import Comparison
     from sottovoce.model import FloatArray
 
-__all__ = ["check_plot", "demo_plot"]
+__all__ = ["can_plot", "demo_plot"]
 
 
-def check_plot(path: Path, *, force: bool) -> None:
-    """Refuse before the work what could not be drawn or saved after it."""
-    check_matplotlib()
-    if path.exists():
-        check_target(path, force=force)
+def can_plot(path: Path) -> bool:
+    """Whether a picture can be drawn; one line says so where it is left out."""
+    try:
+        check_matplotlib()
+    except NotInstalled as missing:
+        screen.note(f"skipped {path}: {missing}")
+        return False
+    return True
 
 
 def demo_plot(rows: Sequence[Comparison], abilities: FloatArray, path: Path) -> None:

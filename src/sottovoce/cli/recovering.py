@@ -9,7 +9,7 @@ import typer
 
 from sottovoce.api.recovering import Recovery, read_transcript, recover_labels
 from sottovoce.cli import screen
-from sottovoce.cli.options import ForceOption, JsonOption
+from sottovoce.cli.options import ForceOption, JsonOption, output_option
 from sottovoce.securesum.em.terms import Mode
 from sottovoce.stores import check_path, write_columns
 
@@ -36,7 +36,7 @@ def attack(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write the labels that were found to this table."),
+        output_option("Write the labels that were found to this table."),
     ] = None,
     json: JsonOption = False,
     force: ForceOption = False,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sottovoce.cli import screen
-from sottovoce.cli.options import ForceOption
+from sottovoce.cli.options import ForceOption, output_option
 from sottovoce.cli.reproducing_files import check_folder, write_files
 from sottovoce.cli.reproducing_views import print_list, print_study, print_verdicts
 from sottovoce.cli.stopping import Stopped
@@ -45,10 +45,10 @@ def reproduce(
     ] = 0,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output", "-o", metavar="DIR",
-            help="Write a report with all tables and figures here, the verdicts as JSON, a CSV for "
-            "each study and an SVG for each figure.",
+        output_option(
+            "Write a report with all tables and figures here, the verdicts as JSON, a CSV for each "
+            "study and an SVG for each figure.",
+            metavar="DIR",
         ),
     ] = None,
     anew: Annotated[

@@ -24,6 +24,7 @@ from sottovoce.cli.options import (
     GoldColumnsOption,
     HideOption,
     JsonOption,
+    Layout,
     Repeats,
     RepeatsOption,
     pairs,
@@ -70,14 +71,6 @@ class WeightedRounds(StrEnum):
     def asked(self) -> int | None:
         """The number; None where it is left to the planner."""
         return None if self is WeightedRounds.auto else int(self.value)
-
-
-class Layout(StrEnum):
-    """What is added up."""
-
-    votes = "votes"
-    sum = "sum"
-    histogram = "histogram"
 
 
 def simulate(

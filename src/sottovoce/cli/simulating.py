@@ -9,13 +9,14 @@ from typing import Annotated, Any
 import typer
 
 import sottovoce
-from sottovoce.cli import plotting
 from sottovoce.cli.comparing import print_comparison
 from sottovoce.cli.options import ForceOption
+from sottovoce.cli.plotting import can_plot, demo_plot
 from sottovoce.datasets import CategoricalCrowd, generate
 from sottovoce.inference.majority_vote import MajorityVote
 from sottovoce.model import Gold, Kind, Reports
 from sottovoce.stores import write_tables
+from sottovoce.stores.writing import check_target
 
 __all__ = ["simulate"]
 
@@ -38,7 +39,9 @@ def simulate(
         ability="spammers", share=0.4, difficulty=0.3, seed=seed,
     )  # fmt: skip
     picture = folder / "demo.png"
-    plotting.check_plot(picture, force=force)
+    plotted = can_plot(picture)
+    if plotted and picture.exists():
+        check_target(picture, force=force)
     answers, gold = generate(crowd)
     folder.mkdir(parents=True, exist_ok=True)
     _save(answers, gold, folder, force=force)
@@ -51,9 +54,12 @@ def simulate(
     best, vote = rows[0], next(row for row in rows if row.method == MajorityVote.name)
     wrong = [round((1 - float(row.score.accuracy or 0)) * row.score.tasks) for row in (vote, best)]
     typer.echo(f"Majority vote gets {wrong[0]} tasks wrong, {best.method} {wrong[1]}.")
-    plotting.demo_plot(rows, crowd.abilities(), picture)
+    saved = f"{folder / 'answers.csv'} and {folder / 'truth.csv'}"
+    if plotted:
+        demo_plot(rows, crowd.abilities(), picture)
+        saved = f"{folder / 'answers.csv'}, {folder / 'truth.csv'} and {picture}"
     files = f"{folder / 'answers.csv'} --gold {folder / 'truth.csv'}"
-    typer.echo(f"\nSaved {folder / 'answers.csv'}, {folder / 'truth.csv'} and {picture}.")
+    typer.echo(f"\nSaved {saved}.")
     typer.echo(f"Try:  sottovoce infer {files} -m {best.method}")
 
 

@@ -25,17 +25,21 @@ from sottovoce.cli.options import (
     FormatOption,
     GoldColumnsOption,
     HideOption,
+    HtmlOption,
     JobsOption,
     JsonOption,
+    KnownGoldOption,
     Repeats,
     RepeatsOption,
     Unit,
     UnitOption,
     Ways,
     WaysOption,
+    output_option,
     pairs,
     reading,
 )
+from sottovoce.cli.plotting import can_plot
 from sottovoce.errors import UsageError
 from sottovoce.figures import check_page, check_picture, save, text_chart, write_page
 from sottovoce.model import Domain, Kind, Reports
@@ -52,10 +56,7 @@ USUAL = (0.5, 1.0, 2.0, 4.0)
 
 def tradeoff(
     answers: AnswersArgument,
-    gold: Annotated[
-        str | None,
-        typer.Option(help="Table with columns task and truth; a cached dataset brings its own."),
-    ] = None,
+    gold: KnownGoldOption = None,
     epsilon: EpsilonsOption = None,
     unit: UnitOption = Unit.answer,
     delta: DeltaOption = 0.0,
@@ -66,11 +67,9 @@ def tradeoff(
     jobs: JobsOption = 0,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write rows here: .csv, .tsv, .jsonl or .parquet."),
+        output_option("Write rows here: .csv, .tsv, .jsonl or .parquet."),
     ] = None,
-    html: Annotated[
-        Path | None, typer.Option(help="Write a page of one file here, with the figure.")
-    ] = None,
+    html: HtmlOption = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the figure here: .svg or .png.")] = None,
     clip: Annotated[
         bool, typer.Option("--clip", help="Move numbers outside the range to its ends.")
@@ -94,6 +93,8 @@ def tradeoff(
     known = gold or (answers if answers.startswith("dataset:") else None)
     if known is None:
         raise UsageError("tradeoff needs --gold GOLD, a table with columns task and truth")
+    if plot is not None and not can_plot(plot):
+        plot = None
     _check_outputs(output, html, plot, force=force)
     table = _read(answers, domain, clip, reading(columns, None, repeats, bad_rows, format))
     truths = sottovoce.gold(known, table.domain, columns=pairs(gold_columns, "--gold-columns"))

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sottovoce.cli import screen
-from sottovoce.cli.options import JsonOption
+from sottovoce.cli.options import JsonOption, allow_http_option
 from sottovoce.cli.questioning import read_line
 from sottovoce.version import __version__
 from sottovoce.web.verifying import CheckedPage, Finding, check_page
@@ -29,7 +29,7 @@ def verify_page(
         ),
     ],
     allow_http: Annotated[
-        bool, typer.Option("--allow-http", help="Look at another machine over plain http.")
+        bool, allow_http_option("Look at another machine over plain http.")
     ] = False,
     json: JsonOption = False,
 ) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from sottovoce.cli import screen
 from sottovoce.cli.answer_tables import read_answers
-from sottovoce.cli.options import JsonOption
+from sottovoce.cli.options import JsonOption, OwnAnswersOption, allow_http_option, link_argument
 from sottovoce.worker.client import Client
 
 __all__ = ["weigh"]
@@ -18,13 +18,9 @@ __all__ = ["weigh"]
 def weigh(
     link: Annotated[
         str,
-        typer.Argument(
-            metavar="LINK", help="The link you answered with, in quotes.", show_default=False
-        ),
+        link_argument("The link you answered with, in quotes."),
     ],
-    answers: Annotated[
-        Path, typer.Option(help="Your answers: a table with the columns task and answer.")
-    ],
+    answers: OwnAnswersOption,
     folder: Annotated[
         Path | None,
         typer.Option(
@@ -32,7 +28,7 @@ def weigh(
         ),
     ] = None,
     allow_http: Annotated[
-        bool, typer.Option("--allow-http", help="Fetch over plain http from another machine.")
+        bool, allow_http_option("Fetch over plain http from another machine.")
     ] = False,
     json: JsonOption = False,
 ) -> None:

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from sottovoce.cli.options import allow_http_option
 from sottovoce.errors import Reason, Refused, SottovoceError, Unreachable, UsageError
 from sottovoce.requester.client import Requester
 from sottovoce.requester.servers import chosen_server
@@ -46,9 +47,8 @@ ServerOption = Annotated[
 
 AllowHttpOption = Annotated[
     bool,
-    typer.Option(
-        "--allow-http",
-        help="Speak plain http also to another machine: anybody on the way can read along.",
+    allow_http_option(
+        "Speak plain http also to another machine: anybody on the way can read along."
     ),
 ]
 

@@ -30,6 +30,7 @@ from sottovoce.cli.options import (
     SettingOption,
     ShowDraw,
     Unit,
+    UnitOption,
     parameters,
     refuse_beside_policy,
 )
@@ -76,9 +77,7 @@ def create(
         str | None, typer.Option(help="What numbers are in, as kg; shown to workers.")
     ] = None,
     epsilon: EpsilonOption = None,
-    privacy_unit: Annotated[
-        Unit, typer.Option(help="What epsilon is for: one answer, or all answers of a worker.")
-    ] = Unit.answer,
+    privacy_unit: UnitOption = Unit.answer,
     delta: DeltaOption = 0.0,
     answers_per_worker: Annotated[
         int | None,

@@ -11,7 +11,7 @@ import typer
 from sottovoce.cli import screen
 from sottovoce.cli.campaigns.connecting import CampaignArgument, connected
 from sottovoce.cli.campaigns.words import counted
-from sottovoce.cli.options import ForceOption, JsonOption
+from sottovoce.cli.options import ForceOption, JsonOption, output_option
 from sottovoce.errors import UsageError
 from sottovoce.files.atomic_output import check_target
 
@@ -45,7 +45,7 @@ def export(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write here; to NAME if not given."),
+        output_option("Write here; to NAME if not given.", metavar="FILE"),
     ] = None,
     raw: Annotated[
         bool,

@@ -11,7 +11,7 @@ import typer
 from sottovoce.cli import screen
 from sottovoce.cli.campaigns.connecting import CampaignArgument, asked_day, connected
 from sottovoce.cli.campaigns.words import counted
-from sottovoce.cli.options import ForceOption, JsonOption
+from sottovoce.cli.options import ForceOption, JsonOption, output_option
 from sottovoce.errors import UsageError
 from sottovoce.files.atomic_output import check_target, new_file
 
@@ -34,7 +34,7 @@ def invite(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write the links here, in a column link, as CSV."),
+        output_option("Write the links here, in a column link, as CSV."),
     ] = None,
     revoke: Annotated[
         bool, typer.Option("--revoke", help="End all links of the campaign instead.")

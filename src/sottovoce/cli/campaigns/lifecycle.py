@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
 
 import typer
 
 from sottovoce.cli import screen
 from sottovoce.cli.campaigns.connecting import CampaignArgument, connected
 from sottovoce.cli.campaigns.words import counted, shown, titled
-from sottovoce.cli.options import JsonOption
+from sottovoce.cli.options import JsonOption, YesOption
 from sottovoce.errors import UsageError
 
 __all__ = ["close_campaign", "confirm_deletion", "delete_campaign", "list_campaigns",
@@ -70,7 +69,7 @@ def close_campaign(
 def delete_campaign(
     context: typer.Context,
     campaign: CampaignArgument,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: YesOption = False,
     json: JsonOption = False,
 ) -> None:
     """Delete a campaign with its tasks, reports and results, for good."""

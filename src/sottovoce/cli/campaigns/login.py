@@ -11,6 +11,7 @@ import typer
 
 from sottovoce.cli import screen
 from sottovoce.cli.campaigns.connecting import Chosen, reached
+from sottovoce.cli.options import link_argument
 from sottovoce.connection import checked_address
 from sottovoce.errors import UsageError
 from sottovoce.requester.client import Requester
@@ -27,11 +28,9 @@ def login(
     context: typer.Context,
     link: Annotated[
         str,
-        typer.Argument(
-            metavar="LINK",
-            help="The one-time link that `sottovoce serve` prints, in quotes; or a server's "
-            "address, with --token or to make it the current one again.",
-            show_default=False,
+        link_argument(
+            "The one-time link that `sottovoce serve` prints, in quotes; or a server's "
+            "address, with --token or to make it the current one again."
         ),
     ],
     token: Annotated[

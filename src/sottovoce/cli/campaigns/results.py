@@ -17,7 +17,14 @@ from sottovoce.cli import screen
 from sottovoce.cli.campaigns.connecting import CampaignArgument, connected
 from sottovoce.cli.campaigns.exporting import export_name
 from sottovoce.cli.campaigns.words import shown, summary_words
-from sottovoce.cli.options import ForceOption, GoldColumnsOption, JsonOption, pairs
+from sottovoce.cli.options import (
+    ForceOption,
+    GoldColumnsOption,
+    GoldOption,
+    JsonOption,
+    output_option,
+    pairs,
+)
 from sottovoce.errors import DataError, UsageError
 from sottovoce.files.atomic_output import check_target
 from sottovoce.stores.streaming import csv_pieces
@@ -44,14 +51,12 @@ def results(
     campaign: CampaignArgument,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write all truths here: .csv, .jsonl or .parquet."),
+        output_option("Write all truths here: .csv, .jsonl or .parquet."),
     ] = None,
     workers: Annotated[
         Path | None, typer.Option(help="Write workers' weights here: .csv, .jsonl or .parquet.")
     ] = None,
-    gold: Annotated[
-        str | None, typer.Option(help="Table with columns task and truth to score against.")
-    ] = None,
+    gold: GoldOption = None,
     gold_columns: GoldColumnsOption = None,
     sort: Annotated[
         Order, typer.Option(help="In the order of the tasks, or the least sure first.")

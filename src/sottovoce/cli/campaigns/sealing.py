@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +12,7 @@ import typer
 from sottovoce.cli import screen
 from sottovoce.cli.campaigns.connecting import CampaignArgument, connected
 from sottovoce.cli.campaigns.words import counted, sentence, shown
-from sottovoce.cli.options import JsonOption
+from sottovoce.cli.options import JsonOption, Layout
 from sottovoce.errors import DataError, UsageError
 from sottovoce.model.keyholder import Keyholder
 from sottovoce.requester.drafts import Sealing
@@ -41,14 +40,6 @@ PAUSE = 2.0
 
 LONGEST_CARD = 10_000
 OVER = ("opened", "dead")
-
-
-class Layout(StrEnum):
-    """What is added up."""
-
-    votes = "votes"
-    sum = "sum"
-    histogram = "histogram"
 
 
 SealedOption = Annotated[
