@@ -157,3 +157,5 @@ from sottovoce.worker import (
     respond as respond,
 )
 from sottovoce.worker.client import Client as Client
+
+__all__: list[str]

@@ -438,8 +438,8 @@ def load_command(path: str) -> Any:
         rich_markup_mode="markdown",
     )
     if any(words.startswith(f"{path} ") for words in COMMANDS):
-        only_holds = {} if entry.function else {"help": entry.summary}
-        made.callback(**only_holds)(_function(entry))
+        described = made.callback() if entry.function else made.callback(help=entry.summary)
+        described(_function(entry))
         group: Any = typer.main.get_group(made)
         group.hold(path)
         return group

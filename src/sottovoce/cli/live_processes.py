@@ -11,6 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sottovoce.api.private_em import PrivateRun, contributors_of, is_plain, private_run
 from sottovoce.api.private_rounds import Rounds
 from sottovoce.cli.live_crowd import OneWorker, Part, live_crowd
@@ -21,9 +23,6 @@ from sottovoce.keyholder.key_file import make_keys
 from sottovoce.model import Keyholder, Reports, label_text
 from sottovoce.securesum.em.terms import EMTerms
 from sottovoce.securesum.star.coordinating import RoundRecord
-from sottovoce.stores.database import Database
-from sottovoce.stores.database.live import the_session
-from sottovoce.stores.database.live_log import rounds_of
 from sottovoce.testing.processes import ServerProcess
 from sottovoce.worker.live.answers import LiveAnswers
 
@@ -131,8 +130,6 @@ def _labels(answers: Reports) -> list[str]:
 
 def _answers(answers: Reports) -> list[LiveAnswers]:
     """The answers of each worker, by place."""
-    import numpy as np
-
     found = []
     for place in range(len(answers.workers)):
         own = answers.worker == place
@@ -189,6 +186,11 @@ def _check_done(progress: LiveView, parts: Sequence[Part]) -> None:
 
 def _opened(data: Path, id: str) -> tuple[EMTerms, list[RoundRecord]]:
     """What was added up, and what the server has of each round, from its own database."""
+    # Only --processes needs the server's libraries.
+    from sottovoce.stores.database import Database
+    from sottovoce.stores.database.live import the_session
+    from sottovoce.stores.database.live_log import rounds_of
+
     database = Database.at(data)
     try:
         with database.reading() as connection:

@@ -7,6 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 
 import sottovoce
@@ -197,8 +198,6 @@ def _made(
 
 def _most(table: Reports, *, whole: bool) -> int:
     """The most answers of a worker; all tasks where every worker reports on the whole table."""
-    import numpy as np
-
     return len(table.tasks) if whole else int(np.bincount(table.worker).max())
 
 
@@ -209,8 +208,6 @@ def _randomness(seed: int | None) -> Randomness:
 
 
 def _columns(reports: Reports) -> dict[str, Any]:
-    import numpy as np
-
     values: Any = reports.value
     if not reports.domain.is_numeric:
         labels = np.empty(reports.domain.size, dtype=object)

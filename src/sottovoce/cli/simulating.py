@@ -13,10 +13,10 @@ from sottovoce.cli.comparing import print_comparison
 from sottovoce.cli.options import ForceOption
 from sottovoce.cli.plotting import can_plot, demo_plot
 from sottovoce.datasets import CategoricalCrowd, generate
+from sottovoce.files.atomic_output import check_target
 from sottovoce.inference.majority_vote import MajorityVote
 from sottovoce.model import Gold, Kind, Reports
 from sottovoce.stores import write_tables
-from sottovoce.stores.writing import check_target
 
 __all__ = ["simulate"]
 

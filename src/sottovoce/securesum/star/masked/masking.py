@@ -9,17 +9,19 @@ of them sent something else.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.errors import NotInstalled, SealedAborted, UsageError
+from sottovoce.errors import SealedAborted, UsageError, absent
 from sottovoce.model.sums import Integers, SumSpec
 
 try:
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 except ImportError:
-    raise NotInstalled("cryptography", purpose="masking sums", extra="secure") from None
+    if not TYPE_CHECKING:
+        Cipher = algorithms = modes = absent("cryptography", purpose="masking sums", extra="secure")
 
 __all__ = ["Masks", "Words", "check_fits", "checked_totals", "masked", "unmasked", "width", "words"]
 
