@@ -13,7 +13,7 @@ import pytest
 from tests.cli.conftest import Run
 
 from sottovoce import studies
-from sottovoce.cli import reproducing_views, screen
+from sottovoce.cli import reproducing, reproducing_views, screen
 from sottovoce.figures import Chart, Series
 from sottovoce.studies import Outcome, Size, Study, reporting
 from sottovoce.studies.cells import Cell
@@ -55,8 +55,9 @@ def squares(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     first = study("evens", (0, 2), "P1 Table 1")
     second = study("threes", (0, 2, 3), "P1 Table 2")
     named = {"evens": first, "threes": second, "p1-table-2": second}
-    monkeypatch.setattr(studies, "STUDIES", {"evens": first, "threes": second})
-    monkeypatch.setattr(studies, "study_named", named.__getitem__)
+    for module in (studies, reproducing):
+        monkeypatch.setattr(module, "STUDIES", {"evens": first, "threes": second})
+        monkeypatch.setattr(module, "study_named", named.__getitem__)
     monkeypatch.setattr(reporting, "GROUPS", {"P1": (first, second)})
     monkeypatch.setenv("SOTTOVOCE_CACHE", str(tmp_path / "kept"))
 

@@ -1,0 +1,140 @@
+"""The wheel where nothing but the core dependencies is installed."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import venv
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+CORE = ("numpy", "scipy", "numba", "duckdb", "typer", "rich")
+
+
+def core_packages() -> dict[str, Path]:
+    """What the core dependencies, and theirs in turn, have in the folder of libraries."""
+    found: dict[str, Path] = {}
+    wanted, seen = list(CORE), set()
+    while wanted:
+        name = wanted.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        try:
+            installed = distribution(name)
+        except PackageNotFoundError:  # needed on other systems only
+            continue
+        for file in installed.files or ():
+            first = file.parts[0]
+            if first not in ("..", "__pycache__"):
+                found[first] = Path(str(installed.locate_file(first)))
+        for line in installed.requires or ():
+            if "extra ==" not in line and (needed := re.match(r"[\w.-]+", line)):
+                wanted.append(needed[0])
+    return found
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of an environment with the wheel, and the core dependencies linked."""
+    place = tmp_path_factory.mktemp("bare")
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(place)],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+    )
+    venv.create(place / "venv", with_pip=False)
+    paths = {"base": str(place / "venv"), "platbase": str(place / "venv")}
+    libraries = Path(sysconfig.get_path("purelib", vars=paths))
+    for name, target in core_packages().items():
+        (libraries / name).symlink_to(target)
+    (wheel,) = place.glob("sottovoce-*.whl")
+    ZipFile(wheel).extractall(libraries)
+    return place / "venv" / "bin" / "python"
+
+
+def ran(python: Path, arguments: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    return subprocess.run(
+        [str(python), "-W", "error", *arguments],
+        cwd=folder,
+        env={**kept, "NUMBA_CACHE_DIR": str(folder / "numba")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_every_public_name_resolves_and_a_missing_extra_is_said_at_first_use(
+    python: Path, tmp_path: Path
+) -> None:
+    code = """
+import contextlib, io
+from inspect import getmembers
+import sottovoce
+from sottovoce import *
+
+assert all(hasattr(sottovoce, name) for name in sottovoce.__all__)
+assert set(sottovoce.__all__) <= set(globals())
+assert {name for name, _ in getmembers(sottovoce)} >= set(sottovoce.__all__)
+shown = io.StringIO()
+with contextlib.redirect_stdout(shown):
+    help(sottovoce)
+assert "class Client" in shown.getvalue()
+link = "http://127.0.0.1:1/c/abcdefghjkmnpqrs#svi_" + 43 * "A"
+uses = [
+    lambda: Client(link, folder="home"),
+    lambda: Requester("http://127.0.0.1:1", "svk_x"),
+    lambda: simulate_sealed(
+        {"worker": ["a", "b"], "task": ["t", "t"], "label": ["x", "y"]}, epsilon=1.0
+    ),
+]
+for use in uses:
+    try:
+        use()
+    except ImportError as error:
+        assert isinstance(error, NotInstalled)
+        print(error)
+"""
+    done = ran(python, ["-c", code], tmp_path)
+    assert done.stderr == ""
+    talking, asking, sealing = done.stdout.splitlines()
+    assert (
+        talking
+        == asking
+        == (
+            "talking to a server needs httpx, which is not installed: pip install 'sottovoce[client]'"
+        )
+    )
+    assert sealing.endswith("which is not installed: pip install 'sottovoce[secure]'")
+
+
+def test_the_first_table_commands_of_the_readme_run(python: Path, tmp_path: Path) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^\$ sottovoce ((?:simulate|inspect|infer|compare)\b.*)$", readme, re.M)
+    about_answers = [line for line in lines if "policy" not in line]
+    assert {line.split()[0] for line in about_answers} == {
+        "simulate",
+        "inspect",
+        "infer",
+        "compare",
+    }
+    for line in about_answers:
+        done = ran(python, ["-m", "sottovoce", *line.split()], tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "truths.csv").exists()
+
+
+def test_help_is_the_same_as_with_every_extra(python: Path, tmp_path: Path) -> None:
+    bare = ran(python, ["-m", "sottovoce", "--help"], tmp_path)
+    full = ran(Path(sys.executable), ["-m", "sottovoce", "--help"], tmp_path)
+    assert (bare.returncode, bare.stdout) == (0, full.stdout)
