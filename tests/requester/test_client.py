@@ -298,7 +298,7 @@ sys.modules["httpx"] = None
 import sottovoce
 requester = sottovoce.Requester
 try:
-    requester("http://127.0.0.1:1", "svk_x")
+    requester("http://127.0.0.1:1", "svk_" + 43 * "A")
 except sottovoce.NotInstalled as error:
     print(error)
 """

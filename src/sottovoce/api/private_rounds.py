@@ -10,10 +10,8 @@ from dataclasses import dataclass, field
 from time import thread_time
 from typing import Literal, TypeAlias
 
-from sottovoce.api.private_star import run_star
 from sottovoce.errors import SealedAborted, UsageError
 from sottovoce.model.sums import Planner, RoundRecord
-from sottovoce.securesum.committee.adding import CommitteeSum
 from sottovoce.securesum.em.rounds import Adding, Recorded, plain_sum, run_rounds
 from sottovoce.securesum.em.terms import EMTerms
 
@@ -65,6 +63,8 @@ def rehearse(rehearsal: Rehearsal, planner: Planner, contributors: Sequence[Reco
     if rehearsal.suite == "plain":
         return _together(planner, contributors, plain_sum, {})
     if rehearsal.suite == "committee":
+        from sottovoce.securesum.committee.adding import CommitteeSum
+
         committee = CommitteeSum()
         return _together(planner, contributors, committee, committee.seconds)
     return _star(rehearsal, planner, contributors)
@@ -72,6 +72,8 @@ def rehearse(rehearsal: Rehearsal, planner: Planner, contributors: Sequence[Reco
 
 def _star(rehearsal: Rehearsal, planner: Planner, contributors: Sequence[Recorded]) -> Rounds:
     """Rounds in which workers are online, and some may fall silent."""
+    from sottovoce.api.private_star import run_star
+
     done, set_up = run_star(
         rehearsal.suite,
         rehearsal.terms.as_json(),

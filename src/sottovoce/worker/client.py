@@ -12,7 +12,6 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from sottovoce.api.sealed import own_weight
 from sottovoce.connection import Connection
 from sottovoce.errors import (
     PolicyChanged,
@@ -253,6 +252,8 @@ class Client:
 
         Of a sealed campaign nobody else can tell. Fetches the truths, and sends nothing.
         """
+        from sottovoce.api.sealed import own_weight  # loads all of inference
+
         reply = self._connection.get(self._path("/truths"), credential=self._link.invite)
         try:
             truths = {str(each["task"]): each["truth"] for each in reply["truths"]}

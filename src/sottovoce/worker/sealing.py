@@ -14,10 +14,7 @@ from sottovoce.model import Cells, Codes, Label, Policy
 from sottovoce.model.canonical import canonical
 from sottovoce.securesum.ballot import Ballot
 from sottovoce.securesum.coding import ballot_codes
-from sottovoce.securesum.committee.contributing import contribute
-from sottovoce.securesum.committee.terms import CHECKS, ContributionTerms
 from sottovoce.securesum.field import WIDTH
-from sottovoce.securesum.hpke import OVERHEAD
 from sottovoce.worker.outbox import Parcel, Stage
 
 __all__ = ["check_sealing", "contribution_bytes", "sealed_codes", "sealed_parcel", "sealed_sum_of"]
@@ -53,6 +50,10 @@ def sealed_parcel(cells: Cells, policy: Policy, campaign: str) -> Parcel:
     The key that signs it and everything that hides the answers is drawn here, once, and forgotten:
     what is kept are bytes that up to `degree` keyholders together cannot read.
     """
+    from sottovoce.securesum.committee.contributing import (
+        contribute,
+    )
+
     tasks = tuple(cells.tasks.tolist())
     content = contribute(
         campaign, policy, str(cells.workers[0]), tasks, cells.code.astype(np.int64)
@@ -65,6 +66,9 @@ def contribution_bytes(sealed: SealedSum, tasks: Sequence[str], *names: str) -> 
 
     The same for all answers: lengths tell nothing. It is counted on a text of the same shape.
     """
+    from sottovoce.securesum.committee.terms import CHECKS, ContributionTerms
+    from sottovoce.securesum.hpke import OVERHEAD
+
     values = len(tasks) * Ballot.of(sealed).bits + 2 * CHECKS
     share = -(-(WIDTH * values + OVERHEAD) * 4 // 3)
     terms = ContributionTerms("", "", "".join(names), tuple(tasks), "A" * KEY_TEXT)
