@@ -123,7 +123,7 @@ def _each(work: Callable[[], Any]) -> float:
 def page(values: int) -> dict[str, float]:
     """Seconds for as many labels in Chromium: the first time, and the median of some more."""
     from browsing import browser_page
-    from sottovoce.testing.serving import running_server
+    from sottovoce.testing.server_thread import running_server
 
     policy, _, _ = _campaign(values)
     with running_server() as server, browser_page(server.url) as opened:

@@ -118,10 +118,7 @@ from sottovoce.model import (
     Submission as Submission,
     Unit as Unit,
 )
-from sottovoce.model.opened import (
-    NoiseLaw as NoiseLaw,
-    Opened as Opened,
-)
+from sottovoce.model.opened_totals import NoiseLaw as NoiseLaw, Opened as Opened
 from sottovoce.planning.plans import (
     Plan as Plan,
     plan as plan,
@@ -140,7 +137,7 @@ from sottovoce.privacy.audit import (
     audit as audit,
     audit_samples as audit_samples,
 )
-from sottovoce.privacy.campaigns import composed as composed
+from sottovoce.privacy.composition import composed as composed
 from sottovoce.requester.client import Requester as Requester
 from sottovoce.requester.signatures import verify_signature as verify_signature
 from sottovoce.stores import (

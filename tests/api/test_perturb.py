@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sottovoce
-from sottovoce.datasets.seeded import SeededRandomness
+from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.errors import DataError, SottovoceError, UsageError
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain, Reports, Unit

@@ -14,7 +14,7 @@ from sottovoce.api.private_em import simulate_private_em
 from sottovoce.api.recovering import Recovery, read_transcript, recover_labels
 from sottovoce.errors import DataError
 from sottovoce.model import Reports
-from sottovoce.model.sums import OpenedSum
+from sottovoce.model.sum_rounds import OpenedSum
 from sottovoce.securesum.em.transcript import Transcript
 from sottovoce.studies.sources import LabelCrowd
 

@@ -8,7 +8,7 @@ from typing import Unpack
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, Unit
 from sottovoce.requester.drafts import AskedTerms
-from sottovoce.testing.serving import RunningServer
+from sottovoce.testing.server_thread import RunningServer
 
 __all__ = ["KINDS", "drafted", "opened"]
 

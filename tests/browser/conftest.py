@@ -19,7 +19,7 @@ from tests.browser.chromium import NONE_FOUND, OPTIONS, find_chromium
 from tests.browser.lending import Lending
 from tests.browser.watching import PATIENCE, Locale, OpenPage, Scheme, Size, Watched, watch
 
-from sottovoce.testing.serving import RunningServer, running_server
+from sottovoce.testing.server_thread import RunningServer, running_server
 
 expect.set_options(timeout=PATIENCE)
 

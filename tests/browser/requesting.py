@@ -10,7 +10,7 @@ from tests.campaign.crowds import report
 
 from sottovoce.campaign.service import Service
 from sottovoce.stores.database import Database
-from sottovoce.testing.serving import RunningServer
+from sottovoce.testing.server_thread import RunningServer
 
 __all__ = ["READY", "crowd", "headers", "sign_in"]
 

@@ -15,7 +15,7 @@ from tests.browser.watching import Locale, Scheme, Size, watch
 
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain
-from sottovoce.testing.serving import RunningServer, running_server
+from sottovoce.testing.server_thread import RunningServer, running_server
 
 PLACE = Path(__file__).parents[2] / "docs" / "screens"
 MOST_BYTES = 150_000

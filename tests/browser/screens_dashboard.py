@@ -11,7 +11,7 @@ from tests.browser.requesting import READY, crowd, headers, sign_in
 from tests.browser.watching import Scheme, Size, watch
 
 from sottovoce.mechanisms.targets import Target
-from sottovoce.testing.serving import RunningServer
+from sottovoce.testing.server_thread import RunningServer
 
 __all__ = ["shoot_dashboard"]
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.requesting import sign_in
 from tests.browser.watching import Scheme, Size, watch
 
-from sottovoce.testing.serving import RunningServer
+from sottovoce.testing.server_thread import RunningServer
 
 __all__ = ["shoot_drafting"]
 

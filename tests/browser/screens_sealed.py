@@ -12,7 +12,7 @@ from tests.browser.watching import Locale, Scheme, Size, watch
 
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain
-from sottovoce.testing.serving import RunningServer
+from sottovoce.testing.server_thread import RunningServer
 
 __all__ = ["shoot_sealed"]
 

@@ -24,7 +24,7 @@ from sottovoce.securesum.committee.contributing import contribute
 from sottovoce.securesum.committee.keyholding import KeyholderKeys, KeyholderSession, Step
 from sottovoce.securesum.committee.turns import WorkKind
 from sottovoce.securesum.session import committee_of
-from sottovoce.testing.serving import RunningServer
+from sottovoce.testing.server_thread import RunningServer
 
 __all__ = ["SEATED", "SealedCampaign", "sealed_campaign", "seated", "send_alike", "timed_sealing"]
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.browser.accessibility import axe
 from tests.browser.watching import Watched, watch
 
-from sottovoce.testing.serving import RunningServer
+from sottovoce.testing.server_thread import RunningServer
 
 # Draws with the module itself, in a page of the server that has nothing else in it.
 DRAW = """async ([kind, chart, width]) => {

@@ -18,7 +18,7 @@ from tests.browser.requesting import READY, crowd, headers, sign_in
 from tests.browser.watching import OpenPage, Scheme, Size, Watched
 
 from sottovoce.mechanisms.targets import Target
-from sottovoce.testing.serving import RunningServer
+from sottovoce.testing.server_thread import RunningServer
 
 MANY = 120
 """Tasks: three pages of truths."""

@@ -14,7 +14,7 @@ from tests.browser.watching import OpenPage, Scheme, Size
 from tests.securesum.sealed_policies import KEYS
 
 from sottovoce.model.keyholder import Keyholder
-from sottovoce.testing.serving import RunningServer
+from sottovoce.testing.server_thread import RunningServer
 
 CARDS = [keys.keyholder for keys in KEYS]
 TWO_BAD = '"degree":2'

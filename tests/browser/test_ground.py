@@ -13,7 +13,7 @@ from tests.browser.campaigns import KINDS, drafted, opened
 from tests.browser.lending import Lending
 from tests.browser.watching import OpenPage, Watched
 
-from sottovoce.testing.serving import RunningServer
+from sottovoce.testing.server_thread import RunningServer
 from sottovoce.web.headers import PAGE
 
 GOOD = (

@@ -15,7 +15,7 @@ from tests.browser.campaigns import drafted, opened
 from tests.browser.requesting import sign_in
 from tests.browser.watching import OpenPage, Watched
 
-from sottovoce.testing.serving import RunningServer
+from sottovoce.testing.server_thread import RunningServer
 
 LINK = re.compile(r"http://127\.0\.0\.1:\d+/c/[a-z0-9]+#svi_[A-Za-z0-9_-]{43}", re.ASCII)
 

@@ -14,7 +14,7 @@ from tests.browser.forecasting import quick_forecasts
 from tests.browser.requesting import sign_in
 from tests.browser.watching import OpenPage, Watched
 
-from sottovoce.testing.serving import RunningServer
+from sottovoce.testing.server_thread import RunningServer
 
 WORKERS = 20
 SOME = 4

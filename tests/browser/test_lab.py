@@ -14,7 +14,7 @@ from tests.browser.watching import OpenPage, Watched
 from typer.testing import CliRunner
 
 from sottovoce.cli.app import app
-from sottovoce.testing.serving import RunningServer
+from sottovoce.testing.server_thread import RunningServer
 
 
 @pytest.fixture

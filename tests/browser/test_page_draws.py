@@ -15,7 +15,7 @@ from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, Policy, Unit
 from sottovoce.privacy.audit import audit_samples
-from sottovoce.testing.serving import RunningServer
+from sottovoce.testing.server_thread import RunningServer
 
 LABELS = ["oak", "birch", "lime"]
 MANY = 2_000

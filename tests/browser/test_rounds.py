@@ -27,7 +27,7 @@ from tests.browser.watching import OpenPage, Scheme, Size
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain
 from sottovoce.securesum.ballot import Ballot
-from sottovoce.testing.serving import RunningServer
+from sottovoce.testing.server_thread import RunningServer
 
 YES_NO = Domain.categorical(["no", "yes"])
 ANSWERS = {"t0": "yes", "t1": "no", "t2": "yes"}

@@ -31,8 +31,8 @@ from sottovoce.securesum.committee.turns import WorkKind
 from sottovoce.securesum.envelope import b64
 from sottovoce.securesum.field import to_bytes
 from sottovoce.securesum.session import committee_of
-from sottovoce.testing.serving import RunningServer
-from sottovoce.testing.waiting import wait_until
+from sottovoce.testing.server_process import wait_until
+from sottovoce.testing.server_thread import RunningServer
 from sottovoce.web.assets import STATIC, fingerprint
 
 CANARIES = ["zeisig", "pirol", "kleiber"]

@@ -15,7 +15,7 @@ from tests.browser.watching import Locale, OpenPage, Scheme, Size, Watched
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain
 from sottovoce.model.policy import ShowDraw
-from sottovoce.testing.serving import RunningServer
+from sottovoce.testing.server_thread import RunningServer
 from sottovoce.web.assets import STATIC, fingerprint, worker_files
 
 CANARIES = ["zeisig", "pirol", "kleiber"]

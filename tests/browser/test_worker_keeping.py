@@ -14,9 +14,8 @@ from tests.browser.watching import OpenPage, Watched, watch
 
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain
-from sottovoce.testing.processes import ServerProcess, free_port
-from sottovoce.testing.serving import RunningServer
-from sottovoce.testing.waiting import wait_until
+from sottovoce.testing.server_process import ServerProcess, free_port, wait_until
+from sottovoce.testing.server_thread import RunningServer
 
 IS_KEPT = """async () => {
   const files = await caches.open("sottovoce-page");

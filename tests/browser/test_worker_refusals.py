@@ -15,8 +15,8 @@ from tests.browser.watching import OpenPage, Watched, watch
 
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain
-from sottovoce.testing.serving import RunningServer
-from sottovoce.testing.waiting import wait_until
+from sottovoce.testing.server_process import wait_until
+from sottovoce.testing.server_thread import RunningServer
 from sottovoce.web.assets import STATIC
 
 MODULES = ["randomize.js", "worker/consent.js"]

@@ -13,7 +13,7 @@ from sottovoce.campaign.inviting import InviteKind, invite
 from sottovoce.campaign.lifecycle import open_campaign
 from sottovoce.campaign.receiving import Desk
 from sottovoce.campaign.service import Service
-from sottovoce.datasets.seeded import SeededRandomness
+from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.mechanisms.tables import names_of, written_reports
 from sottovoce.model import Cells, Grid, Policy, Submission, Task, Terms, assigned, pseudonym
 

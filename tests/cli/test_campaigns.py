@@ -17,10 +17,10 @@ from sottovoce import Budget
 from sottovoce.campaign import rehearsing
 from sottovoce.campaign.exporting import EXPORTS, SEALED_EXPORTS
 from sottovoce.cli.campaigns.exporting import NAMES
-from sottovoce.model.signing import sign
+from sottovoce.model.credentials import sign
 from sottovoce.stores import read_policy
 from sottovoce.testing import RunningServer, ServerProcess, running_server
-from sottovoce.testing.waiting import wait_until
+from sottovoce.testing.server_process import wait_until
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -12,7 +12,7 @@ from sottovoce.api.sources import read
 from sottovoce.cli.live_processes import run_live_processes
 from sottovoce.errors import UsageError
 from sottovoce.model import Reports
-from sottovoce.testing import processes
+from sottovoce.testing import server_process
 
 USUAL: dict[str, Any] = {
     "epsilon": 1.0, "delta": 0.0, "weighted_rounds": 0, "scale": None, "rounds": 2,
@@ -32,7 +32,9 @@ def answers(**reading: str) -> Reports:
 def test_processes_add_up_the_integers_of_the_plain_suite(
     forker: Forker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "ServerProcess", lambda folder: ForkedServer(folder, forker))
+    monkeypatch.setattr(
+        server_process, "ServerProcess", lambda folder: ForkedServer(folder, forker)
+    )
     run = run_live_processes(answers(), suite="masked", mode="log_odds", **USUAL)
     assert (run.identical_to_plain, run.rounds, run.workers) == (True, 2, 4)
     assert run.cpu_seconds["workers"] > 0

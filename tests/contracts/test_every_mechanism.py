@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from sottovoce.datasets.seeded import SeededRandomness
+from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.errors import DataError, UsageError
 from sottovoce.mechanisms import Laplace, RandomVarianceGaussian, Sampled, Threshold
 from sottovoce.mechanisms.registry import MECHANISMS, mechanism_from

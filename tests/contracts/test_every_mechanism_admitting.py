@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from sottovoce.datasets.seeded import SeededRandomness
+from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.admitting import admitted_codes, code_type, longest_report
 from sottovoce.mechanisms.tables import written_reports

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sottovoce.crowdkit import DawidSkene, MajorityVote, OneCoinDawidSkene, table
-from sottovoce.crowdkit.accuracies import Accuracies
+from sottovoce.crowdkit import DawidSkene, MajorityVote, OneCoinDawidSkene, dataframes
+from sottovoce.crowdkit.majority_vote import Accuracies
 from sottovoce.engines import LocalEngine
 from sottovoce.errors import DataError
 from sottovoce.model import Domain, Reports
@@ -148,7 +148,7 @@ def test_a_tolerance_of_minus_infinity_runs_all_rounds(frame: pd.DataFrame) -> N
 def test_votes_are_sorted_as_pandas_2_sorts_them(
     frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table, "VOTES_ARE_SORTED", True)
+    monkeypatch.setattr(dataframes, "VOTES_ARE_SORTED", True)
     vote = MajorityVote().fit(frame)
     assert vote.probas_.columns.tolist() == ["no", "yes"]
     assert vote.probas_.index.tolist() == ["t1", "t2", "t3"]

@@ -16,7 +16,7 @@ from sottovoce.datasets import (
     Crowd,
     NumericCrowd,
     SparseCrowd,
-    crowd,
+    crowds,
     generate,
     stream_to_parquet,
 )
@@ -38,7 +38,7 @@ every_crowd = pytest.mark.parametrize("simulated", CROWDS.values(), ids=CROWDS)
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crowd, "ANSWERS_PER_BLOCK", 1_000)
+    monkeypatch.setattr(crowds, "ANSWERS_PER_BLOCK", 1_000)
 
 
 def rows(path: Path) -> dict[str, Any]:

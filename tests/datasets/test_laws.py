@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 
 from sottovoce.datasets import Ability, CategoricalCrowd, NumericCrowd, SparseCrowd, generate
-from sottovoce.datasets.sampling import cells, distinct
+from sottovoce.datasets.seeded_randomness import cells, distinct
 from sottovoce.model import FloatArray, Kind
 
 SIGMAS = 7

@@ -11,7 +11,7 @@ from tests.web.node import RANDOMIZER, node
 
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, Submission
-from sottovoce.testing.serving import running_server
+from sottovoce.testing.server_thread import running_server
 
 PAGE = Path(__file__).parents[2] / "docs" / "javascript.md"
 RUN = """

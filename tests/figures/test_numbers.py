@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce.figures.numbers import log_steps, power_words, round_steps, spread, words_for
+from sottovoce.figures.number_format import log_steps, power_words, round_steps, spread, words_for
 
 finite = st.floats(-1e150, 1e150)
 

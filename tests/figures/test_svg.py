@@ -17,7 +17,7 @@ from tests.figures.charts import TRADE_OFF
 from sottovoce.errors import OutputExists, UsageError
 from sottovoce.figures import Chart, Level, Series, save, svg
 from sottovoce.figures.canvas import INK
-from sottovoce.figures.drawing import drawn
+from sottovoce.figures.picture import drawn
 
 PLAIN = Chart("t", "x", "y", (Series("a", (1.0,), (0.5,)),))
 

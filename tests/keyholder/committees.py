@@ -17,7 +17,7 @@ from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain
 from sottovoce.requester.client import Requester
 from sottovoce.requester.drafts import Sealing
-from sottovoce.testing.waiting import wait_until
+from sottovoce.testing.server_process import wait_until
 from sottovoce.worker.client import Client
 
 __all__ = ["PASSPHRASE", "Committee", "seated"]

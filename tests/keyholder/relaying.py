@@ -12,7 +12,7 @@ from tests.securesum.sealed_policies import COORDINATOR
 
 from sottovoce.errors import Unreachable
 from sottovoce.keyholder.coordinator import Batch, Closing, Work
-from sottovoce.model.canonical import canonical_bytes
+from sottovoce.model.canonical_json import canonical_bytes
 from sottovoce.securesum.committee import coordinating
 from sottovoce.securesum.committee.messages import Phase
 from sottovoce.securesum.committee.rosters import BEGINNING

@@ -8,7 +8,7 @@ import pytest
 from tests.keyholder.committees import Committee, seated
 from tests.service.forking import Forker
 
-from sottovoce.testing.waiting import settled_result, wait_until
+from sottovoce.testing.server_process import settled_result, wait_until
 from sottovoce.worker.client import Client
 
 WORKERS = 12

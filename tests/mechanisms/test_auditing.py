@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.datasets.seeded import SeededRandomness
+from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.auditing import audit_mechanism, neighbors, submissions
 from sottovoce.mechanisms.null_randomized_response import NullRandomizedResponse

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.datasets.seeded import SeededRandomness
+from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.errors import DataError
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.mechanisms.tables import report_table

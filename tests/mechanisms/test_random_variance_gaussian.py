@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sottovoce.datasets.seeded import SeededRandomness
+from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.errors import DataError, UsageError
 from sottovoce.mechanisms.random_variance_gaussian import FURTHEST, RandomVarianceGaussian
 from sottovoce.model import WORDS, Cells, Codes, Domain, Private, Unit

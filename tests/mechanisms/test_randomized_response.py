@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sottovoce.datasets.seeded import SeededRandomness
+from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.errors import DataError, UsageError
 from sottovoce.mechanisms.laws.keeping import Keeping
 from sottovoce.mechanisms.randomized_response import RandomizedResponse

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sottovoce.datasets.seeded import SeededRandomness
+from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.null_randomized_response import NullRandomizedResponse
 from sottovoce.mechanisms.randomized_response import RandomizedResponse

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sottovoce.datasets.seeded import SeededRandomness
+from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.errors import DataError, UsageError
 from sottovoce.mechanisms.laws.combinations import masks, uniform_masks
 from sottovoce.mechanisms.laws.subsets import best_size

@@ -17,7 +17,7 @@ import pytest
 from sottovoce.errors import SottovoceError, UsageError
 from sottovoce.model import Domain
 from sottovoce.planning.parallel import Processes
-from sottovoce.testing.waiting import wait_until
+from sottovoce.testing.server_process import wait_until
 
 
 def test_results_do_not_depend_on_the_number_of_processes() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sottovoce.errors import DataError, UsageError
 from sottovoce.privacy.audit import Audit, audit, audit_samples
-from sottovoce.privacy.audit.bounding import bounds
+from sottovoce.privacy.audit.confidence_bounds import bounds
 
 Samples = npt.NDArray[Any]
 Law = Callable[[np.random.Generator, int, int], Samples]

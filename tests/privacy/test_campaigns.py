@@ -8,7 +8,7 @@ import pytest
 
 from sottovoce.errors import UsageError
 from sottovoce.model import Guarantee, Unit
-from sottovoce.privacy.campaigns import composed
+from sottovoce.privacy.composition import composed
 
 
 def test_epsilon_delta_and_answers_add_up() -> None:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from sottovoce.errors import UsageError
 from sottovoce.model import Unit
-from sottovoce.privacy.calibrating import smallest_number
-from sottovoce.privacy.composing import (
+from sottovoce.privacy.calibration import smallest_number
+from sottovoce.privacy.composition import (
     pure_delta,
     pure_guarantee,
     repeated_delta,

@@ -13,7 +13,7 @@ from scipy import stats
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from sottovoce.model import FloatArray
-from sottovoce.privacy.concentrated import (
+from sottovoce.privacy.concentrated_privacy import (
     concentrated_delta,
     concentrated_epsilon,
     largest_rho,

@@ -14,8 +14,8 @@ from scipy.special import gammaln
 
 from sottovoce.errors import UsageError
 from sottovoce.model import Unit
-from sottovoce.privacy.composing import repeated_delta
-from sottovoce.privacy.hyper import Hyper, LevelsHyper, UniformHyper
+from sottovoce.privacy.composition import repeated_delta
+from sottovoce.privacy.hyper_distribution import Hyper, LevelsHyper, UniformHyper
 from sottovoce.privacy.mixtures import (
     answer_delta,
     answer_epsilon,

@@ -9,7 +9,7 @@ import pytest
 
 from sottovoce import UsageError, verify_signature
 from sottovoce.errors import Reason, Refused
-from sottovoce.model.signing import sign
+from sottovoce.model.credentials import sign
 
 SECRET = "svw_" + "A" * 43
 BODY = b'{"event":"campaign.closed","campaign":"leaf0"}'

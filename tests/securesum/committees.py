@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from tests.securesum.sealed_policies import COORDINATOR, KEYS, sealed_policy
 
-from sottovoce.datasets.seeded import SeededRandomness
+from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.mechanisms.sealed_sum import Layout
 from sottovoce.model import Domain
 from sottovoce.securesum.committee import coordinating

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from tests.securesum.committees import keys_of
 from tests.securesum.sealed_policies import COORDINATOR
 
-from sottovoce.datasets.seeded import SeededRandomness
+from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.securesum.committee import coordinating
 from sottovoce.securesum.committee.facts import Fact
 from sottovoce.securesum.committee.keyholding import KeyholderSession, Step

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sottovoce.errors import SealedRefused, UsageError
-from sottovoce.model.sums import SumSpec
+from sottovoce.model.sum_rounds import SumSpec
 from sottovoce.securesum.committee.adding import CommitteeSum
 from sottovoce.securesum.field import from_bytes, to_bytes
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.securesum.committees import committee, keys_of, noise_of, session_of, votes
 
-from sottovoce.datasets.seeded import SeededRandomness
+from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.errors import SealedRefused
 from sottovoce.securesum.committee import coordinating
 from sottovoce.securesum.committee.memory import Committee

@@ -13,7 +13,7 @@ from tests.securesum.committees import contributed, keys_of, session_of, votes
 from tests.securesum.sealed_policies import KEYS
 from tests.securesum.servers import Party, Server
 
-from sottovoce.datasets.seeded import SeededRandomness
+from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.errors import SealedRefused, UsageError
 from sottovoce.securesum.committee import coordinating
 from sottovoce.securesum.committee.keyholding import KeyholderKeys, KeyholderSession

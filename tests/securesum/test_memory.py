@@ -9,7 +9,7 @@ import pytest
 from tests.securesum.committees import CAMPAIGN, contributed, keys_of, noise_of, session_of
 from tests.securesum.sealed_policies import COORDINATOR
 
-from sottovoce.datasets.seeded import SeededRandomness
+from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.mechanisms.sealed_sum import Layout
 from sottovoce.model import assigned
 from sottovoce.securesum.committee.contributing import contribute

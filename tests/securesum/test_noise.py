@@ -14,7 +14,7 @@ from scipy import stats
 from tests.securesum.committees import contributed, keys_of, session_of
 from tests.securesum.sealed_policies import COORDINATOR
 
-from sottovoce.datasets.seeded import SeededRandomness
+from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.mechanisms.laws.polya import noise_law
 from sottovoce.privacy.audit import audit_samples
 from sottovoce.securesum.committee.memory import run_in_memory

@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from sottovoce.testing.processes import ServerProcess, Started
+from sottovoce.testing.server_process import ServerProcess, Started
 
 PROGRAM = Path(__file__).with_name("forking_program.py")
 

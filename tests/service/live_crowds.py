@@ -14,7 +14,7 @@ from tests.service.forking import Forked, Forker
 
 from sottovoce.keyholder.key_file import make_keys
 from sottovoce.model import Keyholder
-from sottovoce.model.sums import Integers, OpenedSum
+from sottovoce.model.sum_rounds import Integers, OpenedSum
 from sottovoce.randomness import SystemRandomness
 from sottovoce.requester.live import LiveView
 from sottovoce.securesum.em.contributing import contributor_of
@@ -24,7 +24,7 @@ from sottovoce.stores.database import Database
 from sottovoce.stores.database.live import the_session
 from sottovoce.stores.database.live_log import StoredRound, rounds_of
 from sottovoce.testing import ServerProcess
-from sottovoce.testing.waiting import wait_until
+from sottovoce.testing.server_process import wait_until
 
 TASKS, LABELS = tuple(f"t{i:02}" for i in range(12)), ("no", "yes")
 ROUNDS = 2

@@ -23,7 +23,7 @@ from sottovoce.campaign.exporting import EXPORTS
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, Submission, pseudonym
 from sottovoce.requester.client import Requester
-from sottovoce.testing.waiting import settled_result, wait_until
+from sottovoce.testing.server_process import settled_result, wait_until
 from sottovoce.worker.client import Client
 
 CANARY = 7351.0625

@@ -18,7 +18,7 @@ from tests.service.sending import REPLAYED, STORED, UNAVAILABLE, Parcel, Site, e
 
 from sottovoce.errors import Reason, Refused
 from sottovoce.requester.client import Requester
-from sottovoce.testing.waiting import wait_until
+from sottovoce.testing.server_process import wait_until
 
 PROBLEM = "application/problem+json"
 SIZE = 96 << 20

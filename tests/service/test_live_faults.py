@@ -12,7 +12,7 @@ import pytest
 from tests.service.forking import ForkedServer, Forker
 from tests.service.live_crowds import ROUNDS, Crowd
 
-from sottovoce.testing.waiting import wait_until
+from sottovoce.testing.server_process import wait_until
 
 PATIENCE = {"masked": 2.0, "damgard_jurik": 3.0}
 """Seconds that a phase of 8 workers waits for who was killed, on a machine that is busy."""

@@ -16,7 +16,7 @@ from sottovoce.model import Domain, Policy
 from sottovoce.requester.client import Requester
 from sottovoce.requester.drafts import Sealing
 from sottovoce.testing import ServerProcess
-from sottovoce.testing.waiting import wait_until
+from sottovoce.testing.server_process import wait_until
 
 TASKS = ("t1", "t2")
 

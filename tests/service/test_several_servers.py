@@ -15,7 +15,7 @@ from tests.service.test_survival import check
 
 from sottovoce.requester.client import Requester
 from sottovoce.testing import ServerProcess
-from sottovoce.testing.waiting import wait_until
+from sottovoce.testing.server_process import wait_until
 
 SERVERS = 4
 

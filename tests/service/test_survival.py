@@ -17,7 +17,7 @@ from tests.service.forking import ForkedServer, Forker
 from tests.service.sending import REPLAYED, UNAVAILABLE, Crowd, Site, exported, rows_of, stored_ids
 
 from sottovoce.testing import ServerProcess
-from sottovoce.testing.waiting import wait_until
+from sottovoce.testing.server_process import wait_until
 
 SEED = 20
 """When the server is killed differs from run to run anyway: other processes run as well."""

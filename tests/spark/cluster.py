@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Self
 
 from sottovoce.errors import SottovoceError
-from sottovoce.testing.processes import free_port
-from sottovoce.testing.waiting import wait_until
+from sottovoce.testing.server_process import free_port, wait_until
 
 __all__ = ["FEW_RETRIES", "SMALL_JAVA", "Cluster", "spark_environment", "spark_program"]
 

@@ -23,7 +23,7 @@ from sottovoce import infer_into
 from sottovoce.engines.spark.reading import open_table
 from sottovoce.inference.steps.counts import AnswersPerWorker
 from sottovoce.model import FloatArray, Part
-from sottovoce.testing.waiting import wait_until
+from sottovoce.testing.server_process import wait_until
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

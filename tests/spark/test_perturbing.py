@@ -33,7 +33,7 @@ from sottovoce import (
 )
 from sottovoce.engines.spark import buckets, perturbing
 from sottovoce.engines.spark.buckets import BucketMaker, Made
-from sottovoce.testing.waiting import wait_until
+from sottovoce.testing.server_process import wait_until
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

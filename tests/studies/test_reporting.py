@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sottovoce.figures import Chart, Series, Table, page
-from sottovoce.figures.markup import marked_up
+from sottovoce.figures.html import marked_up
 from sottovoce.studies import GROUPS, STUDIES, Outcome, Row, Verdict
 from sottovoce.studies.cells import Cell, Kept, run_cells
 from sottovoce.studies.remembering import Anew, Remembered

@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from sottovoce.testing.serving import running_server
+from sottovoce.testing.server_thread import running_server
 from sottovoce.web.headers import SecurityHeaders
 from sottovoce.web.settings import Settings
 

@@ -15,7 +15,7 @@ from sottovoce.campaign.service import Service
 from sottovoce.stores.database import Database
 from sottovoce.stores.database.tables import events
 from sottovoce.stores.database.upgrading import VERSION_TABLE
-from sottovoce.testing.serving import RunningServer, running_server
+from sottovoce.testing.server_thread import RunningServer, running_server
 from sottovoce.web.routes import health
 
 

@@ -15,7 +15,7 @@ from tests.web.arena import CANARY, Arena, bearer, new, problem
 from tests.web.requesting import DRAFT
 
 from sottovoce.errors import Reason
-from sottovoce.testing.waiting import wait_until
+from sottovoce.testing.server_process import wait_until
 from sottovoce.web.assets import PAGE, STATIC
 
 PLAIN = json.dumps({**DRAFT, "title": CANARY})

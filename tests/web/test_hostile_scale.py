@@ -10,7 +10,7 @@ from tests.web.requesting import DRAFT
 
 from sottovoce.errors import Reason
 from sottovoce.model import Submission
-from sottovoce.testing.waiting import wait_until
+from sottovoce.testing.server_process import wait_until
 
 MANY = 100_000
 TASKS = [{"task": f"task-{place:06}", "text": f"Which tree is {place}?"} for place in range(MANY)]

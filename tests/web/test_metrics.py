@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from sottovoce.errors import Reason
 from sottovoce.model import Submission, pseudonym
-from sottovoce.testing.serving import RunningServer, running_server
+from sottovoce.testing.server_thread import RunningServer, running_server
 from sottovoce.web.metrics import Metrics
 
 CANARY = "canary-7f3a"

@@ -10,7 +10,7 @@ from tests.web.integrity import with_integrity
 
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain
-from sottovoce.testing.serving import RunningServer, running_server
+from sottovoce.testing.server_thread import RunningServer, running_server
 from sottovoce.web.assets import PAGE, STATIC, worker_files
 
 HTML = {"Accept": "text/html,application/xhtml+xml"}

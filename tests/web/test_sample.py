@@ -11,7 +11,7 @@ from tests.web.requesting import Served, refused, served
 from sottovoce.campaign import rehearsing
 from sottovoce.stores.database import Database
 from sottovoce.testing import running_server
-from sottovoce.testing.waiting import wait_until
+from sottovoce.testing.server_process import wait_until
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, Policy
 from sottovoce.securesum.envelope import b64
 from sottovoce.securesum.session import committee_of
-from sottovoce.testing.serving import running_server
+from sottovoce.testing.server_thread import running_server
 
 VECTORS: dict[str, Any] = json.loads(PATH.read_text(encoding="ascii"))
 CASES: list[dict[str, Any]] = VECTORS["policies"]

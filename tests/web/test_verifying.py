@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from sottovoce.cli.app import app
 from sottovoce.errors import Unreachable, UsageError
-from sottovoce.testing.serving import running_server
+from sottovoce.testing.server_thread import running_server
 from sottovoce.version import __version__
 from sottovoce.web.assets import PAGE, STATIC, worker_files
 from sottovoce.web.verifying import State, check_page

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sottovoce.datasets.seeded import SeededRandomness
+from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.errors import SottovoceError
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Calibration, Domain, Policy

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.datasets.seeded import SeededRandomness
+from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.errors import AlreadyReported, BudgetExceeded, DataError, UsageError
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Calibration, Domain, Policy, Promise, Submission, Unit, Words

@@ -12,7 +12,7 @@ from sottovoce.api.private_rounds import Dropouts, Rehearsal, Rounds, Suite, reh
 from sottovoce.api.sources import read
 from sottovoce.errors import UsageError
 from sottovoce.model import FloatArray, Guarantee, Reports, Result, Unit, label_text
-from sottovoce.model.sums import Integers, RoundRecord
+from sottovoce.model.sum_rounds import Integers, RoundRecord
 from sottovoce.randomness import SystemRandomness
 from sottovoce.securesum.em.calibrating import calibrated
 from sottovoce.securesum.em.contributing import EMContributor, PrivateContributor, contributor_of

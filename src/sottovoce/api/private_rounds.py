@@ -11,7 +11,7 @@ from time import thread_time
 from typing import Literal, TypeAlias
 
 from sottovoce.errors import SealedAborted, UsageError
-from sottovoce.model.sums import Planner, RoundRecord
+from sottovoce.model.sum_rounds import Planner, RoundRecord
 from sottovoce.securesum.em.rounds import Adding, Recorded, plain_sum, run_rounds
 from sottovoce.securesum.em.terms import EMTerms
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from sottovoce.errors import UsageError
 from sottovoce.model import Keyholder
-from sottovoce.model.sums import Contributor, Planner
+from sottovoce.model.sum_rounds import Contributor, Planner
 from sottovoce.securesum.envelope import Ed25519PrivateKey, b64, public_text
 from sottovoce.securesum.hpke import X25519PrivateKey
 from sottovoce.securesum.star.damgard_jurik.coordinating import ThresholdServer

@@ -15,7 +15,7 @@ from sottovoce.api.recovery_scores import RecoveryScore, label_matrix, scored
 from sottovoce.errors import DataError
 from sottovoce.inference.recovering.attack import Observed, Recovered, recover
 from sottovoce.inference.recovering.unanimous import NONE
-from sottovoce.model.sums import Integers, OpenedSum
+from sottovoce.model.sum_rounds import Integers, OpenedSum
 from sottovoce.securesum.em.contributing import EMContributor
 from sottovoce.securesum.em.modes import planner_of
 from sottovoce.securesum.em.planning import codec_of

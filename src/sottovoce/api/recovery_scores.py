@@ -13,7 +13,7 @@ from sottovoce.api.sources import read
 from sottovoce.errors import DataError
 from sottovoce.inference.recovering.unanimous import NONE
 from sottovoce.model import label_text
-from sottovoce.model.sums import Integers
+from sottovoce.model.sum_rounds import Integers
 from sottovoce.securesum.em.terms import EMTerms
 
 __all__ = ["RecoveryScore", "label_matrix", "scored"]

@@ -18,7 +18,7 @@ from sottovoce.mechanisms.policies import sealed_of
 from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.mechanisms.tables import answer_cells
 from sottovoce.model import Domain, Label, Names, Policy, Reports, Result, label_text
-from sottovoce.model.opened import NoiseLaw, Opened
+from sottovoce.model.opened_totals import NoiseLaw, Opened
 from sottovoce.seams import Randomness
 from sottovoce.securesum.ballot import Ballot
 from sottovoce.securesum.coding import number_codes

@@ -26,7 +26,7 @@ from sottovoce.model import (
     Unit,
     Words,
 )
-from sottovoce.model.opened import Opened
+from sottovoce.model.opened_totals import Opened
 from sottovoce.randomness import SystemRandomness
 from sottovoce.seams import Randomness
 from sottovoce.securesum.ballot import Ballot

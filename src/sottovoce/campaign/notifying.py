@@ -15,7 +15,7 @@ import httpx
 from sqlalchemy import Connection, event
 
 from sottovoce.campaign.service import Service
-from sottovoce.model.signing import sign
+from sottovoce.model.credentials import sign
 from sottovoce.stores.database.campaigns import Stored
 from sottovoce.stores.database.webhooks import (
     Delivery,

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sottovoce.datasets.categorical import CategoricalCrowd
-from sottovoce.datasets.seeded import SeededRandomness
+from sottovoce.datasets.crowds import CategoricalCrowd
+from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.mechanisms.tables import names_of, written_reports
 from sottovoce.model import Campaign, Cells, Codes, Domain, Submission, Task, assigned

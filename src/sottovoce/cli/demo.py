@@ -22,8 +22,7 @@ from sottovoce.cli.guaranteeing import guarantee_words
 from sottovoce.errors import SottovoceError, UsageError
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, Policy, Result
-from sottovoce.testing.processes import ServerProcess
-from sottovoce.testing.waiting import settled_result
+from sottovoce.testing.server_process import ServerProcess, settled_result
 
 if TYPE_CHECKING:
     from sottovoce.requester.client import Requester

@@ -23,7 +23,7 @@ from sottovoce.keyholder.key_file import make_keys
 from sottovoce.model import Keyholder, Reports, label_text
 from sottovoce.securesum.em.terms import EMTerms
 from sottovoce.securesum.star.coordinating import RoundRecord
-from sottovoce.testing.processes import ServerProcess
+from sottovoce.testing.server_process import ServerProcess
 from sottovoce.worker.live.answers import LiveAnswers
 
 if TYPE_CHECKING:

@@ -30,8 +30,7 @@ from sottovoce.securesum.committee.dealing import sealed_share, unsealed
 from sottovoce.securesum.committee.messages import Phase, read_message
 from sottovoce.securesum.field import P, total
 from sottovoce.securesum.shamir import interpolate
-from sottovoce.testing.processes import ServerProcess
-from sottovoce.testing.waiting import wait_until
+from sottovoce.testing.server_process import ServerProcess, wait_until
 
 if TYPE_CHECKING:
     from sottovoce.requester.client import Requester

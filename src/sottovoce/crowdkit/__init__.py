@@ -1,6 +1,6 @@
 """crowd-kit's face: its class names, arguments, attributes and frames, on our engine.
 
-    from sottovoce.crowdkit import DawidSkene        # was: from crowdkit.aggregation import …
+    from sottovoce.crowdkit import DawidSkene# was: from crowdkit.aggregation import …
     labels = DawidSkene(n_iter=100).fit_predict(df)
 
 A frame has the columns `task`, `worker` and `label`. What is returned has the names, types and
@@ -21,8 +21,7 @@ try:
 except ImportError:
     raise NotInstalled("pandas", purpose="the crowd-kit face", extra="pandas") from None
 
-from sottovoce.crowdkit.dawid_skene import DawidSkene
+from sottovoce.crowdkit.dawid_skene import DawidSkene, OneCoinDawidSkene
 from sottovoce.crowdkit.majority_vote import MajorityVote
-from sottovoce.crowdkit.one_coin import OneCoinDawidSkene
 
 __all__ = ["DawidSkene", "MajorityVote", "OneCoinDawidSkene"]

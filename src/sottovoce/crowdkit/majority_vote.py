@@ -1,23 +1,127 @@
-"""Majority vote, plain or weighted by given skills."""
+"""Majority vote, plain or weighted by given skills.
+
+How often each worker agrees with given truths, repeated rows counted once.
+
+Given skills, and what to do about workers that have none.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from sottovoce.crowdkit.accuracies import Accuracies
-from sottovoce.crowdkit.frames import label_series, posterior_frame
-from sottovoce.crowdkit.skills import weigh
-from sottovoce.crowdkit.table import Table, ranks
+from sottovoce.crowdkit.dataframes import Table, label_series, posterior_frame, ranks
+from sottovoce.errors import DataError
+from sottovoce.inference.compiling import compiled
 from sottovoce.inference.outcome import choose
 from sottovoce.inference.rows import row_sum
 from sottovoce.inference.steps.votes import Votes
-from sottovoce.model import FloatArray
+from sottovoce.model import Codes, FloatArray, LabelPart, Part, labels_of
+from sottovoce.seams import Kernel
 
-__all__ = ["MajorityVote"]
+__all__ = ["Accuracies", "MajorityVote"]
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracies:
+    """For each worker, how many distinct (task, label) answers it gave, and how many are true.
+
+    Row 0 counts the true ones, row 1 all. Opens each worker's agreement with the truths.
+    """
+
+    truths: Codes = field(repr=False)
+    workers: int
+    labels: int
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return 2, self.workers
+
+    def __call__(self, part: Part) -> FloatArray:
+        part = labels_of(part)
+        cells = self.workers * self.labels
+        task, report = np.divmod(np.unique(part.task.astype(np.int64) * cells + part.report), cells)
+        worker, label = np.divmod(report, self.labels)
+        right = (label == self._truths(part)[task]).astype(np.float64)
+        return np.stack(
+            [np.bincount(worker, right, self.workers), np.bincount(worker, minlength=self.workers)]
+        )
+
+    def kernel(self) -> Kernel:
+        run = _kernel(self.labels)
+
+        def add(part: Part, out: FloatArray) -> None:
+            part = labels_of(part)
+            seen = np.full(self.workers * self.labels, -1, np.int32)
+            run(part.starts, part.coded, self._truths(part), seen, out)
+
+        return add
+
+    def _truths(self, part: LabelPart) -> Codes:
+        return self.truths[part.first : part.first + part.tasks]
+
+
+@cache
+def _kernel(labels: int) -> Callable[..., None]:
+    @compiled
+    def run(starts, coded, truths, seen, out):  # type: ignore[no-untyped-def]
+        for task in range(len(starts) - 1):
+            for i in range(starts[task], starts[task + 1]):
+                if seen[coded[i]] == task:
+                    continue
+                seen[coded[i]] = task
+                worker = coded[i] // labels
+                out[1, worker] += 1.0
+                if coded[i] - worker * labels == truths[task]:
+                    out[0, worker] += 1.0
+
+    return run
+
+
+def weigh(
+    data: pd.DataFrame, skills: pd.Series[Any], on_missing: str, default: float | None
+) -> tuple[Table, FloatArray]:
+    """The answers that count, and the weight of each worker among them."""
+    _check(on_missing, default)
+    table = Table.of(data)
+    weights = _weights(table, skills)
+    missing = np.isnan(weights)[table.worker]
+    if default is not None:
+        return table, np.where(np.isnan(weights), default, weights)
+    if not missing.any():
+        return table, weights
+    if on_missing == "error":
+        raise ValueError(
+            f"{missing.sum():,} answers come from workers without a skill: add their skills, or "
+            'choose on_missing_skill="ignore" or "value"'
+        )
+    kept = Table.of(data[~missing])
+    if lost := len(table.tasks) - len(kept.tasks):
+        raise ValueError(
+            f"{lost:,} tasks have no answer from a worker with a skill: add skills, or choose "
+            'on_missing_skill="value"'
+        )
+    return kept, _weights(kept, skills)
+
+
+def _weights(table: Table, skills: pd.Series[Any]) -> FloatArray:
+    if not skills.index.is_unique:
+        raise DataError("skills names a worker more than once; keep one skill each")
+    return skills.reindex(table.workers).to_numpy(np.float64, na_value=np.nan)
+
+
+def _check(on_missing: str, default: float | None) -> None:
+    if on_missing not in ("error", "ignore", "value"):
+        raise ValueError(f'on_missing_skill is "error", "ignore" or "value", not {on_missing!r}')
+    if on_missing == "value" and default is None:
+        raise ValueError('on_missing_skill="value" needs a default_skill')
+    if on_missing != "value" and default is not None:
+        raise ValueError('a default_skill needs on_missing_skill="value"')
 
 
 @dataclass(eq=False)

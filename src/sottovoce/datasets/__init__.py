@@ -1,15 +1,23 @@
 """Simulated crowds, and real datasets from a cache."""
 
-from sottovoce.datasets.adding import add
-from sottovoce.datasets.cache import data_folder, describe, list_datasets, load
-from sottovoce.datasets.cards import DatasetCard
-from sottovoce.datasets.categorical import Ability, CategoricalCrowd
-from sottovoce.datasets.crowd import Block, Crowd
-from sottovoce.datasets.generating import generate
-from sottovoce.datasets.numeric import NumericCrowd
-from sottovoce.datasets.seeded import SeededRandomness
-from sottovoce.datasets.sparse import SparseCrowd
-from sottovoce.datasets.streaming import stream_to_parquet
+from sottovoce.datasets.crowd_tables import generate, stream_to_parquet
+from sottovoce.datasets.crowds import (
+    Ability,
+    Block,
+    CategoricalCrowd,
+    Crowd,
+    NumericCrowd,
+    SparseCrowd,
+)
+from sottovoce.datasets.dataset_cache import (
+    DatasetCard,
+    add,
+    data_folder,
+    describe,
+    list_datasets,
+    load,
+)
+from sottovoce.datasets.seeded_randomness import SeededRandomness
 
 __all__ = [
     "Ability",

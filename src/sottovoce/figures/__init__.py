@@ -4,7 +4,9 @@ It draws what it is given and knows nothing of how the numbers came about. Pictu
 (extra `plots`), which is loaded when one is drawn.
 """
 
-from sottovoce.figures.blocks import (
+from sottovoce.figures.chart import Better, Chart, Level, Point, Role, Scale, Series, Style
+from sottovoce.figures.html import check_page, page, write_page
+from sottovoce.figures.page import (
     Badge,
     Block,
     Cell,
@@ -19,9 +21,7 @@ from sottovoce.figures.blocks import (
     Table,
     Tone,
 )
-from sottovoce.figures.chart import Better, Chart, Level, Point, Role, Scale, Series, Style
-from sottovoce.figures.page import check_page, page, write_page
-from sottovoce.figures.svg import check_picture, save, svg
+from sottovoce.figures.picture import check_picture, save, svg
 from sottovoce.figures.terminal import text_chart
 
 __all__ = [

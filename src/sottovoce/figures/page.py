@@ -1,53 +1,167 @@
-"""One HTML document that holds everything it shows: it loads nothing and runs no script."""
+"""What a page is made of, before it is written as HTML."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import count
-from pathlib import Path
+import re
+from dataclasses import dataclass
+from typing import Literal, get_args
 
-from sottovoce.figures.blocks import Block
-from sottovoce.figures.canvas import check_matplotlib
-from sottovoce.figures.markup import escaped, marked_up
-from sottovoce.figures.style import REPORT_STYLE, STYLE
-from sottovoce.files.atomic_output import check_target, new_file
-from sottovoce.version import __version__
+from sottovoce.errors import UsageError
+from sottovoce.figures.chart import Chart
 
-__all__ = ["check_page", "page", "write_page"]
+__all__ = [
+    "Badge",
+    "Block",
+    "Cell",
+    "Details",
+    "Facts",
+    "Figure",
+    "Figures",
+    "Heading",
+    "Link",
+    "Paragraph",
+    "Phrase",
+    "Table",
+    "Tone",
+]
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+Tone = Literal["good", "partly", "bad", "open"]
 
-
-def page(title: str, blocks: Sequence[Block], *, report: bool = False) -> str:
-    """The whole document, as text; a report has room for figures side by side and wide tables."""
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{escaped(title)}</title>
-<style>{STYLE}{REPORT_STYLE if report else ""}</style>
-</head>
-<body>
-<main>
-<h1>{escaped(title)}</h1>
-{marked_up(blocks, count(1))}
-</main>
-<footer>Sottovoce {__version__}. One file: it loads nothing and runs no script.</footer>
-</body>
-</html>
-"""
+_ANCHOR = re.compile(r"[a-z][a-z0-9.-]*")
 
 
-def check_page(path: Path, *, force: bool = False) -> None:
-    """Refuse before the work a page with figures that could not be drawn or saved after it."""
-    check_matplotlib()
-    check_target(path, force=force)
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Words that lead to a heading of the same page."""
+
+    text: str
+    anchor: str
+
+    def __post_init__(self) -> None:
+        _check_anchor(self.anchor)
+
+    def __str__(self) -> str:
+        return self.text
 
 
-def write_page(title: str, blocks: Sequence[Block], path: Path, *, force: bool = False) -> None:
-    """Write the document to a file, whole or not at all."""
-    with new_file(path, force=force) as temporary:
-        temporary.write_text(page(title, blocks), encoding="utf-8")
+@dataclass(frozen=True, slots=True)
+class Badge:
+    """A word that is seen at a glance, by its sign and its frame as well as by its colour."""
+
+    text: str
+    tone: Tone
+
+    def __post_init__(self) -> None:
+        if self.tone not in get_args(Tone):
+            raise UsageError(f"a tone is one of {', '.join(get_args(Tone))}, not {self.tone!r}")
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Phrase = str | Link | Badge
+Cell = str | int | float | Link | Badge
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading of a part of the page, or of a part of such a part (level 3)."""
+
+    text: str
+    level: Literal[2, 3] = 2
+    anchor: str = ""
+
+    def __post_init__(self) -> None:
+        if self.level not in (2, 3):
+            raise UsageError(f"a heading has level 2 or 3, not {self.level!r}")
+        if self.anchor:
+            _check_anchor(self.anchor)
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph of plain text, or of phrases with links and badges among them."""
+
+    text: str | tuple[Phrase, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is called how, and what it is: a list of pairs."""
+
+    rows: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table; columns that hold only numbers, with or without their bands, stand to the right.
+
+    In the first `merged` columns what repeats from row to row is written once. On a narrow screen
+    the cells of a row stand below each other if the table `stacks`.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    caption: str = ""
+    merged: int = 0
+    stacks: bool = False
+
+    def __post_init__(self) -> None:
+        wrong = next((row for row in self.rows if len(row) != len(self.columns)), None)
+        if wrong is not None:
+            raise UsageError(
+                f"a row of the table has {len(wrong)} cells for {len(self.columns)} columns: "
+                "give one for each"
+            )
+
+    def run_length(self, row: int, column: int) -> int:
+        """How many rows from this one on share a cell; 0 where it is written in a row above.
+
+        Cells are shared where all cells before them are.
+
+        >>> table = Table(("a", "b"), ((1, 1), (1, 2), (2, 2)), merged=1)
+        >>> [table.run_length(row, 0) for row in range(3)]
+        [2, 0, 1]
+        """
+        if column >= self.merged:
+            return 1
+        starts = [seen[: column + 1] for seen in self.rows]
+        if row > 0 and starts[row - 1] == starts[row]:
+            return 0
+        length = 1
+        while row + length < len(starts) and starts[row + length] == starts[row]:
+            length += 1
+        return length
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A chart as a picture, with the numbers it was drawn from."""
+
+    chart: Chart
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Figures that belong together: side by side where there is room."""
+
+    figures: tuple[Figure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """Blocks that are folded away until somebody asks for them."""
+
+    summary: str
+    blocks: tuple[Block, ...]
+
+
+Block = Heading | Paragraph | Facts | Table | Figure | Figures | Details
+
+
+def _check_anchor(anchor: str) -> None:
+    if _ANCHOR.fullmatch(anchor) is None:
+        raise UsageError(
+            f"an anchor is a letter and letters, digits, dots or hyphens, all small: not {anchor!r}"
+        )

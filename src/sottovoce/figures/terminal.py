@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from rich.cells import cell_len, set_cell_size
 
 from sottovoce.figures.chart import Chart, Point, Role
-from sottovoce.figures.numbers import round_steps, spread, words_for
+from sottovoce.figures.number_format import round_steps, spread, words_for
 
 __all__ = ["text_chart"]
 

@@ -16,7 +16,7 @@ from sottovoce.errors import LedgerDamaged, LedgerUnwritable
 from sottovoce.files.atomic_output import flush
 from sottovoce.files.locks import exclusive
 from sottovoce.files.private_files import saying
-from sottovoce.model.canonical import canonical_bytes
+from sottovoce.model.canonical_json import canonical_bytes
 
 __all__ = ["ORIGIN", "Lines", "chained", "locked", "verified"]
 

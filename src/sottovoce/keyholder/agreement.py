@@ -15,7 +15,7 @@ from sottovoce.files.locks import exclusive
 from sottovoce.files.private_files import private_folder, write_durably
 from sottovoce.keyholder.log import FactLog, LogDamaged
 from sottovoce.model import Policy
-from sottovoce.model.canonical import canonical_bytes
+from sottovoce.model.canonical_json import canonical_bytes
 from sottovoce.model.keyholder import Keyholder
 from sottovoce.securesum.session import Session
 

@@ -10,7 +10,7 @@ from sottovoce.connection import Connection
 from sottovoce.errors import Reason, Refused, SealedRefused, Unreachable, UsageError
 from sottovoce.keyholder.links import KeyholderLink
 from sottovoce.model import Policy
-from sottovoce.model.canonical import canonical_bytes
+from sottovoce.model.canonical_json import canonical_bytes
 from sottovoce.securesum.committee.turns import WorkKind
 from sottovoce.securesum.session import Session
 

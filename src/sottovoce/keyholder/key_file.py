@@ -14,7 +14,7 @@ from sottovoce.errors import DataError, UsageError, absent
 from sottovoce.files.atomic_output import flush
 from sottovoce.files.private_files import private_folder, saying, write_durably
 from sottovoce.keyholder.passphrases import checked_passphrase
-from sottovoce.model.canonical import canonical_bytes
+from sottovoce.model.canonical_json import canonical_bytes
 from sottovoce.model.keyholder import Keyholder
 from sottovoce.securesum.committee.keyholding import KeyholderKeys
 

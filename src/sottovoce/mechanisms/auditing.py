@@ -14,7 +14,7 @@ from sottovoce.mechanisms.sampling import unsampled
 from sottovoce.mechanisms.subset_selection import SubsetSelection
 from sottovoce.model import NULL, Cells, Codes, Domain, Grid, Unit
 from sottovoce.privacy.audit import Audit, audit
-from sottovoce.privacy.audit.bounding import check_chances
+from sottovoce.privacy.audit.confidence_bounds import check_chances
 from sottovoce.seams import Mechanism, Randomness
 
 __all__ = ["audit_mechanism", "neighbors", "submissions"]
@@ -37,7 +37,7 @@ def audit_mechanism(
 
     The doubt is divided among the pairs, so the confidence holds for all of them together.
 
-    >>> from sottovoce.datasets.seeded import SeededRandomness
+    >>> from sottovoce.datasets.seeded_randomness import SeededRandomness
     >>> from sottovoce.mechanisms import RandomizedResponse
     >>> coin = Domain.categorical("ab")
     >>> found = audit_mechanism(

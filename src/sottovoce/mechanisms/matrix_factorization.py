@@ -50,7 +50,7 @@ from sottovoce.model import (
 )
 from sottovoce.model.guarantee import check_unit
 from sottovoce.model.policy import check_target
-from sottovoce.privacy.composing import pure_delta, pure_guarantee
+from sottovoce.privacy.composition import pure_delta, pure_guarantee
 from sottovoce.seams import Randomness
 
 __all__ = ["MatrixFactorization"]

@@ -52,7 +52,7 @@ from sottovoce.model import (
     Reports,
     Unit,
 )
-from sottovoce.privacy.calibrating import smallest_integer
+from sottovoce.privacy.calibration import smallest_integer
 from sottovoce.seams import Randomness
 
 __all__ = ["Piecewise"]

@@ -29,7 +29,7 @@ from sottovoce.model import (
 from sottovoce.model.guarantee import check_count, check_unit
 from sottovoce.model.keyholder import check_public_key
 from sottovoce.model.policy import SEALED, check_target, short
-from sottovoce.privacy.composing import pure_delta, pure_guarantee
+from sottovoce.privacy.composition import pure_delta, pure_guarantee
 
 __all__ = ["Layout", "SealedSum", "check_layout"]
 

@@ -53,7 +53,7 @@ from sottovoce.model import (
     Unit,
 )
 from sottovoce.model.policy import check_target
-from sottovoce.privacy.calibrating import smallest_integer
+from sottovoce.privacy.calibration import smallest_integer
 from sottovoce.privacy.mixtures import log_submission, mixture_delta, mixture_guarantee
 from sottovoce.seams import Randomness
 

@@ -3,17 +3,19 @@
 from sottovoce.model.arrays import CodedArray, Codes, FloatArray, Names, StartsArray, occurs_twice
 from sottovoce.model.campaign import Campaign, Counts, State, Task, Terms, assigned
 from sottovoce.model.cells import NULL, Cells, Private, ReportCodes, Words
-from sottovoce.model.channel import WORDS, Alphabet, FiniteChannel
-from sottovoce.model.credentials import Credential, check_credential, digest, pseudonym
-from sottovoce.model.domain import Domain, Kind, Label, label_text
-from sottovoce.model.evidence import (
+from sottovoce.model.channel import (
+    WORDS,
+    Alphabet,
     Channel,
     Evidence,
     FactorChannel,
+    FiniteChannel,
     NoisyChannel,
     PointChannel,
     SetChannel,
 )
+from sottovoce.model.credentials import Credential, check_credential, digest, pseudonym
+from sottovoce.model.domain import Domain, Kind, Label, label_text
 from sottovoce.model.gold import Gold, Score
 from sottovoce.model.grid import Grid
 from sottovoce.model.guarantee import Claim, Guarantee, Unit

@@ -1,14 +1,19 @@
-"""What people hold to take part: texts of 256 random bits, of which others keep only hashes."""
+"""What people hold to take part: texts of 256 random bits, of which others keep only hashes.
+
+How a webhook's message is signed: the same for who sends it and who receives it.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import re
 from enum import StrEnum
 
 from sottovoce.errors import UsageError
 
-__all__ = ["Credential", "check_credential", "digest", "pseudonym"]
+__all__ = ["Credential", "check_credential", "digest", "pseudonym", "sign"]
+
 
 SECRET = re.compile(r"sv[ahkilrw]_[A-Za-z0-9_-]{43}", re.ASCII)
 """A prefix that scanners for leaked secrets can know, and 256 bits in URL-safe base64."""
@@ -72,3 +77,13 @@ def pseudonym(campaign: str, receipt: str) -> str:
 def _bytes(text: str) -> bytes:
     # An error would quote the credential: whatever was shown has a hash, which nobody knows.
     return text.encode("utf-8", "surrogatepass")
+
+
+def sign(secret: str, timestamp: int, body: bytes) -> str:
+    """The header Sottovoce-Signature: HMAC-SHA256 of the timestamp, a full stop and the body.
+
+    >>> sign("svw_" + "A" * 43, 1_700_000_000, b"{}")[:19]
+    'v1=d6b70a3319564f25'
+    """
+    signed = str(timestamp).encode("ascii") + b"." + body
+    return "v1=" + hmac.new(secret.encode("ascii"), signed, hashlib.sha256).hexdigest()

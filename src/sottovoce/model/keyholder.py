@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from sottovoce.errors import UsageError
 from sottovoce.model.campaign import LONGEST_NAME, check_text
-from sottovoce.model.canonical import canonical
+from sottovoce.model.canonical_json import canonical
 from sottovoce.model.policy import fields_of, short
 
 __all__ = ["CARD", "Keyholder", "check_public_key"]

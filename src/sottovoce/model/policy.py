@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, Self
 
 from sottovoce.errors import UsageError
-from sottovoce.model.canonical import RepeatedField, canonical, unique_fields
+from sottovoce.model.canonical_json import RepeatedField, canonical, unique_fields
 from sottovoce.model.domain import Domain, Kind, Label, label_text
 from sottovoce.model.guarantee import Unit, check_count, check_number, check_unit
 

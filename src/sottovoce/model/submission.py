@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn, Self
 
 from sottovoce.errors import UsageError
-from sottovoce.model.canonical import RepeatedField, canonical, unique_fields
+from sottovoce.model.canonical_json import RepeatedField, canonical, unique_fields
 from sottovoce.model.domain import Label
 
 __all__ = ["FORMAT", "Submission"]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.datasets.sampling import distinct
+from sottovoce.datasets.seeded_randomness import distinct
 from sottovoce.errors import UsageError
 from sottovoce.model import Codes, Domain, FloatArray, Grid, Kind, Reports
 from sottovoce.model.guarantee import check_count

@@ -19,9 +19,9 @@ import numpy.typing as npt
 from sottovoce.errors import UsageError
 from sottovoce.model import FloatArray, Guarantee, Unit
 from sottovoce.model.guarantee import check_unit
-from sottovoce.privacy.calibrating import smallest_number
-from sottovoce.privacy.composing import repeated_delta
-from sottovoce.privacy.hyper import Hyper
+from sottovoce.privacy.calibration import smallest_number
+from sottovoce.privacy.composition import repeated_delta
+from sottovoce.privacy.hyper_distribution import Hyper
 
 __all__ = [
     "answer_delta",
@@ -73,7 +73,7 @@ def answer_epsilon(hyper: Hyper, symbols: int, answers: int) -> float:
     mismatches elsewhere, is (s - 1) Eₘ[1 - p] / Eₘ[p] times as likely as under another answer, and
     Eₘ[p] rises with m (monotone likelihood ratio). For k = 1 it is |P1 Thm. 6.3|.
 
-    >>> from sottovoce.privacy.hyper import UniformHyper
+    >>> from sottovoce.privacy.hyper_distribution import UniformHyper
     >>> round(math.exp(answer_epsilon(UniformHyper(0, 1), symbols=2, answers=50)), 9)
     50.0
     """
@@ -90,7 +90,7 @@ def worker_epsilon(hyper: Hyper, symbols: int, answers: int) -> float:
 
     The maximum of a convex function is at an end; its minimum is searched between.
 
-    >>> from sottovoce.privacy.hyper import UniformHyper
+    >>> from sottovoce.privacy.hyper_distribution import UniformHyper
     >>> round(math.exp(worker_epsilon(UniformHyper(0, 1), symbols=2, answers=10)), 6)  # C(10, 5)
     252.0
     """

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from sottovoce.errors import Reason, Refused, UsageError
 from sottovoce.model import Credential, check_credential
-from sottovoce.model.signing import sign
+from sottovoce.model.credentials import sign
 
 __all__ = ["verify_signature"]
 

@@ -13,7 +13,7 @@ from sottovoce.errors import UsageError
 from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.model import NULL, Unit
 from sottovoce.privacy.audit import Audit, audit
-from sottovoce.privacy.audit.bounding import check_chances
+from sottovoce.privacy.audit.confidence_bounds import check_chances
 from sottovoce.seams import Randomness
 from sottovoce.securesum.ballot import Ballot
 from sottovoce.securesum.plain import PlainSum
@@ -39,7 +39,7 @@ def audit_opened(
     slots and the noise of N - t deals. Neighbours are the ends of the codes and, where not
     answering is hidden, each of them and NULL.
 
-    >>> from sottovoce.datasets.seeded import SeededRandomness
+    >>> from sottovoce.datasets.seeded_randomness import SeededRandomness
     >>> from sottovoce.model import Domain
     >>> sealed = SealedSum.calibrated(Domain.categorical("ab"), 1.0)
     >>> 0.9 < audit_opened(sealed, SeededRandomness(7), samples=50_000).epsilon < 1

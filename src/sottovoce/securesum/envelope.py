@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from sottovoce.errors import SealedRefused, absent
-from sottovoce.model.canonical import canonical
+from sottovoce.model.canonical_json import canonical
 
 try:
     from cryptography.exceptions import InvalidSignature

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sottovoce.errors import DataError
-from sottovoce.model.canonical import unique_fields
+from sottovoce.model.canonical_json import unique_fields
 from sottovoce.stores.formats import BOM
 
 __all__ = ["Row", "TaskFormat", "rows_of"]

@@ -11,13 +11,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sottovoce.testing.processes import ServerProcess
-    from sottovoce.testing.serving import RunningServer, running_server
+    from sottovoce.testing.server_process import ServerProcess
+    from sottovoce.testing.server_thread import RunningServer, running_server
 
 __all__ = ["RunningServer", "ServerProcess", "running_server"]
 
 # Imported when first used: who starts a server in another process needs no web framework here.
-_HOMES = {"RunningServer": "serving", "ServerProcess": "processes", "running_server": "serving"}
+_HOMES = {
+    "RunningServer": "server_thread",
+    "ServerProcess": "server_process",
+    "running_server": "server_thread",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sottovoce.errors import NotInstalled
-from sottovoce.testing.serving import RunningServer, running_server
+from sottovoce.testing.server_thread import RunningServer, running_server
 
 try:
     import pytest

@@ -12,7 +12,7 @@ from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
 from sottovoce.errors import Reason, Refused
-from sottovoce.model.canonical import RepeatedField, unique_fields
+from sottovoce.model.canonical_json import RepeatedField, unique_fields
 from sottovoce.web.requests import bounded_body, kind_of, requester_of, setup_of
 
 __all__ = ["LARGEST", "BoundedRoute", "RoomyRoute", "parsed_json"]

@@ -11,7 +11,7 @@ from typing import Any, Self
 from sottovoce.errors import AlreadyReported, BudgetExceeded, LedgerDamaged, UsageError
 from sottovoce.files.hash_chained_log import ORIGIN, verified
 from sottovoce.model import Guarantee, Unit
-from sottovoce.model.canonical import canonical_bytes
+from sottovoce.model.canonical_json import canonical_bytes
 from sottovoce.worker.budget import Amount, Budget
 
 __all__ = ["FORMAT", "Book", "Entry", "Spending"]

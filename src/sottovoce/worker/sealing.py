@@ -11,7 +11,7 @@ from sottovoce.errors import NotInstalled, UsageError
 from sottovoce.mechanisms.policies import release_of, sealed_of
 from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.model import Cells, Codes, Label, Policy
-from sottovoce.model.canonical import canonical
+from sottovoce.model.canonical_json import canonical
 from sottovoce.securesum.ballot import Ballot
 from sottovoce.securesum.coding import ballot_codes
 from sottovoce.securesum.field import WIDTH

@@ -21,7 +21,7 @@ from sottovoce.campaign.sealed.delivering import batch, closed, next_work, recei
 from sottovoce.campaign.sealed.seats import keyholder_links, sealed_desk, seated
 from sottovoce.campaign.sealed.signing import coordinator_of
 from sottovoce.campaign.service import Service
-from sottovoce.datasets.seeded import SeededRandomness
+from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain, Policy, Task, Terms, assigned, pseudonym
 from sottovoce.model.keyholder import Keyholder

@@ -7,7 +7,7 @@ import pytest
 
 from sottovoce.inference.private_em.evidence import guess, posterior_of_rounds
 from sottovoce.model import FloatArray
-from sottovoce.model.sums import Integers
+from sottovoce.model.sum_rounds import Integers
 
 
 def votes(

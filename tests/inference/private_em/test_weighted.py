@@ -18,7 +18,7 @@ from sottovoce.inference.private_em.weighted import (
     worker_moves,
 )
 from sottovoce.model import FloatArray
-from sottovoce.model.sums import Integers
+from sottovoce.model.sum_rounds import Integers
 
 NONE = -1
 

@@ -12,7 +12,7 @@ from sottovoce.datasets import SeededRandomness
 from sottovoce.mechanisms.sealed_sum import Layout
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain, FloatArray, Reports, Result
-from sottovoce.model.opened import Opened
+from sottovoce.model.opened_totals import Opened
 
 RANGE = Domain.numeric(0, 10)
 

@@ -17,7 +17,7 @@ from sottovoce.inference.sealed.participation import Counts, counts_of
 from sottovoce.mechanisms.laws.polya import noise_law
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain, Result
-from sottovoce.model.opened import NoiseLaw, Opened
+from sottovoce.model.opened_totals import NoiseLaw, Opened
 from sottovoce.planning.scenario import Scenario
 
 LAW = NoiseLaw(*noise_law(Fraction(1, 2), Fraction(3, 2)))

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from sottovoce.datasets import SeededRandomness
-from sottovoce.model.sums import Integers, OpenedSum
+from sottovoce.model.sum_rounds import Integers, OpenedSum
 from sottovoce.securesum.em.calibrating import calibrated
 from sottovoce.securesum.em.noising import NoisedContributor
 from sottovoce.securesum.em.terms import EMTerms, Law

@@ -10,7 +10,7 @@ from tests.securesum.em.tables import drawn
 
 from sottovoce.datasets import SeededRandomness
 from sottovoce.errors import UsageError
-from sottovoce.model.sums import OpenedSum
+from sottovoce.model.sum_rounds import OpenedSum
 from sottovoce.securesum.em.contributing import EMContributor, contributor_of
 from sottovoce.securesum.em.planning import EMPlanner
 from sottovoce.securesum.em.terms import EMTerms, Mode

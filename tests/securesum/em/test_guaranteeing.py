@@ -18,7 +18,7 @@ from sottovoce.inference.private_em.weighted import answer_moves
 from sottovoce.mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from sottovoce.mechanisms.laws.polya import noise_law
 from sottovoce.model import Unit
-from sottovoce.privacy.concentrated import concentrated_epsilon, summed_rho
+from sottovoce.privacy.concentrated_privacy import concentrated_epsilon, summed_rho
 from sottovoce.securesum.em.guaranteeing import default_honest, guarantee
 from sottovoce.securesum.em.slots import TAIL, Slots
 from sottovoce.securesum.em.terms import EMTerms, Law, Mode, NoiseTerms, RoundNoise

@@ -14,7 +14,7 @@ from sottovoce.errors import UsageError
 from sottovoce.mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from sottovoce.mechanisms.laws.polya import noise_law
 from sottovoce.model import Domain, FloatArray
-from sottovoce.model.sums import Integers, OpenedSum
+from sottovoce.model.sum_rounds import Integers, OpenedSum
 from sottovoce.securesum.em.noised_planning import NoisedPlanner
 from sottovoce.securesum.em.noising import NoisedContributor
 from sottovoce.securesum.em.rounds import run_rounds

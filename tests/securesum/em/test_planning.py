@@ -9,7 +9,7 @@ from tests.securesum.em.tables import Answers, drawn
 from sottovoce import DawidSkene, LatentLabel, LocalEngine
 from sottovoce.errors import UsageError
 from sottovoce.model import Domain, FloatArray
-from sottovoce.model.sums import OpenedSum, SumSpec
+from sottovoce.model.sum_rounds import OpenedSum, SumSpec
 from sottovoce.securesum.em.planning import EMPlanner, codec_of
 from sottovoce.securesum.em.rounds import run_rounds
 from sottovoce.securesum.em.terms import EMTerms, Mode

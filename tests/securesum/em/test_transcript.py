@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import DataError, UsageError
-from sottovoce.model.sums import OpenedSum
+from sottovoce.model.sum_rounds import OpenedSum
 from sottovoce.securesum.em.terms import EMTerms, Mode
 from sottovoce.securesum.em.transcript import Transcript
 

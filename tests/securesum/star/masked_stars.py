@@ -11,7 +11,7 @@ from typing import Any, Self, cast
 import numpy as np
 
 from sottovoce.errors import SealedRefused
-from sottovoce.model.sums import Integers, OpenedSum, SumSpec
+from sottovoce.model.sum_rounds import Integers, OpenedSum, SumSpec
 from sottovoce.securesum.envelope import Ed25519PrivateKey, b64, public_text
 from sottovoce.securesum.hpke import X25519PrivateKey
 from sottovoce.securesum.star.coordinating import CoordinatorSession, RoundRecord

@@ -10,7 +10,7 @@ import pytest
 from tests.securesum.star.masked_stars import Star, suites, terms_of
 
 from sottovoce.errors import SealedAborted, SealedRefused, UsageError
-from sottovoce.model.sums import OpenedSum, SumSpec
+from sottovoce.model.sum_rounds import OpenedSum, SumSpec
 from sottovoce.securesum.star.coordinating import CoordinatorSession
 from sottovoce.securesum.star.frames import Place
 from sottovoce.securesum.star.history import BEGINNING, extended, read_totals, totals_content

@@ -14,7 +14,7 @@ from sottovoce.connection.live.line import LiveLine
 from sottovoce.errors import BudgetExceeded, Reason, Refused, SealedRefused, UsageError
 from sottovoce.model import Unit
 from sottovoce.testing import RunningServer, running_server
-from sottovoce.testing.waiting import wait_until
+from sottovoce.testing.server_process import wait_until
 from sottovoce.worker import Budget, Ledger
 from sottovoce.worker.live.answers import LiveAnswers
 from sottovoce.worker.live.outcome import LiveOutcome

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from sottovoce.campaign.live.offering import LiveOffer, wrong
 from sottovoce.campaign.live.suites import check_suite
-from sottovoce.model.sums import SumSpec
+from sottovoce.model.sum_rounds import SumSpec
 from sottovoce.securesum.em.calibrating import calibrated
 from sottovoce.securesum.em.guaranteeing import default_honest
 from sottovoce.securesum.em.planning import codec_of, exact_terms

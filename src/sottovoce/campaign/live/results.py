@@ -12,7 +12,7 @@ from sottovoce.campaign.live.promising import guarantee_of, words_of
 from sottovoce.campaign.results import Sort
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
-from sottovoce.model.sums import OpenedSum
+from sottovoce.model.sum_rounds import OpenedSum
 from sottovoce.securesum.em.modes import PrivatePlanner
 from sottovoce.securesum.em.terms import EMTerms
 from sottovoce.securesum.em.transcript import Transcript

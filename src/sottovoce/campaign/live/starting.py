@@ -9,7 +9,7 @@ from sottovoce.campaign.live.offering import LiveOffer
 from sottovoce.campaign.sealed.signing import coordinator_of
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
-from sottovoce.model.canonical import canonical
+from sottovoce.model.canonical_json import canonical
 from sottovoce.securesum.star.terms import FEWEST_MEMBERS, Member, Suite
 from sottovoce.stores.database.campaigns import note_event
 from sottovoce.stores.database.live import (

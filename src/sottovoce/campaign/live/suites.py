@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from sottovoce.errors import SealedRefused
-from sottovoce.model.canonical import canonical
+from sottovoce.model.canonical_json import canonical
 from sottovoce.securesum.envelope import unb64
 from sottovoce.securesum.hpke import X25519PrivateKey
 from sottovoce.securesum.star.masked.coordinating import MaskedServer

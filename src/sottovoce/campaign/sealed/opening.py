@@ -9,7 +9,7 @@ from sottovoce.api.sealed import opened_under
 from sottovoce.mechanisms.sealed_sum import Layout, SealedSum
 from sottovoce.mechanisms.tables import names_of
 from sottovoce.model import Domain, Grid, Policy, label_text
-from sottovoce.model.opened import Opened
+from sottovoce.model.opened_totals import Opened
 from sottovoce.stores.database.opened import OpenedTotals
 
 __all__ = ["opened_totals", "slot_names"]

@@ -14,7 +14,7 @@ import numpy as np
 from sottovoce.errors import UsageError
 from sottovoce.inference.private_em.skills import IntegerArray
 from sottovoce.model import FloatArray
-from sottovoce.model.sums import Integers
+from sottovoce.model.sum_rounds import Integers
 
 __all__ = [
     "GRID", "MOST_LABELS", "MOST_SCALE", "MOST_TASKS", "SLOPE", "SMOOTHING", "Moves", "agreement",

@@ -8,7 +8,7 @@ from scipy.special import gammaln
 
 from sottovoce.inference.sealed.participation import Counts
 from sottovoce.model import FloatArray
-from sottovoce.model.opened import Opened
+from sottovoce.model.opened_totals import Opened
 
 __all__ = ["binomial", "hidden_likelihood", "public_likelihood"]
 

@@ -13,7 +13,7 @@ from sottovoce.inference.sealed.means import numbers_found
 from sottovoce.inference.sealed.normal import log_density
 from sottovoce.inference.sealed.participation import count_moments
 from sottovoce.model import FloatArray, Result
-from sottovoce.model.opened import Opened
+from sottovoce.model.opened_totals import Opened
 
 __all__ = ["SealedHistogram"]
 

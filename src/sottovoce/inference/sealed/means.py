@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from sottovoce.inference.sealed.participation import counts_of, used_counts
 from sottovoce.model import FloatArray, Provenance, Result
-from sottovoce.model.opened import Opened
+from sottovoce.model.opened_totals import Opened
 
 __all__ = ["SealedMean", "numbers_found"]
 

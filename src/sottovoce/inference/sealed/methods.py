@@ -12,7 +12,7 @@ from sottovoce.inference.sealed.histograms import SealedHistogram
 from sottovoce.inference.sealed.means import SealedMean
 from sottovoce.inference.sealed.votes import SealedMajorityVote, SealedVotes
 from sottovoce.model import Result
-from sottovoce.model.opened import Opened
+from sottovoce.model.opened_totals import Opened
 
 __all__ = ["SEALED_METHODS", "SealedMethod", "sealed_method"]
 

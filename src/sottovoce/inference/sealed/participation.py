@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.model import FloatArray
-from sottovoce.model.opened import NoiseLaw, Opened
+from sottovoce.model.opened_totals import NoiseLaw, Opened
 
 __all__ = ["Counts", "count_moments", "counts_of", "noisy_counts", "used_counts"]
 

@@ -18,7 +18,7 @@ from sottovoce.inference.sealed.participation import (
     used_counts,
 )
 from sottovoce.model import FloatArray, Provenance, Result
-from sottovoce.model.opened import Opened
+from sottovoce.model.opened_totals import Opened
 
 __all__ = ["SealedMajorityVote", "SealedVotes"]
 

@@ -36,7 +36,7 @@ class DiscreteGaussian:
     Draws are exact: words decide, and no float does. It is as concentrated as the Gaussian:
     P(|z| ≥ m) ≤ 2 exp(-m² / 2σ²) (Canonne, Kamath & Steinke 2020, §2.3).
 
-    >>> from sottovoce.datasets.seeded import SeededRandomness
+    >>> from sottovoce.datasets.seeded_randomness import SeededRandomness
     >>> DiscreteGaussian(9).sample(8, SeededRandomness(1)).shape
     (8,)
     """

@@ -16,7 +16,7 @@ from sottovoce.errors import UsageError
 from sottovoce.mechanisms.checking import MOST_LABELS, check_integer, word_weight
 from sottovoce.mechanisms.laws.drawing import below
 from sottovoce.model import WORDS, FloatArray, Words
-from sottovoce.privacy.hyper import Hyper, LevelsHyper, UniformHyper
+from sottovoce.privacy.hyper_distribution import Hyper, LevelsHyper, UniformHyper
 from sottovoce.seams import Randomness
 
 __all__ = [

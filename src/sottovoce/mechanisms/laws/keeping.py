@@ -13,8 +13,8 @@ import numpy.typing as npt
 from sottovoce.mechanisms.laws.drawing import blocks, completed, leading
 from sottovoce.model import WORDS, Codes, FiniteChannel, FloatArray, Guarantee, Unit, Words
 from sottovoce.model.policy import check_target
-from sottovoce.privacy.calibrating import smallest_integer
-from sottovoce.privacy.composing import repeated_delta, repeated_guarantee
+from sottovoce.privacy.calibration import smallest_integer
+from sottovoce.privacy.composition import repeated_delta, repeated_guarantee
 from sottovoce.seams import Randomness
 
 __all__ = ["Keeping"]

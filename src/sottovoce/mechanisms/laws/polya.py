@@ -38,7 +38,7 @@ class Polya:
     Laplace, P(z) ∝ exp(-decay |z|) (Goryczka & Xiong 2017). Draws are exact: words decide, and
     no float does.
 
-    >>> from sottovoce.datasets.seeded import SeededRandomness
+    >>> from sottovoce.datasets.seeded_randomness import SeededRandomness
     >>> Polya(Fraction(1, 2), Fraction(1)).sample(8, SeededRandomness(1)).shape
     (8,)
     """

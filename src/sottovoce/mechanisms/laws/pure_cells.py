@@ -9,8 +9,8 @@ from typing import Protocol, TypeVar
 
 from sottovoce.model import Guarantee, Unit
 from sottovoce.model.policy import check_target
-from sottovoce.privacy.calibrating import smallest_number
-from sottovoce.privacy.composing import pure_delta, pure_guarantee
+from sottovoce.privacy.calibration import smallest_number
+from sottovoce.privacy.composition import pure_delta, pure_guarantee
 
 __all__ = ["PureCell", "calibrated_cell", "cells_delta", "cells_guarantee"]
 

@@ -15,8 +15,8 @@ from sottovoce.mechanisms.checking import check_integer, check_weight
 from sottovoce.mechanisms.laws.combinations import LISTED, uniform_masks
 from sottovoce.model import WORDS, FiniteChannel, FloatArray, Guarantee, Unit, Words
 from sottovoce.model.policy import check_target
-from sottovoce.privacy.calibrating import smallest_integer
-from sottovoce.privacy.composing import repeated_delta, repeated_guarantee
+from sottovoce.privacy.calibration import smallest_integer
+from sottovoce.privacy.composition import repeated_delta, repeated_guarantee
 from sottovoce.seams import Randomness
 
 __all__ = ["MOST_SYMBOLS", "Subsets"]

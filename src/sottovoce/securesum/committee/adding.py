@@ -17,7 +17,7 @@ from time import thread_time
 import numpy as np
 
 from sottovoce.errors import SealedRefused, UsageError
-from sottovoce.model.sums import Integers, SumSpec
+from sottovoce.model.sum_rounds import Integers, SumSpec
 from sottovoce.securesum.committee.dealing import read_elements
 from sottovoce.securesum.committee.terms import sealing_info
 from sottovoce.securesum.field import P, elements, from_bytes, to_bytes, total

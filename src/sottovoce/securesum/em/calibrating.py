@@ -14,8 +14,8 @@ from sottovoce.mechanisms.laws.discrete_gaussian import MOST_VARIANCE
 from sottovoce.mechanisms.laws.polya import FLATTEST
 from sottovoce.model import Unit
 from sottovoce.model.policy import check_target
-from sottovoce.privacy.calibrating import smallest_integer
-from sottovoce.privacy.concentrated import largest_rho
+from sottovoce.privacy.calibration import smallest_integer
+from sottovoce.privacy.concentrated_privacy import largest_rho
 from sottovoce.securesum.em.guaranteeing import guarantee
 from sottovoce.securesum.em.slots import Slots
 from sottovoce.securesum.em.terms import (

@@ -9,7 +9,7 @@ import numpy as np
 
 from sottovoce.inference.private_em.skills import IntegerArray, log_terms, skill
 from sottovoce.model import FloatArray
-from sottovoce.model.sums import Contributor, Integers, OpenedSum
+from sottovoce.model.sum_rounds import Contributor, Integers, OpenedSum
 from sottovoce.seams import Randomness
 from sottovoce.securesum.em.answers import check_answers
 from sottovoce.securesum.em.noising import NoisedContributor

@@ -11,7 +11,7 @@ from sottovoce.errors import UsageError
 from sottovoce.inference.private_em.weighted import Moves
 from sottovoce.model import Guarantee, Unit
 from sottovoce.model.guarantee import check_count, check_unit
-from sottovoce.privacy.concentrated import concentrated_epsilon, summed_rho
+from sottovoce.privacy.concentrated_privacy import concentrated_epsilon, summed_rho
 from sottovoce.securesum.em.slots import Slots
 from sottovoce.securesum.em.terms import EMTerms, Law, NoiseTerms
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from sottovoce.model import Domain, Result
-from sottovoce.model.sums import OpenedSum, Planner
+from sottovoce.model.sum_rounds import OpenedSum, Planner
 from sottovoce.securesum.em.noised_planning import NoisedPlanner
 from sottovoce.securesum.em.planning import EMPlanner, EMState
 from sottovoce.securesum.em.terms import EMTerms, Mode

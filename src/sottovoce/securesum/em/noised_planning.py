@@ -18,8 +18,8 @@ from sottovoce.inference.private_em.posteriors import prior_of
 from sottovoce.inference.sealed.votes import SealedVotes
 from sottovoce.mechanisms.laws.polya import noise_law
 from sottovoce.model import Domain, FloatArray, Result
-from sottovoce.model.opened import NoiseLaw, Opened
-from sottovoce.model.sums import Integers, OpenedSum, SumSpec
+from sottovoce.model.opened_totals import NoiseLaw, Opened
+from sottovoce.model.sum_rounds import Integers, OpenedSum, SumSpec
 from sottovoce.securesum.em.planning import EMState, result_of
 from sottovoce.securesum.em.slots import Slots
 from sottovoce.securesum.em.terms import EMTerms, Law

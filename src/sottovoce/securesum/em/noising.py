@@ -12,7 +12,7 @@ import numpy as np
 from sottovoce.inference.private_em.skills import IntegerArray, skill
 from sottovoce.inference.private_em.weighted import agreement, weights
 from sottovoce.model import FloatArray
-from sottovoce.model.sums import Integers, OpenedSum
+from sottovoce.model.sum_rounds import Integers, OpenedSum
 from sottovoce.seams import Randomness
 from sottovoce.securesum.em.answers import check_answers
 from sottovoce.securesum.em.noised_planning import NoisedPlanner

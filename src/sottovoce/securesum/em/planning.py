@@ -25,7 +25,7 @@ from sottovoce.inference.private_em.posteriors import (
     start,
 )
 from sottovoce.model import Domain, FloatArray, Provenance, Result
-from sottovoce.model.sums import Integers, OpenedSum, SumSpec
+from sottovoce.model.sum_rounds import Integers, OpenedSum, SumSpec
 from sottovoce.securesum.codec import FixedPoint
 from sottovoce.securesum.em.slots import check_opened
 from sottovoce.securesum.em.terms import EMTerms, Mode

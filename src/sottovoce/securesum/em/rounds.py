@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from sottovoce.model.sums import Contributor, Integers, OpenedSum, Planner, SumSpec
+from sottovoce.model.sum_rounds import Contributor, Integers, OpenedSum, Planner, SumSpec
 
 __all__ = ["Adding", "Recorded", "plain_sum", "run_rounds"]
 

@@ -14,7 +14,7 @@ from sottovoce.inference.private_em.weighted import Moves, answer_moves, worker_
 from sottovoce.mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from sottovoce.mechanisms.laws.polya import Polya
 from sottovoce.model import FloatArray, Unit
-from sottovoce.model.sums import Integers, OpenedSum, SumSpec
+from sottovoce.model.sum_rounds import Integers, OpenedSum, SumSpec
 from sottovoce.seams import Randomness
 from sottovoce.securesum.em.terms import EMTerms, Law, NoiseTerms
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Self
 
 from sottovoce.errors import UsageError
-from sottovoce.model.canonical import canonical
+from sottovoce.model.canonical_json import canonical
 
 __all__ = ["PURPOSE", "EMTerms", "Law", "Mode", "NoiseTerms", "RoundNoise"]
 

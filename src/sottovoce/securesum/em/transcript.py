@@ -11,8 +11,8 @@ from typing import Any, Self
 import numpy as np
 
 from sottovoce.errors import DataError, UsageError
-from sottovoce.model.canonical import canonical
-from sottovoce.model.sums import OpenedSum
+from sottovoce.model.canonical_json import canonical
+from sottovoce.model.sum_rounds import OpenedSum
 from sottovoce.securesum.em.terms import EMTerms
 
 __all__ = ["FORMAT", "Transcript"]

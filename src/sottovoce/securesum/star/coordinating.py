@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from sottovoce.errors import SealedAborted, SealedRefused, SottovoceError, UsageError
-from sottovoce.model.sums import OpenedSum, Planner, RoundRecord
+from sottovoce.model.sum_rounds import OpenedSum, Planner, RoundRecord
 from sottovoce.securesum.envelope import Ed25519PrivateKey, public_text
 from sottovoce.securesum.star.frames import SERVER, Place, party, read_frame, written
 from sottovoce.securesum.star.history import BEGINNING, extended, totals_content

@@ -7,7 +7,7 @@ import hashlib
 import numpy as np
 
 from sottovoce.errors import SealedRefused
-from sottovoce.model.sums import Integers, OpenedSum, SumSpec
+from sottovoce.model.sum_rounds import Integers, OpenedSum, SumSpec
 from sottovoce.securesum.star.frames import THE_SERVER
 
 __all__ = ["BEGINNING", "extended", "read_totals", "totals_content"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from time import thread_time
 
 from sottovoce.errors import SealedRefused, UsageError
-from sottovoce.model.sums import Contributor, OpenedSum, Planner
+from sottovoce.model.sum_rounds import Contributor, OpenedSum, Planner
 from sottovoce.securesum.envelope import Ed25519PrivateKey
 from sottovoce.securesum.star.coordinating import CoordinatorSession, RoundRecord, State
 from sottovoce.securesum.star.phases import Phase

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
-from sottovoce.model.sums import Integers, OpenedSum, SumSpec
+from sottovoce.model.sum_rounds import Integers, OpenedSum, SumSpec
 from sottovoce.securesum.star.frames import Frame, Place
 from sottovoce.securesum.star.phases import Phase
 from sottovoce.securesum.star.terms import StarTerms

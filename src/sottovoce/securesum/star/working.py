@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from sottovoce.errors import SealedRefused, SottovoceError, UsageError
-from sottovoce.model.sums import Contributor, OpenedSum, Planner, SumSpec
+from sottovoce.model.sum_rounds import Contributor, OpenedSum, Planner, SumSpec
 from sottovoce.securesum.envelope import Ed25519PrivateKey, public_text
 from sottovoce.securesum.star.frames import SERVER, THE_SERVER, Frame, Place, read_frame, written
 from sottovoce.securesum.star.history import BEGINNING, extended, read_totals

@@ -25,7 +25,7 @@ from sottovoce.planning.pairs import AWARE
 from sottovoce.planning.spreads import trial_seed
 from sottovoce.planning.trials import error_of
 from sottovoce.planning.truths import best_constant
-from sottovoce.privacy.calibrating import smallest_integer
+from sottovoce.privacy.calibration import smallest_integer
 from sottovoce.studies.contests import CONSTANT
 from sottovoce.studies.p1.important_crowd import ImportantCrowd
 from sottovoce.studies.sources import LabelCrowd, Source

@@ -12,7 +12,7 @@ from time import process_time
 from typing import Any, TypeVar
 
 from sottovoce.api.private_em import simulate_private_em
-from sottovoce.model.sums import SumSpec
+from sottovoce.model.sum_rounds import SumSpec
 from sottovoce.studies.p2.gold_tasks import PaperCrowd
 
 __all__ = ["BITS", "SCALE", "measured", "session", "threshold"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sottovoce.errors import UsageError
-from sottovoce.model.sums import Integers
+from sottovoce.model.sum_rounds import Integers
 
 __all__ = ["LiveAnswers"]
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from sottovoce.connection.live.offers import LiveOffer
 from sottovoce.model import Guarantee, Unit
-from sottovoce.model.canonical import canonical
-from sottovoce.model.sums import Contributor, Integers, OpenedSum
+from sottovoce.model.canonical_json import canonical
+from sottovoce.model.sum_rounds import Contributor, Integers, OpenedSum
 from sottovoce.securesum.envelope import sha256_hex
 from sottovoce.worker.book import Spending
 from sottovoce.worker.ledger import Ledger

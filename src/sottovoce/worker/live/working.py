@@ -9,7 +9,7 @@ from sottovoce.connection.live.agreeing import agreed_terms
 from sottovoce.connection.live.line import LiveLine, LiveLink, senseless
 from sottovoce.connection.live.offers import GATHERING, LiveOffer
 from sottovoce.errors import UsageError
-from sottovoce.model.sums import Contributor
+from sottovoce.model.sum_rounds import Contributor
 from sottovoce.randomness import SystemRandomness
 from sottovoce.securesum.em.contributing import PrivateContributor, contributor_of
 from sottovoce.securesum.em.modes import planner_of

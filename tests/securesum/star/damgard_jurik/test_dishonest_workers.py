@@ -15,7 +15,7 @@ from tests.securesum.star.damgard_jurik.stars import (
 )
 
 from sottovoce.errors import SealedRefused
-from sottovoce.model.sums import Integers
+from sottovoce.model.sum_rounds import Integers
 from sottovoce.securesum.star.damgard_jurik.blinding import Blind, Blinds
 from sottovoce.securesum.star.damgard_jurik.combining import lagrange
 from sottovoce.securesum.star.damgard_jurik.contributions import read_units, units_content

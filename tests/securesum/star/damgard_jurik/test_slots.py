@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sottovoce.errors import UsageError
-from sottovoce.model.sums import SumSpec
+from sottovoce.model.sum_rounds import SumSpec
 from sottovoce.securesum.star.damgard_jurik.slots import Slots
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.securesum.star.masked_stars import Star, refusal, sealing, terms_of
 
 from sottovoce.errors import SealedRefused, UsageError
-from sottovoce.model.sums import SumSpec
+from sottovoce.model.sum_rounds import SumSpec
 from sottovoce.securesum.envelope import b64, unb64
 from sottovoce.securesum.star.frames import HEAD
 from sottovoce.securesum.star.history import BEGINNING

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.securesum.star.masked_stars import COORDINATOR, Fixed, Same, Star, keys, suites, terms_of
 
 from sottovoce.errors import UsageError
-from sottovoce.model.sums import SumSpec
+from sottovoce.model.sum_rounds import SumSpec
 from sottovoce.securesum.star.masked.coordinating import MaskedServer
 from sottovoce.securesum.star.masked.order import ORDER
 from sottovoce.securesum.star.memory import StarRun, run_in_memory

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from sottovoce.model.sums import Integers
+from sottovoce.model.sum_rounds import Integers
 from sottovoce.securesum.star.masked.masking import Masks, Words, masked, words
 
 VIEWS, VALUES = 1000, 40

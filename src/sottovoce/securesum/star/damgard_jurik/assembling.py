@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sottovoce.model.sums import Integers
+from sottovoce.model.sum_rounds import Integers
 from sottovoce.securesum.star.damgard_jurik.combining import combine, lagrange
 from sottovoce.securesum.star.damgard_jurik.contributions import read_units
 from sottovoce.securesum.star.damgard_jurik.decrypting import partial

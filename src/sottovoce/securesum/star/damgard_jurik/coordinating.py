@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import TypeVar
 
 from sottovoce.errors import SealedAborted, SealedRefused, UsageError
-from sottovoce.model.sums import Integers, OpenedSum
+from sottovoce.model.sum_rounds import Integers, OpenedSum
 from sottovoce.securesum.star.damgard_jurik.assembling import Assembly
 from sottovoce.securesum.star.damgard_jurik.collecting import Collected
 from sottovoce.securesum.star.damgard_jurik.gathering import slots_of

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sottovoce.errors import UsageError
-from sottovoce.model.sums import Integers, SumSpec
+from sottovoce.model.sum_rounds import Integers, SumSpec
 from sottovoce.securesum.codec import Packing
 
 __all__ = ["Slots"]

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from sottovoce.errors import SealedRefused, UsageError
-from sottovoce.model.sums import Integers
+from sottovoce.model.sum_rounds import Integers
 from sottovoce.securesum.star.damgard_jurik.blinding import Blind, Blinds
 from sottovoce.securesum.star.damgard_jurik.contributions import (
     Contribution,

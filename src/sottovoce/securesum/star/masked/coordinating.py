@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sottovoce.errors import SealedAborted, SealedRefused
-from sottovoce.model.sums import OpenedSum
+from sottovoce.model.sum_rounds import OpenedSum
 from sottovoce.securesum.star.frames import Frame, Place, party
 from sottovoce.securesum.star.masked.confirming import Confirms, check_tagged_confirm
 from sottovoce.securesum.star.masked.deals import Deal, Deals

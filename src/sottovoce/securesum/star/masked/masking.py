@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import SealedAborted, UsageError, absent
-from sottovoce.model.sums import Integers, SumSpec
+from sottovoce.model.sum_rounds import Integers, SumSpec
 
 try:
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes

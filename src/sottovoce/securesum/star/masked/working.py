@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sottovoce.errors import SealedRefused
-from sottovoce.model.sums import Integers
+from sottovoce.model.sum_rounds import Integers
 from sottovoce.securesum.envelope import b64
 from sottovoce.securesum.hpke import X25519PrivateKey
 from sottovoce.securesum.star.frames import THE_SERVER, Frame, Place, digest_of

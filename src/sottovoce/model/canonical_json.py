@@ -43,7 +43,7 @@ def unique_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     >>> json.loads('{"a": 1, "a": 2}', object_pairs_hook=unique_fields)
     Traceback (most recent call last):
         ...
-    sottovoce.model.canonical.RepeatedField: a
+    sottovoce.model.canonical_json.RepeatedField: a
     """
     fields = dict(pairs)
     if len(fields) != len(pairs):

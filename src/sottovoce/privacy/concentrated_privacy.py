@@ -14,7 +14,7 @@ from functools import lru_cache
 from scipy.optimize import minimize_scalar
 
 from sottovoce.errors import UsageError
-from sottovoce.privacy.calibrating import smallest_number
+from sottovoce.privacy.calibration import smallest_number
 
 __all__ = ["concentrated_delta", "concentrated_epsilon", "largest_rho", "summed_rho"]
 

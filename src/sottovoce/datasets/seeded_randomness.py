@@ -1,13 +1,26 @@
-"""Who answers which task: exact draws without a matrix of workers by tasks."""
+"""Who answers which task: exact draws without a matrix of workers by tasks.
+
+Randomness that can be had again, and that therefore protects nobody.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.model import Codes
+from sottovoce.errors import UsageError
+from sottovoce.model import Codes, Words
 
-__all__ = ["cells", "distinct"]
+__all__ = ["SeededRandomness", "cells", "distinct", "randomness"]
+
+
+_WORKERS, _BLOCKS = 0, 1  # the first part of a stream's key
+
+
+def randomness(seed: int, block: int | None = None) -> np.random.Generator:
+    """Open the stream that draws a block, or the workers when no block is named."""
+    key = (_WORKERS, 0) if block is None else (_BLOCKS, block)
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
 
 
 def distinct(rng: np.random.Generator, rows: int, size: int, population: int) -> Codes:
@@ -60,3 +73,25 @@ def cells(
         last = int(places[-1])
     places = np.concatenate(found)
     return np.divmod(places[: np.searchsorted(places, total)], columns)
+
+
+class SeededRandomness:
+    """Words from a seeded NumPy generator. Reports made with it are stamped as simulated.
+
+    >>> SeededRandomness(7).words(2).tolist() == SeededRandomness(7).words(2).tolist()
+    True
+    """
+
+    def __init__(self, seed: int) -> None:
+        if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
+            raise UsageError(f"seed must be an integer of at least 0, not {seed!r}")
+        self._generator = np.random.default_rng(seed)
+
+    @property
+    def simulated(self) -> bool:
+        """True, always."""
+        return True
+
+    def words(self, count: int) -> Words:
+        """So many uniform 64-bit words."""
+        return self._generator.integers(0, 1 << 64, count, dtype=np.uint64)

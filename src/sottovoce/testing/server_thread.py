@@ -15,7 +15,7 @@ from sottovoce.errors import NotInstalled, SottovoceError
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, Result
 from sottovoce.requester.client import Requester
-from sottovoce.testing.waiting import PATIENCE, settled_result, wait_until
+from sottovoce.testing.server_process import PATIENCE, settled_result, wait_until
 from sottovoce.worker.budget import Budget
 from sottovoce.worker.client import Client
 
