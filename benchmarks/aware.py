@@ -23,11 +23,14 @@ from measuring import best_cpu, peak_above
 from sottovoce import DawidSkene, LocalEngine, Target, make_policy, perturb
 from sottovoce.api.perturbing import read_evidence
 from sottovoce.datasets import SeededRandomness
-from sottovoce.inference.aware.coins import coin_states, sets_of
-from sottovoce.inference.aware.confusion import fit_confusions
-from sottovoce.inference.aware.labels import AwareLabels
-from sottovoce.inference.aware.numbers import AwareNumbers
-from sottovoce.inference.aware.one_coin import fit_coins
+from sottovoce.inference.noise_aware.labels import AwareLabels
+from sottovoce.inference.noise_aware.numbers import AwareNumbers
+from sottovoce.inference.noise_aware.variational_em import (
+    coin_states,
+    fit_coins,
+    fit_confusions,
+    sets_of,
+)
 from sottovoce.model import Domain, Evidence, Reports, SetChannel
 
 FEW, MORE = 3, 13

@@ -74,9 +74,9 @@ from sottovoce.inference import (
     importance as importance,
     important as important,
 )
-from sottovoce.inference.aware.choosing import AWARE_METHODS as AWARE_METHODS
-from sottovoce.inference.inspecting import Inspection as Inspection
-from sottovoce.inference.sealed.methods import SEALED_METHODS as SEALED_METHODS
+from sottovoce.inference.noise_aware.registry import AWARE_METHODS as AWARE_METHODS
+from sottovoce.inference.inspection import Inspection as Inspection
+from sottovoce.inference.sealed.registry import SEALED_METHODS as SEALED_METHODS
 from sottovoce.mechanisms import (
     Duchi as Duchi,
     Laplace as Laplace,

@@ -14,14 +14,24 @@ import pytest
 from sottovoce.engines.layout import Layout, arrange
 from sottovoce.inference.steps.coins import Coins, VoteCoins
 from sottovoce.inference.steps.confusions import Confusions, Posteriors, VoteConfusions
-from sottovoce.inference.steps.counts import AnswerCounts, AnswersPerWorker, LabelCounts
-from sottovoce.inference.steps.leaving_out import LeaveOneOut, MeanVariances
-from sottovoce.inference.steps.means import SquaredErrors, TaskMeans, WeightedMeans
+from sottovoce.inference.steps.label_sets import KindCounts, SetCoins, SetPosteriors, Sets
+from sottovoce.inference.steps.means import (
+    SpreadBetween,
+    SpreadFrom,
+    SpreadWithin,
+    SquaredErrors,
+    TaskMeans,
+    WeightedMeans,
+)
 from sottovoce.inference.steps.medians import AbsoluteErrors, WeightedMedians
-from sottovoce.inference.steps.peers import PeerAgreements, WorkerLabels
-from sottovoce.inference.steps.sets import KindCounts, SetCoins, SetPosteriors, Sets
-from sottovoce.inference.steps.spreads import SpreadBetween, SpreadFrom, SpreadWithin
-from sottovoce.inference.steps.votes import Agreements, Votes
+from sottovoce.inference.steps.peers import LeaveOneOut, MeanVariances, PeerAgreements, WorkerLabels
+from sottovoce.inference.steps.votes import (
+    Agreements,
+    AnswerCounts,
+    AnswersPerWorker,
+    LabelCounts,
+    Votes,
+)
 from sottovoce.model import Domain, FloatArray, Reports
 from sottovoce.seams import Step, WorkerStep
 

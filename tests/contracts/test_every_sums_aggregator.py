@@ -13,7 +13,7 @@ from sottovoce.engines import LocalEngine, PartEngine
 from sottovoce.engines.layout import arrange
 from sottovoce.errors import UsageError
 from sottovoce.inference import METHODS, method_named
-from sottovoce.inference.steps.counts import AnswerCounts, AnswersPerWorker
+from sottovoce.inference.steps.votes import AnswerCounts, AnswersPerWorker
 from sottovoce.model import Domain, LabelPart, NumberPart, Part, Reports, Result
 from sottovoce.seams import SumsAggregator
 

@@ -12,9 +12,9 @@ from functools import cache
 from pathlib import Path
 
 import sottovoce
-from sottovoce.inference.aware.choosing import AWARE_METHODS
-from sottovoce.inference.methods import METHODS
-from sottovoce.inference.sealed.methods import SEALED_METHODS
+from sottovoce.inference.noise_aware.registry import AWARE_METHODS
+from sottovoce.inference.registry import METHODS
+from sottovoce.inference.sealed.registry import SEALED_METHODS
 from sottovoce.mechanisms import Sampled
 from sottovoce.mechanisms.published_factorization import PublishedFactorization
 from sottovoce.mechanisms.registry import RELEASES

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from sottovoce.engines import LocalEngine
 from sottovoce.engines.layout import arrange
-from sottovoce.inference.steps.counts import LabelCounts
-from sottovoce.inference.steps.votes import vote_shares
+from sottovoce.inference.steps.votes import LabelCounts, vote_shares
 from sottovoce.model import Domain, LabelPart, NumberPart, Reports, labels_of, numbers_of
 
 Row = tuple[int, int, int]

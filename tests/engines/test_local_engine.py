@@ -12,10 +12,10 @@ import pytest
 from sottovoce.engines import LocalEngine
 from sottovoce.engines.blocks import block_count
 from sottovoce.inference import method_named
-from sottovoce.inference.compiling import COMPILED_FROM
+from sottovoce.inference.steps.arithmetic import COMPILED_FROM
 from sottovoce.inference.steps.confusions import Confusions, VoteConfusions
-from sottovoce.inference.steps.counts import AnswersPerWorker
 from sottovoce.inference.steps.means import SquaredErrors, WeightedMeans
+from sottovoce.inference.steps.votes import AnswersPerWorker
 from sottovoce.model import Domain, FloatArray, Part, Reports
 from sottovoce.seams import Kernel
 

@@ -7,7 +7,7 @@ import pytest
 
 from sottovoce.engines import LocalEngine, WatchedEngine
 from sottovoce.inference import CRH, method_named
-from sottovoce.inference.steps.counts import AnswerCounts, LabelCounts
+from sottovoce.inference.steps.votes import AnswerCounts, LabelCounts
 from sottovoce.model import Domain, Reports
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import sottovoce
 from sottovoce.errors import UsageError
-from sottovoce.inference.outcome import choose
+from sottovoce.inference.aggregator import choose
 
 TIED = np.tile([0.3, 0.1, 0.3, 0.3], (30_000, 1))
 

@@ -15,7 +15,7 @@ def test_without_a_folder_for_its_cache_a_kernel_still_compiles(tmp_path: Path) 
 import numba.core.caching as caching
 caching.CacheImpl._locator_classes = []
 from doubling import double
-from sottovoce.inference.compiling import compiled
+from sottovoce.inference.steps.arithmetic import compiled
 print(compiled(double)(21))
 """
     done = subprocess.run(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sottovoce.engines import LocalEngine
-from sottovoce.inference.inspecting import Inspection, inspect_answers
+from sottovoce.inference.inspection import Inspection, inspect_answers
 from sottovoce.model import Domain, Reports
 
 

@@ -24,7 +24,7 @@ IMPORTED = (
     "sottovoce.campaign.live.suites",
     "sottovoce.cli.demo_crowd",
     "sottovoce.datasets",
-    "sottovoce.inference.aware.choosing",
+    "sottovoce.inference.noise_aware.registry",
     "sottovoce.keyholder.dealing",
     "sottovoce.keyholder.status",
     "sottovoce.keyholder.serving",

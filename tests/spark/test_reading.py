@@ -71,7 +71,7 @@ def test_several_files_are_read_in_the_order_of_their_names(
         pq.write_table(pa.table(row), tmp_path / f"{name}.parquet")
     for repeats, kept in (("first", 0), ("last", 1)):
         engine = open_table(spark, tmp_path, repeats=repeats).engine()  # type: ignore[arg-type]
-        from sottovoce.inference.steps.counts import LabelCounts
+        from sottovoce.inference.steps.votes import LabelCounts
 
         assert engine.total(LabelCounts(2)).tolist() == [1.0 - kept, float(kept)]
         assert (engine.reading.repeated, engine.reading.contradicting) == (1, 1)

@@ -13,9 +13,9 @@ from sottovoce.engines import LocalEngine, WatchedEngine
 from sottovoce.errors import UsageError
 from sottovoce.inference import METHODS, default_method, method_named, suits
 from sottovoce.inference import score as score_against
-from sottovoce.inference.inspecting import Inspection, inspect_answers
-from sottovoce.inference.methods import unknown_method
-from sottovoce.inference.outcome import choose
+from sottovoce.inference.aggregator import choose
+from sottovoce.inference.inspection import Inspection, inspect_answers
+from sottovoce.inference.registry import unknown_method
 from sottovoce.model import Domain, Kind, Policy, Reports, Result, Score
 from sottovoce.seams import Aggregator, Engine
 from sottovoce.version import __version__
@@ -143,7 +143,7 @@ def _aware(
     if not isinstance(method, str):
         return None
     from sottovoce.api.perturbing import read_evidence
-    from sottovoce.inference.aware.choosing import aware_method, is_aware, reads_numbers
+    from sottovoce.inference.noise_aware.registry import aware_method, is_aware, reads_numbers
 
     if method != "auto" and not is_aware(method):
         return None
@@ -181,7 +181,7 @@ def chosen_aggregator(
 
 def _unreadable(name: str) -> UsageError:
     """Why there is no method of that name for answers."""
-    from sottovoce.inference.aware.choosing import AWARE_METHODS, is_aware
+    from sottovoce.inference.noise_aware.registry import AWARE_METHODS, is_aware
 
     if is_aware(name):
         return UsageError(f"{name} knows the noise of a policy: say which, --policy P (policy=)")

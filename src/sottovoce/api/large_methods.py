@@ -10,7 +10,7 @@ import numpy as np
 from sottovoce.api.inferring import chosen_aggregator
 from sottovoce.engines.large import Recoding
 from sottovoce.errors import UsageError
-from sottovoce.inference.aware.choosing import AWARE_METHODS, aware_method, is_aware
+from sottovoce.inference.noise_aware.registry import AWARE_METHODS, aware_method, is_aware
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.mechanisms.tables import report_domain
 from sottovoce.model import Domain, Kind, Policy, Reports

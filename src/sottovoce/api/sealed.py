@@ -13,7 +13,7 @@ import numpy.typing as npt
 from sottovoce.api.perturbing import check_once, check_promised, reading_under
 from sottovoce.api.sources import read
 from sottovoce.errors import UsageError
-from sottovoce.inference.sealed.methods import sealed_method
+from sottovoce.inference.sealed.registry import sealed_method
 from sottovoce.mechanisms.policies import sealed_of
 from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.mechanisms.tables import answer_cells

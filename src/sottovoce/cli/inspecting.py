@@ -21,7 +21,7 @@ from sottovoce.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from sottovoce.inference.inspecting import Inspection
+    from sottovoce.inference.inspection import Inspection
 
 __all__ = ["inspect"]
 

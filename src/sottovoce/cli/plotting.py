@@ -12,7 +12,7 @@ from sottovoce.cli import screen
 from sottovoce.errors import NotInstalled
 from sottovoce.figures.canvas import ACCENT, INK, PALE, blank_figure, check_matplotlib
 from sottovoce.files.atomic_output import new_file
-from sottovoce.inference.methods import estimates_accuracy
+from sottovoce.inference.registry import estimates_accuracy
 
 if TYPE_CHECKING:
     from sottovoce.api.inferring import Comparison

@@ -32,8 +32,8 @@ def with_names(text: str) -> str:
     """
     if "{" not in text:
         return text
-    from sottovoce.inference.aware.choosing import AWARE_METHODS
-    from sottovoce.inference.methods import METHODS, default_method
+    from sottovoce.inference.noise_aware.registry import AWARE_METHODS
+    from sottovoce.inference.registry import METHODS, default_method
     from sottovoce.mechanisms.registry import MECHANISMS
     from sottovoce.model import Domain
 

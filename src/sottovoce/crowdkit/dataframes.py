@@ -16,7 +16,7 @@ import pandas as pd
 
 from sottovoce.engines import LocalEngine
 from sottovoce.errors import DataError
-from sottovoce.inference.outcome import choose
+from sottovoce.inference.aggregator import choose
 from sottovoce.model import Codes, Domain, FloatArray, Reports
 from sottovoce.stores.appearing import appearing
 

@@ -21,12 +21,10 @@ from sottovoce.errors import DataError
 from sottovoce.inference import dawid_skene as em
 from sottovoce.inference.dawid_skene import Parameters
 from sottovoce.inference.one_coin import Coin, OneCoin
-from sottovoce.inference.rounding import steady
-from sottovoce.inference.rows import shares
+from sottovoce.inference.steps.arithmetic import shares, steady
 from sottovoce.inference.steps.coins import CoinSums, VoteCoins
 from sottovoce.inference.steps.confusions import FLOOR, ConfusionSums, VoteConfusions
-from sottovoce.inference.steps.counts import AnswersPerWorker
-from sottovoce.inference.steps.votes import Votes
+from sottovoce.inference.steps.votes import AnswersPerWorker, Votes
 from sottovoce.model import Codes, FloatArray
 from sottovoce.seams import Engine
 

@@ -17,9 +17,8 @@ import pandas as pd
 
 from sottovoce.crowdkit.dataframes import Table, label_series, posterior_frame, ranks
 from sottovoce.errors import DataError
-from sottovoce.inference.compiling import compiled
-from sottovoce.inference.outcome import choose
-from sottovoce.inference.rows import row_sum
+from sottovoce.inference.aggregator import choose
+from sottovoce.inference.steps.arithmetic import compiled, row_sum
 from sottovoce.inference.steps.votes import Votes
 from sottovoce.model import Codes, FloatArray, LabelPart, Part, labels_of
 from sottovoce.seams import Kernel

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from sottovoce.inference.compiling import compiled
+from sottovoce.inference.steps.arithmetic import compiled
 from sottovoce.model import (
     CodedArray,
     Codes,

@@ -12,7 +12,7 @@ from sottovoce.engines.blocks import MOST_BLOCKS, block_count, cut
 from sottovoce.engines.layout import arrange
 from sottovoce.engines.ordering import in_order
 from sottovoce.errors import UsageError
-from sottovoce.inference.compiling import COMPILED_FROM
+from sottovoce.inference.steps.arithmetic import COMPILED_FROM
 from sottovoce.model import Domain, FloatArray, Names, Reports
 from sottovoce.seams import Step
 
@@ -28,7 +28,7 @@ class LocalEngine:
     `use_kernels` and `threads` are chosen by size; results are the same, to the bit, for any
     number of threads.
 
-    >>> from sottovoce.inference.steps.counts import AnswerCounts
+    >>> from sottovoce.inference.steps.votes import AnswerCounts
     >>> table = Reports.of([0, 1, 0], [0, 0, 1], [1, 1, 0], domain=Domain.categorical("ab"))
     >>> LocalEngine(table).map(AnswerCounts())
     array([2., 1.])

@@ -8,13 +8,16 @@ from typing import ClassVar
 import numpy as np
 
 from sottovoce.errors import UsageError
-from sottovoce.inference.floors import relative_losses, shared
-from sottovoce.inference.iterating import settle
-from sottovoce.inference.kinds import ANY
-from sottovoce.inference.losses import losses
-from sottovoce.inference.parameters import check_parameters
-from sottovoce.inference.steps.counts import AnswersPerWorker
-from sottovoce.inference.weighing import Weighed, weigh, weighted_result
+from sottovoce.inference.aggregator import ANY, check_parameters, settle
+from sottovoce.inference.steps.votes import AnswersPerWorker
+from sottovoce.inference.weights import (
+    Weighed,
+    losses,
+    relative_losses,
+    shared,
+    weigh,
+    weighted_result,
+)
 from sottovoce.model import FloatArray, Kind, Result
 from sottovoce.seams import Engine
 

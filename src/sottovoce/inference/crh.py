@@ -7,12 +7,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from sottovoce.inference.iterating import settle
-from sottovoce.inference.kinds import ANY
-from sottovoce.inference.losses import losses
-from sottovoce.inference.parameters import check_parameters
-from sottovoce.inference.steps.counts import AnswersPerWorker
-from sottovoce.inference.weighing import Weighed, weigh, weighted_result
+from sottovoce.inference.aggregator import ANY, check_parameters, settle
+from sottovoce.inference.steps.votes import AnswersPerWorker
+from sottovoce.inference.weights import Weighed, losses, weigh, weighted_result
 from sottovoce.model import FloatArray, Kind, Result
 from sottovoce.seams import Engine
 

@@ -8,15 +8,8 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from sottovoce.errors import UsageError
-from sottovoce.inference.compiling import COMPILED_FROM
-from sottovoce.inference.exact import split
-from sottovoce.inference.iterating import Settled
-from sottovoce.inference.kinds import LABELS
-from sottovoce.inference.narrowing import narrowed
-from sottovoce.inference.outcome import label_result
-from sottovoce.inference.parameters import check_parameters
-from sottovoce.inference.rounding import steady
-from sottovoce.inference.rows import row_sum
+from sottovoce.inference.aggregator import LABELS, Settled, check_parameters, label_result
+from sottovoce.inference.steps.arithmetic import COMPILED_FROM, row_sum, split, steady
 from sottovoce.inference.steps.confusions import (
     FLOOR,
     Confusions,
@@ -24,6 +17,7 @@ from sottovoce.inference.steps.confusions import (
     Errors,
     Posteriors,
     VoteConfusions,
+    narrowed,
 )
 from sottovoce.model import Codes, FloatArray, Kind, Result
 from sottovoce.seams import Engine

@@ -8,13 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from sottovoce.errors import UsageError
-from sottovoce.inference.iterating import settle
-from sottovoce.inference.kinds import NUMBERS
-from sottovoce.inference.outcome import number_result
-from sottovoce.inference.parameters import check_parameters
-from sottovoce.inference.steps.counts import AnswersPerWorker
+from sottovoce.inference.aggregator import NUMBERS, check_parameters, number_result, settle
 from sottovoce.inference.steps.means import SquaredErrors, WeightedMeans
-from sottovoce.inference.weighing import Weighed, weigh
+from sottovoce.inference.steps.votes import AnswersPerWorker
+from sottovoce.inference.weights import Weighed, weigh
 from sottovoce.model import FloatArray, Kind, Result
 from sottovoce.seams import Engine
 

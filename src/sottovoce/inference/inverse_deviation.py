@@ -7,13 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from sottovoce.inference.floors import relative_losses, shared
-from sottovoce.inference.iterating import settle
-from sottovoce.inference.kinds import NUMBERS
-from sottovoce.inference.parameters import check_parameters
-from sottovoce.inference.steps.counts import AnswersPerWorker
+from sottovoce.inference.aggregator import NUMBERS, check_parameters, settle
 from sottovoce.inference.steps.means import SquaredErrors
-from sottovoce.inference.weighing import Weighed, weigh, weighted_result
+from sottovoce.inference.steps.votes import AnswersPerWorker
+from sottovoce.inference.weights import Weighed, relative_losses, shared, weigh, weighted_result
 from sottovoce.model import FloatArray, Kind, Result
 from sottovoce.seams import Engine
 

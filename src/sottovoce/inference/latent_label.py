@@ -8,12 +8,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from sottovoce.errors import UsageError
+from sottovoce.inference.aggregator import LABELS, Settled, check_parameters, label_result
 from sottovoce.inference.dawid_skene import Parameters
-from sottovoce.inference.iterating import Settled
-from sottovoce.inference.kinds import LABELS
-from sottovoce.inference.outcome import label_result
-from sottovoce.inference.parameters import check_parameters
-from sottovoce.inference.rounding import steady
+from sottovoce.inference.steps.arithmetic import steady
 from sottovoce.inference.steps.confusions import (
     Confusions,
     ConfusionSums,

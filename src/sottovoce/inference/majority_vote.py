@@ -7,9 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from sottovoce.inference.iterating import Settled
-from sottovoce.inference.kinds import LABELS
-from sottovoce.inference.outcome import label_result
+from sottovoce.inference.aggregator import LABELS, Settled, label_result
 from sottovoce.inference.steps.votes import Agreements, Votes
 from sottovoce.model import Kind, Result
 from sottovoce.seams import Engine

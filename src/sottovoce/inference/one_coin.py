@@ -7,16 +7,12 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from sottovoce.inference.aggregator import LABELS, Settled, check_parameters, label_result
 from sottovoce.inference.dawid_skene import Bound
-from sottovoce.inference.iterating import Settled
-from sottovoce.inference.kinds import LABELS
-from sottovoce.inference.outcome import label_result
-from sottovoce.inference.parameters import check_parameters
-from sottovoce.inference.rounding import steady
+from sottovoce.inference.steps.arithmetic import steady
 from sottovoce.inference.steps.coins import Coins, CoinSums, VoteCoins
 from sottovoce.inference.steps.confusions import FLOOR
-from sottovoce.inference.steps.counts import AnswersPerWorker
-from sottovoce.inference.steps.votes import Votes, softmax
+from sottovoce.inference.steps.votes import AnswersPerWorker, Votes, softmax
 from sottovoce.model import Codes, FloatArray, Kind, Result
 from sottovoce.seams import Engine
 

@@ -7,14 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from sottovoce.inference.aggregator import NUMBERS, Method, check_parameters, number_result, settle
 from sottovoce.inference.crh import crh_weights
-from sottovoce.inference.iterating import settle
-from sottovoce.inference.kinds import NUMBERS
-from sottovoce.inference.outcome import Method, number_result
-from sottovoce.inference.parameters import check_parameters
-from sottovoce.inference.steps.counts import AnswersPerWorker
 from sottovoce.inference.steps.medians import AbsoluteErrors, WeightedMedians
-from sottovoce.inference.weighing import Weighed, weigh
+from sottovoce.inference.steps.votes import AnswersPerWorker
+from sottovoce.inference.weights import Weighed, weigh
 from sottovoce.model import FloatArray, Kind, Result
 from sottovoce.seams import Engine
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import DataError, UsageError
-from sottovoce.inference.methods import usual_methods
+from sottovoce.inference.registry import usual_methods
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, Gold, Grid, Kind, Reports, Unit
 from sottovoce.planning.candidates import Ways

@@ -13,7 +13,7 @@ from sottovoce.api.inferring import infer
 from sottovoce.api.perturbing import perturb
 from sottovoce.api.sealed import infer_opened, sum_answers
 from sottovoce.datasets import SeededRandomness
-from sottovoce.inference.aware.numbers import AwareNumbers
+from sottovoce.inference.noise_aware.numbers import AwareNumbers
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.model import Alphabet, FloatArray, Kind, Policy, Reports, Result
 from sottovoce.planning.pairs import AWARE

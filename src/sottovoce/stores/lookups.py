@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import DataError
-from sottovoce.inference.compiling import COMPILED_FROM, compiled
+from sottovoce.inference.steps.arithmetic import COMPILED_FROM, compiled
 from sottovoce.model import Codes
 
 __all__ = ["looked_up", "looked_up_compiled", "looked_up_plain"]

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.inference.compiling import COMPILED_FROM, compiled
+from sottovoce.inference.steps.arithmetic import COMPILED_FROM, compiled
 from sottovoce.model import Codes, FloatArray
 
 __all__ = ["Repeated", "repeated_pairs", "repeated_pairs_compiled", "repeated_pairs_plain"]

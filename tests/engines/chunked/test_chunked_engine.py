@@ -19,7 +19,7 @@ from sottovoce.engines.chunked.packing import Sizes
 from sottovoce.engines.large import Recoding
 from sottovoce.errors import DataError, UsageError
 from sottovoce.inference import CRH, DawidSkene
-from sottovoce.inference.steps.counts import AnswerCounts, AnswersPerWorker
+from sottovoce.inference.steps.votes import AnswerCounts, AnswersPerWorker
 from sottovoce.model import Domain, numbers_of
 from sottovoce.seams import Step
 

@@ -14,7 +14,7 @@ from sottovoce import Target, infer, make_policy, perturb
 from sottovoce.datasets import SeededRandomness
 from sottovoce.engines import LocalEngine
 from sottovoce.errors import UsageError
-from sottovoce.inference.aware.labels import AwareLabels
+from sottovoce.inference.noise_aware.labels import AwareLabels
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.model import Codes, Domain, Evidence, Kind, Policy, Reports, Result, SetChannel
 

@@ -11,9 +11,13 @@ import scipy
 from sottovoce.datasets import SeededRandomness
 from sottovoce.engines import LocalEngine
 from sottovoce.errors import UsageError
-from sottovoce.inference.aware.grids import cell_masses, grid_model, truth_grid
-from sottovoce.inference.aware.numbers import AwareNumbers
-from sottovoce.inference.aware.participation import participation_rate
+from sottovoce.inference.noise_aware.grid_model import (
+    cell_masses,
+    grid_model,
+    participation_rate,
+    truth_grid,
+)
+from sottovoce.inference.noise_aware.numbers import AwareNumbers
 from sottovoce.mechanisms.laplace import Laplace
 from sottovoce.mechanisms.piecewise import Piecewise
 from sottovoce.mechanisms.random_variance_gaussian import RandomVarianceGaussian

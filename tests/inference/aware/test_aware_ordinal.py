@@ -8,7 +8,7 @@ import pytest
 from sottovoce.datasets import SeededRandomness
 from sottovoce.engines import LocalEngine
 from sottovoce.errors import UsageError
-from sottovoce.inference.aware.ordinal import AwareOrdinal
+from sottovoce.inference.noise_aware.numbers import AwareOrdinal
 from sottovoce.mechanisms.null_randomized_response import NullRandomizedResponse
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.tables import report_table

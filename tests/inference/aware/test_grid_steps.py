@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from sottovoce.engines.layout import Layout, arrange
-from sottovoce.inference.steps import grids
-from sottovoce.inference.steps.grids import GridPosteriors, Grids, GridTruths
+from sottovoce.inference.steps import grid_posteriors
+from sottovoce.inference.steps.grid_posteriors import GridPosteriors, Grids, GridTruths
 from sottovoce.model import Domain, FloatArray, Reports, labels_of
 from sottovoce.seams import Step
 
@@ -68,7 +68,7 @@ def test_a_kernel_equals_its_specification(name: str, symbols: int) -> None:
 def test_a_kernel_works_through_small_chunks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     made, part = step(name, 5), layout(5).part(0, TASKS)
     wanted = made(part)
-    monkeypatch.setattr(grids, "_CELLS", 7 * POINTS)
+    monkeypatch.setattr(grid_posteriors, "_CELLS", 7 * POINTS)
     kernel = made.kernel()
     assert kernel is not None
     out = np.zeros(wanted.shape)
@@ -80,7 +80,7 @@ def test_a_kernel_works_through_small_chunks(name: str, monkeypatch: pytest.Monk
 def test_chunks_make_the_whole(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     made, part = step(name, 5), layout(5).part(0, TASKS)
     whole = made(part)
-    monkeypatch.setattr(grids, "_CELLS", 7 * POINTS)
+    monkeypatch.setattr(grid_posteriors, "_CELLS", 7 * POINTS)
     assert_close(made(part), whole)
 
 

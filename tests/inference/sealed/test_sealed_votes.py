@@ -12,8 +12,8 @@ import pytest
 from sottovoce.api.sealed import infer_opened, sum_answers
 from sottovoce.datasets import SeededRandomness
 from sottovoce.errors import UsageError
-from sottovoce.inference.sealed import binary, several
-from sottovoce.inference.sealed.participation import Counts, counts_of
+from sottovoce.inference.sealed import likelihood
+from sottovoce.inference.sealed.likelihood import Counts, counts_of
 from sottovoce.mechanisms.laws.polya import noise_law
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain, Result
@@ -51,7 +51,7 @@ def chance(noise: int) -> float:
 
 
 def test_two_labels_are_binomial_counts_with_noise() -> None:
-    [found] = binary.public_likelihood(opened([[4]], 2, [6]), np.array([6]), GRID)
+    [found] = likelihood.binary_public_likelihood(opened([[4]], 2, [6]), np.array([6]), GRID)
     expected = [
         sum(comb(6, x) * p**x * (1 - p) ** (6 - x) * chance(4 - x) for x in range(7)) for p in GRID
     ]
@@ -60,7 +60,7 @@ def test_two_labels_are_binomial_counts_with_noise() -> None:
 
 def test_a_hidden_count_is_summed_over() -> None:
     counts = Counts(np.array([3, 4]), np.array([0.25, 0.75]))
-    [found] = binary.hidden_likelihood(opened([[1, 5]], 2, None), counts, GRID)
+    [found] = likelihood.binary_hidden_likelihood(opened([[1, 5]], 2, None), counts, GRID)
     expected = [
         sum(
             weight
@@ -88,14 +88,14 @@ def brute(totals: list[int], truth: int, right: float, answers: int) -> float:
 
 
 def test_three_labels_are_multinomial_counts_with_noise() -> None:
-    found = several.public_likelihood(opened([[3, 0, 2]], 3, [5]), np.array([5]), GRID)
+    found = likelihood.several_public_likelihood(opened([[3, 0, 2]], 3, [5]), np.array([5]), GRID)
     expected = [[brute([3, 0, 2], truth, right, 5) for right in GRID] for truth in range(3)]
     assert found[0] == pytest.approx(np.array(expected), rel=1e-9)
 
 
 def test_three_labels_with_a_hidden_count_are_summed_over_it() -> None:
     counts = Counts(np.array([2, 4]), np.array([0.5, 0.5]))
-    found = several.hidden_likelihood(opened([[3, 0, 2]], 3, None), counts, GRID)
+    found = likelihood.several_hidden_likelihood(opened([[3, 0, 2]], 3, None), counts, GRID)
     expected = [
         [sum(brute([3, 0, 2], truth, right, n) for n in (2, 4)) / 2 for right in GRID]
         for truth in range(3)

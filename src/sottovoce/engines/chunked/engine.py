@@ -18,7 +18,7 @@ from sottovoce.engines.chunked.packed import PackedTable, Room
 from sottovoce.engines.local import THREADED_FROM
 from sottovoce.engines.ordering import in_order
 from sottovoce.engines.telling import PartEngine
-from sottovoce.inference.compiling import COMPILED_FROM
+from sottovoce.inference.steps.arithmetic import COMPILED_FROM
 from sottovoce.model import Domain, FloatArray, LabelPart, Names, NumberPart, Part, Reading, Result
 from sottovoce.seams import Learnt, Step, SumsAggregator
 from sottovoce.stores.saving import write_columns

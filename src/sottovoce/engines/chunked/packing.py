@@ -17,7 +17,7 @@ from sottovoce.engines.chunked.vocabularies import Keys, vocabulary
 from sottovoce.engines.large import Recoding
 from sottovoce.engines.layout import arrange
 from sottovoce.errors import DataError
-from sottovoce.inference.compiling import COMPILED_FROM
+from sottovoce.inference.steps.arithmetic import COMPILED_FROM
 from sottovoce.model import Names, Part, Repeats, Reports
 from sottovoce.stores.repeats import Repeated, repeated_pairs
 from sottovoce.stores.settling import repeated_words

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from sottovoce.engines.chunked.texts import Texts, gathered, joined
 from sottovoce.engines.chunked.vocabularies import Keys, text_hashes
 from sottovoce.errors import DataError
-from sottovoce.inference.compiling import compiled
+from sottovoce.inference.steps.arithmetic import compiled
 from sottovoce.model import Codes
 
 __all__ = ["BUCKET", "CHUNK", "Rows", "Spool", "bucket_count"]

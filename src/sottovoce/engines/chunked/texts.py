@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.inference.compiling import COMPILED_FROM, compiled
+from sottovoce.inference.steps.arithmetic import COMPILED_FROM, compiled
 from sottovoce.model import Names
 
 __all__ = ["Texts", "cells_of", "decoded", "gathered", "gathered_plain", "joined", "texts"]

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.engines.chunked.texts import Texts, cells_of, texts
-from sottovoce.inference.compiling import compiled
+from sottovoce.inference.steps.arithmetic import compiled
 from sottovoce.model import Codes
 
 __all__ = ["Keys", "Vocabulary", "text_hashes", "vocabulary"]

@@ -19,7 +19,7 @@ from sottovoce.engines.spark.summing import PartitionSums, added_up
 from sottovoce.engines.spark.telling import BlockTruths, truth_columns
 from sottovoce.engines.spark.wide import wide_total
 from sottovoce.engines.spark.writing import check_arrived, write_parquet
-from sottovoce.inference.compiling import COMPILED_FROM
+from sottovoce.inference.steps.arithmetic import COMPILED_FROM
 from sottovoce.model import Domain, FloatArray, Names, Reading
 from sottovoce.seams import Learnt, Step, SumsAggregator, WorkerStep
 

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sottovoce.inference.rounding import steady
-from sottovoce.inference.rows import column_sum, shares
+from sottovoce.inference.steps.arithmetic import column_sum, shares, steady
 from sottovoce.inference.steps.votes import normalized
 from sottovoce.model import FloatArray
 

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.inference.rounding import steady
+from sottovoce.inference.steps.arithmetic import steady
 from sottovoce.model import FloatArray
 
 __all__ = ["IntegerArray", "log_terms", "skill"]

@@ -10,8 +10,8 @@ from functools import cache
 
 import numpy as np
 
-from sottovoce.inference.compiling import compiled
 from sottovoce.inference.recovering.modular import Integers
+from sottovoce.inference.steps.arithmetic import compiled
 from sottovoce.model import FloatArray
 
 __all__ = ["reduced"]

@@ -9,10 +9,8 @@ from typing import Self
 
 import numpy as np
 
-from sottovoce.inference.compiling import compiled
-from sottovoce.inference.rows import column_sum
+from sottovoce.inference.steps.arithmetic import column_sum, compiled, grouped_sums
 from sottovoce.inference.steps.confusions import RUN
-from sottovoce.inference.steps.segments import grouped_sums
 from sottovoce.inference.steps.votes import Votes, normalized, vote_shares
 from sottovoce.model import Codes, FloatArray, LabelPart, Part, labels_of
 from sottovoce.seams import Kernel

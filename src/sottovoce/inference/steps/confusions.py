@@ -1,24 +1,46 @@
-"""Dawid-Skene's E step and M step, fused into one pass over the reports."""
+"""Dawid-Skene's E step and M step, fused into one pass over the reports.
+
+Tables of all workers, narrowed to some of them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.inference.compiling import compiled
-from sottovoce.inference.narrowing import narrowed
-from sottovoce.inference.rows import column_sum
-from sottovoce.inference.steps.segments import grouped_sums, segment_sums
+from sottovoce.inference.steps.arithmetic import column_sum, compiled, grouped_sums, segment_sums
 from sottovoce.inference.steps.votes import normalized, vote_shares
 from sottovoce.model import Codes, FloatArray, LabelPart, Part, labels_of
 from sottovoce.seams import Kernel
 
-__all__ = ["FLOOR", "RUN", "ConfusionSums", "Confusions", "Errors", "Posteriors", "VoteConfusions"]
+__all__ = [
+    "FLOOR",
+    "RUN",
+    "ConfusionSums",
+    "Confusions",
+    "Errors",
+    "Posteriors",
+    "VoteConfusions",
+    "narrowed",
+]
+
+
+def narrowed(table: npt.NDArray[Any], workers: Codes, count: int) -> npt.NDArray[Any]:
+    """The rows of some of `count` workers, in a table that has as many rows for each of them.
+
+    >>> import numpy as np
+    >>> narrowed(np.arange(6), np.array([2, 0], np.int32), 3)
+    array([4, 5, 0, 1])
+    """
+    each = len(table) // count
+    rows = table.reshape(count, each, *table.shape[1:])[workers]
+    return rows.reshape(len(workers) * each, *table.shape[1:])
+
 
 FLOOR = 1e-10
 """The smallest prior probability, and the smallest expected count."""

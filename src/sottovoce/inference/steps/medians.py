@@ -9,9 +9,7 @@ from typing import Self
 
 import numpy as np
 
-from sottovoce.inference.compiling import compiled
-from sottovoce.inference.rounding import TIE
-from sottovoce.inference.steps.segments import grouped_sums, segment_sums
+from sottovoce.inference.steps.arithmetic import TIE, compiled, grouped_sums, segment_sums
 from sottovoce.model import Codes, FloatArray, NumberPart, Part, numbers_of
 from sottovoce.seams import Kernel
 

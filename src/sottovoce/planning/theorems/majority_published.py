@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.inference.importance import importance
+from sottovoce.inference.weights import importance
 from sottovoce.model import FloatArray
 from sottovoce.planning.theorems.checking import open_probabilities
 from sottovoce.planning.theorems.majority import error_bound, flipped, log_odds, vote_error

@@ -15,7 +15,7 @@ from scipy.special import ndtr
 from sottovoce.errors import UsageError
 from sottovoce.inference.private_em.evidence import posterior_of_rounds
 from sottovoce.inference.private_em.posteriors import prior_of
-from sottovoce.inference.sealed.votes import SealedVotes
+from sottovoce.inference.sealed.noisy_votes import SealedVotes
 from sottovoce.mechanisms.laws.polya import noise_law
 from sottovoce.model import Domain, FloatArray, Result
 from sottovoce.model.opened_totals import NoiseLaw, Opened

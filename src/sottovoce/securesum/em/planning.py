@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from sottovoce.errors import UsageError
-from sottovoce.inference.outcome import choose
+from sottovoce.inference.aggregator import choose
 from sottovoce.inference.private_em.posteriors import (
     is_settled,
     posterior_of,

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from sottovoce.api.inferring import infer
 from sottovoce.api.perturbing import perturb
 from sottovoce.datasets import SeededRandomness
-from sottovoce.inference.rounding import TIE
+from sottovoce.inference.steps.arithmetic import TIE
 from sottovoce.mechanisms.policies import policy_of
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.two_layer import TwoLayer

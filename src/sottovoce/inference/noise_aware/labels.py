@@ -8,14 +8,17 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from sottovoce.errors import UsageError
-from sottovoce.inference.aware.coins import CoinStates, coin_states, sets_of
-from sottovoce.inference.aware.confusion import ConfusionFit, fit_confusions
-from sottovoce.inference.aware.one_coin import CoinFit, fit_coins
-from sottovoce.inference.iterating import Settled
-from sottovoce.inference.kinds import LABELS
-from sottovoce.inference.outcome import label_result
-from sottovoce.inference.parameters import check_parameters
-from sottovoce.inference.steps.sets import Sets
+from sottovoce.inference.aggregator import LABELS, Settled, check_parameters, label_result
+from sottovoce.inference.noise_aware.variational_em import (
+    CoinFit,
+    CoinStates,
+    ConfusionFit,
+    coin_states,
+    fit_coins,
+    fit_confusions,
+    sets_of,
+)
+from sottovoce.inference.steps.label_sets import Sets
 from sottovoce.model import Codes, Domain, FloatArray, Kind, Result, SetChannel
 from sottovoce.seams import Engine
 

@@ -1,24 +1,114 @@
-"""From posteriors or means to a `Result`."""
+"""From posteriors or means to a `Result`.
+
+Rounds: how an iteration goes on and when it stops.
+
+Which kinds of domain a method takes.
+
+A method's parameters, checked when it is made.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import fields
 from functools import cache
-from typing import Any, ClassVar, Protocol
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    Protocol,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.inference.compiling import COMPILED_FROM, compiled
-from sottovoce.inference.iterating import Settled
-from sottovoce.inference.rounding import TIE
-from sottovoce.inference.rows import columns_of, row_max
-from sottovoce.inference.steps.counts import AnswerCounts
-from sottovoce.model import Codes, Domain, FloatArray, Provenance, Result
+from sottovoce.errors import UsageError
+from sottovoce.inference.steps.arithmetic import (
+    COMPILED_FROM,
+    TIE,
+    columns_of,
+    compiled,
+    row_max,
+    steady,
+)
+from sottovoce.inference.steps.votes import AnswerCounts
+from sottovoce.model import Codes, Domain, FloatArray, Kind, Provenance, Result
 from sottovoce.seams import Engine
 
-__all__ = ["Method", "choose", "label_result", "number_result"]
+__all__ = [
+    "ANY",
+    "LABELS",
+    "NUMBERS",
+    "Limits",
+    "Method",
+    "Settled",
+    "check_parameters",
+    "choose",
+    "label_result",
+    "number_result",
+    "settings_of",
+    "settle",
+]
+
+
+class Settled(NamedTuple):
+    """Where an iteration ended: the weights, the rounds it took, whether they had settled."""
+
+    weights: FloatArray
+    rounds: int
+    converged: bool
+
+    def among(self, workers: Codes, count: int) -> Settled:
+        """Where it ended for some of the workers."""
+        return self._replace(weights=self.weights[workers])
+
+
+class Limits(Protocol):
+    """What a method that iterates says about when to stop."""
+
+    @property
+    def max_rounds(self) -> int:
+        """How many rounds there are at the most."""
+        ...
+
+    @property
+    def tolerance(self) -> float:
+        """How little the weights may move in the last round, relative to the largest."""
+        ...
+
+
+def settle(
+    limits: Limits,
+    update: Callable[[FloatArray], FloatArray],
+    start: FloatArray,
+    answered: FloatArray,
+) -> Settled:
+    """Update weights until none moves by more than `tolerance`, relative to the largest.
+
+    A worker without answers has the others' mean weight: nothing speaks for or against it. A
+    tolerance of −∞ runs all rounds.
+    """
+    weights, active = start, answered > 0
+    for rounds in range(1, limits.max_rounds + 1):
+        updated = steady(update(weights))
+        updated[~active] = updated[active].mean()
+        largest, change = np.abs(updated).max(), np.abs(updated - weights).max()
+        weights = updated
+        if limits.tolerance >= 0 and change <= limits.tolerance * largest:
+            return Settled(weights, rounds, converged=True)
+    return Settled(weights, limits.max_rounds, converged=False)
+
+
+LABELS = frozenset({Kind.CATEGORICAL, Kind.ORDINAL})
+"""Labels, ordered or not."""
+NUMBERS = frozenset({Kind.NUMERIC})
+"""Numbers; ordinal labels become numbers on the way in."""
+ANY = LABELS | NUMBERS
 
 
 class Method(Protocol):
@@ -152,3 +242,42 @@ def _provenance(method: Method) -> Provenance:
     settings = {f.name: getattr(method, f.name) for f in fields(method)}
     plain = {k: v for k, v in settings.items() if isinstance(v, str | int | float | bool)}
     return Provenance(method.name, plain)
+
+
+def check_parameters(method: Any) -> None:
+    """Refuse values that a dataclass of parameters does not declare.
+
+    A `Literal` must be one of its values, a whole number and a number must be such; `max_rounds`
+    is at least 1. A negative `tolerance` is allowed: it runs all rounds.
+    """
+    for name, kind in _hints(type(method)).items():
+        value = getattr(method, name)
+        if get_origin(kind) is Literal:
+            if value not in get_args(kind):
+                raise UsageError(f"{name} is {' or '.join(get_args(kind))}, not {value!r}")
+        elif kind is int and (isinstance(value, bool) or not isinstance(value, int)):
+            raise UsageError(f"{name} must be a whole number, not {value!r}")
+        elif kind is float and not _is_number(value):
+            raise UsageError(f"{name} must be a number, not {value!r}")
+        if name == "max_rounds" and value < 1:
+            raise UsageError(f"max_rounds must be at least 1, not {value}")
+
+
+def settings_of(method: type[Any]) -> list[str]:
+    """The parameters that can be written down: choices, whole numbers and numbers."""
+    kinds = _hints(method)
+    return [name for name, kind in kinds.items() if kind in (int, float) or _is_choice(kind)]
+
+
+def _hints(method: type[Any]) -> dict[str, Any]:
+    hints = get_type_hints(method)
+    return {field.name: hints[field.name] for field in fields(method)}
+
+
+def _is_choice(kind: Any) -> bool:
+    return get_origin(kind) is Literal
+
+
+def _is_number(value: Any) -> bool:
+    is_real = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_real and not math.isnan(value)

@@ -8,19 +8,17 @@ from types import MappingProxyType
 from typing import Any
 
 from sottovoce.errors import UsageError
+from sottovoce.inference.aggregator import settings_of
+from sottovoce.inference.baselines import Constant, Mean, Median
 from sottovoce.inference.catd import CATD
-from sottovoce.inference.constant import Constant
 from sottovoce.inference.crh import CRH
 from sottovoce.inference.dawid_skene import DawidSkene
 from sottovoce.inference.gtm import GTM
 from sottovoce.inference.inverse_deviation import InverseDeviation
 from sottovoce.inference.latent_label import LatentLabel
 from sottovoce.inference.majority_vote import MajorityVote
-from sottovoce.inference.mean import Mean
-from sottovoce.inference.median import Median
 from sottovoce.inference.one_coin import OneCoin
-from sottovoce.inference.parameters import settings_of
-from sottovoce.inference.td import TD
+from sottovoce.inference.truth_discovery import TD
 from sottovoce.inference.weighted_median import WeightedMedian
 from sottovoce.model import Domain, Kind
 from sottovoce.seams import Aggregator

@@ -10,10 +10,8 @@ from typing import NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.inference.compiling import compiled
-from sottovoce.inference.rows import column_sum
+from sottovoce.inference.steps.arithmetic import column_sum, compiled, grouped_sums
 from sottovoce.inference.steps.confusions import RUN
-from sottovoce.inference.steps.segments import grouped_sums
 from sottovoce.inference.steps.votes import normalized
 from sottovoce.model import Codes, FloatArray, LabelPart, Part, StartsArray, labels_of
 from sottovoce.seams import Kernel

@@ -7,12 +7,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from sottovoce.inference.iterating import Settled, settle
-from sottovoce.inference.kinds import LABELS
-from sottovoce.inference.outcome import label_result
-from sottovoce.inference.parameters import check_parameters
-from sottovoce.inference.steps.counts import AnswersPerWorker
-from sottovoce.inference.steps.votes import Agreements, Votes, softmax
+from sottovoce.inference.aggregator import LABELS, Settled, check_parameters, label_result, settle
+from sottovoce.inference.steps.votes import Agreements, AnswersPerWorker, Votes, softmax
 from sottovoce.model import FloatArray, Kind, Result
 from sottovoce.seams import Engine
 

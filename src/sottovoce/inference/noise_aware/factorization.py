@@ -8,13 +8,10 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from sottovoce.errors import UsageError
-from sottovoce.inference.aware.grids import span
-from sottovoce.inference.iterating import Settled
-from sottovoce.inference.kinds import NUMBERS
-from sottovoce.inference.outcome import number_result
-from sottovoce.inference.parameters import check_parameters
-from sottovoce.inference.steps.counts import AnswersPerWorker
+from sottovoce.inference.aggregator import NUMBERS, Settled, check_parameters, number_result
+from sottovoce.inference.noise_aware.grid_model import span
 from sottovoce.inference.steps.means import WeightedMeans
+from sottovoce.inference.steps.votes import AnswersPerWorker
 from sottovoce.model import Domain, FactorChannel, FloatArray, Kind, Result
 from sottovoce.seams import Engine
 

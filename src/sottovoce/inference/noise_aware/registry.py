@@ -7,11 +7,10 @@ from types import MappingProxyType
 from typing import Any
 
 from sottovoce.errors import UsageError
-from sottovoce.inference.aware.factorization import AwareFactorization
-from sottovoce.inference.aware.labels import AwareLabels
-from sottovoce.inference.aware.numbers import AwareNumbers
-from sottovoce.inference.aware.ordinal import AwareOrdinal
-from sottovoce.inference.parameters import settings_of
+from sottovoce.inference.aggregator import settings_of
+from sottovoce.inference.noise_aware.factorization import AwareFactorization
+from sottovoce.inference.noise_aware.labels import AwareLabels
+from sottovoce.inference.noise_aware.numbers import AwareNumbers, AwareOrdinal
 from sottovoce.model import Channel, Domain, FactorChannel, Kind, SetChannel
 from sottovoce.seams import Aggregator
 

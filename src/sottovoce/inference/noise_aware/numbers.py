@@ -1,4 +1,9 @@
-"""Numbers through a known channel: truths on a grid, workers by their deviation."""
+"""Numbers through a known channel: truths on a grid, workers by their deviation.
+
+Ordinal labels through a known channel: the label that an answer on the scale points to.
+
+Where truths lie on the whole, as all reports together show it.
+"""
 
 from __future__ import annotations
 
@@ -9,25 +14,58 @@ from typing import ClassVar
 import numpy as np
 
 from sottovoce.errors import UsageError
-from sottovoce.inference.aware.grids import (
+from sottovoce.inference.aggregator import ANY, check_parameters, label_result, number_result
+from sottovoce.inference.noise_aware.grid_model import (
     FINEST,
+    GridModel,
     NumberChannel,
     check_channel,
+    check_symbols,
+    fit_grid,
     grid_model,
+    participation_rate,
     span,
     truth_grid,
 )
-from sottovoce.inference.aware.mean_field import check_symbols, fit_grid
-from sottovoce.inference.aware.participation import participation_rate
-from sottovoce.inference.aware.pooling import bell_curves, pooled_prior
-from sottovoce.inference.kinds import ANY
-from sottovoce.inference.outcome import number_result
-from sottovoce.inference.parameters import check_parameters
-from sottovoce.inference.steps.grids import GridTruths
+from sottovoce.inference.steps.grid_posteriors import GridPosteriors, GridTruths
+from sottovoce.inference.steps.votes import LabelCounts, softmax
 from sottovoce.model import Domain, FloatArray, Kind, PointChannel, Result
 from sottovoce.seams import Engine
 
-__all__ = ["AwareNumbers"]
+__all__ = ["AwareNumbers", "AwareOrdinal"]
+
+
+CENTRES = 81
+SPREADS = np.geomspace(0.01, 2.0, 16)
+"""Bell curves that are weighed: so many means, and deviations as shares of the grid's extent."""
+
+
+def pooled_prior(engine: Engine, model: GridModel, bells: FloatArray) -> FloatArray:
+    """The prior of truths from how often each symbol occurs: one pass, whatever the tasks.
+
+        P(symbol | bell) = Σ_t bell(t) Σ_q w₀(q) P(symbol | t, q)
+        prior = Σ over bells of bell · P(bell | counts),   each bell as likely before
+
+    Where noise hides every single truth, thousands of reports still show where they centre; and
+    where they do not show that either, all bells count, and the prior is wide.
+    """
+    counts = engine.total(LabelCounts(engine.domain.size))
+    law = np.einsum("q,yqt->yt", model.prior, np.exp(model.logs))
+    seen = np.log(law @ bells.T)
+    weights = softmax((counts @ seen)[np.newaxis])[0]
+    return np.asarray(weights @ bells)
+
+
+def bell_curves(grid: FloatArray) -> FloatArray:
+    """Bell curves over the grid, a row each, that sum to one: truths lie on the grid."""
+    extent = float(np.ptp(grid))
+    centres = np.linspace(grid[0], grid[-1], CENTRES)
+    apart = (grid - centres[:, np.newaxis]) / extent
+    bells = np.exp(-np.square(apart[:, np.newaxis] / SPREADS[:, np.newaxis]) / 2)
+    bells = bells.reshape(-1, len(grid))
+    bells = np.maximum(bells, np.finfo(float).tiny)
+    return np.asarray(bells / bells.sum(axis=1, keepdims=True))
+
 
 FAR = 0.1
 """So likely a truth is anywhere in the range, rather than from the bell curve of the others."""
@@ -125,3 +163,58 @@ def _bell(bells: FloatArray, sums: FloatArray, before: FloatArray) -> FloatArray
     """
     own = sums * np.maximum(1 - FAR / len(before) / before, 0.0)
     return _anywhere(bells[np.argmax(np.log(bells) @ own)])
+
+
+EVEN = 2.0
+"""For each task, so many more are taken to be spread evenly over the labels."""
+GUESSES = 0.1
+"""So many answers have nothing to do with the scale: people who know it still misread a task."""
+ORDINAL_ROUNDED = 0.2
+"""The smallest deviation, as a share of the distance between labels: 1 % of answers err."""
+
+
+@dataclass(frozen=True, slots=True)
+class AwareOrdinal:
+    """Truths that are labels on a scale, from reports whose noise has a known law.
+
+    As `AwareNumbers`, but a truth is one of the points that labels stand for, and one answer in
+    ten is a guess, any label as likely. The prior of labels is their share of the tasks, each task
+    counting for one and two more spread evenly. A truth is the most probable label, and confidence
+    its probability.
+    """
+
+    channel: NumberChannel = field(repr=False)
+    domain: Domain = field(repr=False)
+    max_rounds: int = field(default=60, kw_only=True)
+    tolerance: float = field(default=1e-4, kw_only=True)
+    participation: float = field(default=0.0, kw_only=True)
+
+    name: ClassVar[str] = "aware-ordinal"
+    takes: ClassVar[frozenset[Kind]] = ANY
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
+        check_channel(self.channel)
+        span(self.domain)
+        if self.domain.is_numeric:
+            raise UsageError("aware-ordinal finds labels: use aware-numbers for numbers")
+        if not 0 <= self.participation <= 1:
+            raise UsageError(f"participation is a share, 0 to 1, not {self.participation:g}")
+
+    def fit(self, engine: Engine) -> Result:
+        grid, finest, density = self.domain.scale, FINEST, 1.0
+        if isinstance(self.channel, PointChannel):
+            finest = ORDINAL_ROUNDED / (len(self.channel.points) - 1)
+            if self.channel.null:
+                density = self.participation or participation_rate(self.channel, engine)
+        model = grid_model(self.channel, grid, finest, density, GUESSES)
+        found = fit_grid(self, engine, model, _shares)
+        posterior = engine.map(GridPosteriors(model.logs, found.shares, found.log_prior))
+        prior = np.exp(found.log_prior)
+        return label_result(self, engine, posterior, found.settled, prior=prior, domain=self.domain)
+
+
+def _shares(sums: FloatArray, _: FloatArray) -> FloatArray:
+    """The prior of labels: their shares of the tasks, drawn towards even."""
+    tasks = sums.sum()
+    return np.asarray((sums + EVEN * tasks / len(sums)) / ((1 + EVEN) * tasks))

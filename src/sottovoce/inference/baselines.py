@@ -1,4 +1,9 @@
-"""One answer for every task: the baseline that a method has to beat."""
+"""One answer for every task: the baseline that a method has to beat.
+
+The plain mean.
+
+The plain median.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +12,15 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from sottovoce.inference.iterating import Settled
-from sottovoce.inference.kinds import ANY
-from sottovoce.inference.outcome import label_result, number_result
-from sottovoce.inference.steps.counts import LabelCounts
-from sottovoce.inference.steps.means import TaskMeans
-from sottovoce.inference.steps.spreads import SpreadBetween
+from sottovoce.inference.aggregator import ANY, NUMBERS, Settled, label_result, number_result
+from sottovoce.inference.steps.means import SpreadBetween, TaskMeans
+from sottovoce.inference.steps.votes import LabelCounts
+from sottovoce.inference.weighted_median import median_result
+from sottovoce.inference.weights import Weighed, weigh, weighted_result
 from sottovoce.model import Codes, FloatArray, Kind, Result
 from sottovoce.seams import Engine
 
-__all__ = ["Common", "Constant"]
+__all__ = ["Constant", "Mean", "Median"]
 
 
 class Common(NamedTuple):
@@ -60,3 +64,37 @@ class Constant:
             return label_result(self, engine, rows, learnt.nobody)
         errors = np.full(len(rows), learnt.error)
         return number_result(self, engine, rows[:, 0], learnt.nobody, standard_error=errors)
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """The mean of a task's numbers; every worker has weight 1."""
+
+    name: ClassVar[str] = "mean"
+    takes: ClassVar[frozenset[Kind]] = NUMBERS
+
+    def fit(self, engine: Engine) -> Result:
+        return self.tell(engine, self.learn(engine))
+
+    def learn(self, engine: Engine) -> Weighed:
+        return weigh(engine, Settled(np.ones(len(engine.workers)), 1, converged=True))
+
+    def tell(self, engine: Engine, learnt: Weighed) -> Result:
+        return weighted_result(self, engine, learnt)
+
+
+@dataclass(frozen=True, slots=True)
+class Median:
+    """The median of a task's numbers, the middle of the two middle ones if their number is even."""
+
+    name: ClassVar[str] = "median"
+    takes: ClassVar[frozenset[Kind]] = NUMBERS
+
+    def fit(self, engine: Engine) -> Result:
+        return self.tell(engine, self.learn(engine))
+
+    def learn(self, engine: Engine) -> Weighed:
+        return weigh(engine, Settled(np.ones(len(engine.workers)), 1, converged=True))
+
+    def tell(self, engine: Engine, learnt: Weighed) -> Result:
+        return median_result(self, engine, learnt)

@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sottovoce.inference.steps.counts import AnswerCounts, AnswersPerWorker
-from sottovoce.inference.steps.leaving_out import LeaveOneOut
 from sottovoce.inference.steps.means import WeightedMeans
-from sottovoce.inference.steps.peers import PeerAgreements, WorkerLabels
+from sottovoce.inference.steps.peers import LeaveOneOut, PeerAgreements, WorkerLabels
+from sottovoce.inference.steps.votes import AnswerCounts, AnswersPerWorker
 from sottovoce.model import Domain, FloatArray, Reading
 from sottovoce.seams import Engine
 

@@ -1,26 +1,41 @@
-"""How likely a symbol is at each point of a truth grid, for each kind of worker."""
+"""How likely a symbol is at each point of a truth grid, for each kind of worker.
+
+Rounds between truths on a grid and what workers are, each given the other's probabilities.
+
+How many cells were answered, where participation is private.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import scipy  # its parts are loaded when first used
 
 from sottovoce.errors import UsageError
+from sottovoce.inference.aggregator import Limits, Settled
+from sottovoce.inference.steps.arithmetic import steady
+from sottovoce.inference.steps.grid_posteriors import Grids
+from sottovoce.inference.steps.votes import LabelCounts, softmax
 from sottovoce.model import Domain, FloatArray, NoisyChannel, PointChannel
+from sottovoce.seams import Engine
 
 __all__ = [
     "GridModel",
     "NumberChannel",
     "cell_masses",
     "check_channel",
+    "check_symbols",
+    "fit_grid",
     "grid_model",
+    "participation_rate",
     "span",
     "truth_grid",
 ]
+
 
 NumberChannel: TypeAlias = PointChannel | NoisyChannel
 
@@ -179,3 +194,123 @@ def _noisy_states(channel: NoisyChannel) -> tuple[FloatArray, FloatArray]:
     prior = np.bincount(lower, chances - upper, NOISY_STATES)
     prior = prior + np.bincount(lower + 1, upper, NOISY_STATES)
     return np.exp(steps), np.asarray(prior, np.float64)
+
+
+SHRINKAGE = 0.25
+"""The prior of workers' states counts as so many workers for each there is."""
+_LEAST = 1e-12
+"""A state less likely than this is left out."""
+
+
+class GridFit(NamedTuple):
+    """Where the rounds ended: workers' states, the prior of truths, and weights."""
+
+    shares: FloatArray
+    log_prior: FloatArray
+    settled: Settled
+
+
+def fit_grid(
+    limits: Limits,
+    engine: Engine,
+    model: GridModel,
+    prior_of: Callable[[FloatArray, FloatArray], FloatArray],
+    first: FloatArray | None = None,
+) -> GridFit:
+    """Mean-field rounds until no truth moves by more than `tolerance` of the grid's extent.
+
+        τⱼ(t) ∝ prior(t) exp Σᵢ Σ_q rᵢ(q) ln P(symbolᵢⱼ | t, q)
+        rᵢ(q) ∝ w(q) exp Σⱼ Σ_t τⱼ(t) ln P(symbolᵢⱼ | t, q)
+        w     = ( Σᵢ rᵢ + w₀ workers / 4 ) / ( 5/4 workers )
+
+    `prior_of` makes the prior of truths from Σⱼ τⱼ and the prior that gave it. It starts at
+    `first`, or flat, and r at w₀.
+    """
+    check_symbols(engine, model)
+    shares = np.tile(model.prior, (len(engine.workers), 1))
+    even = np.full(len(model.grid), 1 / len(model.grid))
+    log_prior = np.log(even if first is None else steady(first))
+    states, truths = model.prior, np.full(len(engine.tasks), np.inf)
+    bar = limits.tolerance * np.ptp(model.grid)
+    for rounds in range(1, limits.max_rounds + 1):
+        step = Grids(model.logs, shares, log_prior, model.grid, len(engine.tasks))
+        sums = step.views(engine.total(step))
+        if np.abs(sums.truths - truths).max() <= bar:
+            settled = Settled(_weights(shares, model.deviations), rounds, converged=True)
+            return GridFit(shares, log_prior, settled)
+        truths, shares = sums.truths, _shares(sums.workers, states)
+        states = steady((shares.mean(axis=0) + SHRINKAGE * model.prior) / (1 + SHRINKAGE))
+        log_prior = np.log(steady(prior_of(sums.points, np.exp(log_prior))))
+    settled = Settled(_weights(shares, model.deviations), limits.max_rounds, converged=False)
+    return GridFit(shares, log_prior, settled)
+
+
+def check_symbols(engine: Engine, model: GridModel) -> None:
+    """Refuse a table that does not hold the channel's symbols."""
+    if engine.domain.size != len(model.logs):
+        raise UsageError(
+            f"the channel has {len(model.logs):,} symbols and the table {engine.domain.size:,}"
+        )
+
+
+def _shares(evidence: FloatArray, states: FloatArray) -> FloatArray:
+    """How likely each worker is in each state."""
+    scores = evidence + np.log(np.maximum(states, np.finfo(float).tiny))
+    shares = softmax(scores)
+    shares[shares < _LEAST] = 0.0
+    return steady(shares)
+
+
+def _weights(shares: FloatArray, deviations: FloatArray) -> FloatArray:
+    """The mean worker's expected variance, divided by each worker's own."""
+    variances = shares @ np.square(deviations)
+    return steady(variances.mean() / variances)
+
+
+GROUPS = 12
+"""Points are pooled into so many groups: enough for the shape of the answers, quick to fit."""
+ROUNDS = 20_000
+"""Where noise hides most, EM creeps; a round takes microseconds."""
+SETTLED = 1e-8
+SPREAD = (0.2, 0.5)
+"""How far answers lie from truths where only that tells them from NULL, as shares of the range."""
+
+
+def participation_rate(channel: PointChannel, engine: Engine) -> float:
+    """The share of cells that were answered, from how often each symbol occurs in all reports.
+
+    The pooled symbols come from a mixture of the channel's rows, answers and NULL, whose weights
+    are fitted by EM: weight[x] ∝ weight[x] Σ_y share[y] P(y | x) / P(y). It is 1 − weight[NULL].
+    """
+    counts = engine.total(LabelCounts(channel.symbols))
+    rows = np.concatenate([_answer_rows(channel), channel.likelihood[-1:]])
+    seen = (counts > 0) & rows.any(axis=0)
+    return 1 - float(_mixture(rows[:, seen], counts[seen] / counts[seen].sum())[-1])
+
+
+def _answer_rows(channel: PointChannel) -> FloatArray:
+    """Laws of symbols of which that of pooled answers is a mixture.
+
+    Those of groups of points. Where NULL is sent as one of the answers, a peak there could be
+    either: then answers are taken to be spread, by a fifth of the range or more around any truth.
+    """
+    points, likelihood = channel.points, channel.likelihood[:-1]
+    if not np.isclose(likelihood, channel.likelihood[-1], rtol=1e-6).all(axis=1).any():
+        groups = np.array_split(likelihood, min(GROUPS, len(points)))
+        return np.stack([group.mean(axis=0) for group in groups])
+    between, extent = (points[1:] + points[:-1]) / 2, float(points[-1] - points[0])
+    truths = np.linspace(points[0] - extent / 4, points[-1] + extent / 4, GROUPS)
+    answers = [cell_masses(between, truths, share * extent) for share in SPREAD]
+    return np.concatenate(answers) @ likelihood
+
+
+def _mixture(rows: FloatArray, shares: FloatArray) -> FloatArray:
+    """The weights of the rows under which the shares are most likely; half for NULL at first."""
+    weights = np.append(np.full(len(rows) - 1, 0.5 / (len(rows) - 1)), 0.5)
+    for _ in range(ROUNDS):
+        before = weights
+        weights = weights * (rows @ (shares / (weights @ rows)))
+        weights /= weights.sum()
+        if np.abs(weights - before).max() < SETTLED:
+            break
+    return weights

@@ -7,10 +7,9 @@ from types import MappingProxyType
 from typing import ClassVar, Protocol
 
 from sottovoce.errors import UsageError
-from sottovoce.inference.methods import unknown_method
-from sottovoce.inference.sealed.histograms import SealedHistogram
-from sottovoce.inference.sealed.means import SealedMean
-from sottovoce.inference.sealed.votes import SealedMajorityVote, SealedVotes
+from sottovoce.inference.registry import unknown_method
+from sottovoce.inference.sealed.noisy_numbers import SealedHistogram, SealedMean
+from sottovoce.inference.sealed.noisy_votes import SealedMajorityVote, SealedVotes
 from sottovoce.model import Result
 from sottovoce.model.opened_totals import Opened
 

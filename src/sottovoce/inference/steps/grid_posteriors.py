@@ -14,9 +14,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.inference.compiling import compiled
-from sottovoce.inference.rows import column_sum
-from sottovoce.inference.steps.segments import grouped_sums
+from sottovoce.inference.steps.arithmetic import column_sum, compiled, grouped_sums
 from sottovoce.inference.steps.votes import softmax
 from sottovoce.model import FloatArray, LabelPart, Part, labels_of
 from sottovoce.seams import Kernel

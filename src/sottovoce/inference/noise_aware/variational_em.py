@@ -1,0 +1,336 @@
+"""One accuracy a worker, seen through the channel: variational EM over a grid of accuracies.
+
+What a worker's accuracy makes of its reports: the one-coin model seen through a channel.
+
+A confusion matrix a worker, seen through the channel: variational EM with shrinkage.
+
+Dirichlet laws over the last axis, as variational EM needs them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import scipy  # its parts are loaded when first used
+
+from sottovoce.inference.steps.arithmetic import steady
+from sottovoce.inference.steps.confusions import Confusions, ConfusionSums, Posteriors
+from sottovoce.inference.steps.label_sets import (
+    KindCounts,
+    SetCoins,
+    SetCoinSums,
+    SetPosteriors,
+    Sets,
+)
+from sottovoce.inference.steps.votes import softmax
+from sottovoce.model import Codes, FloatArray, SetChannel
+from sottovoce.seams import Engine
+
+__all__ = [
+    "CoinFit",
+    "CoinStates",
+    "ConfusionFit",
+    "coin_states",
+    "fit_coins",
+    "fit_confusions",
+    "sets_of",
+]
+
+
+ACCURACIES = 16
+BEST = 0.99
+PARTICIPATION = np.array([0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CoinStates:
+    """What a worker may be like: state z with chance weights[z] before any report is seen.
+
+    `accuracy[z]` is how often it is right, `participation[z]` how often it answers. A set of kind κ
+    has likelihood exp(log_in[z, κ]) when it holds the truth and exp(log_out[z, κ]) when not.
+    """
+
+    accuracy: FloatArray
+    participation: FloatArray
+    weights: FloatArray
+    log_in: FloatArray
+    log_out: FloatArray
+
+
+def sets_of(channel: SetChannel) -> Sets:
+    """The symbols by kind: how many labels a set holds, and whether NULL is in it."""
+    null = channel.null if channel.hides_participation else np.zeros(channel.symbols, bool)
+    keys = np.stack([channel.sizes, null.astype(np.int64)], axis=1)
+    _, places = np.unique(keys, axis=0, return_inverse=True)
+    kind: Codes = places.reshape(-1).astype(np.int32)
+    return Sets(channel.starts, channel.members, kind, int(kind.max()) + 1)
+
+
+def coin_states(channel: SetChannel, sets: Sets, participation: float = 0.0) -> CoinStates:
+    """All combinations of an accuracy, what the worker drew, and how often it takes part.
+
+    With accuracy a, participation d and s labels, an answer lies in a set of c labels with chance
+
+        h = d (a [truth in set] + (1 - a) (c - [truth in set]) / (s - 1)) + (1 - d) [NULL in set]
+
+    and the set has likelihood outside + (inside - outside) h. Accuracies reach from chance to
+    0.99, each as likely; where participation is private and not given, so does it.
+    """
+    labels = channel.labels
+    accuracies = np.linspace(1 / labels, BEST, ACCURACIES)
+    rates = np.ones(1)
+    if channel.hides_participation:
+        rates = np.array([participation]) if participation > 0 else PARTICIPATION
+    shape = (len(accuracies), len(channel.prior), len(rates))
+    place = np.indices(shape).reshape(3, -1)
+    accuracy, drawn, rate = accuracies[place[0]], place[1], rates[place[2]]
+    weights = channel.prior[drawn] / (len(accuracies) * len(rates))
+    first = np.array([np.flatnonzero(sets.kind == kind)[0] for kind in range(sets.kinds)])
+    sizes = channel.sizes[first]
+    null = channel.null[first] if channel.hides_participation else np.zeros(sets.kinds, bool)
+    inside, outside = channel.inside[drawn][:, None], channel.outside[drawn][:, None]
+    laws = []
+    for held in (1, 0):
+        right, wrong = accuracy[:, None] * held, (1 - accuracy[:, None]) / max(labels - 1, 1)
+        within = right + wrong * np.maximum(sizes - held, 0)
+        chance = rate[:, None] * within + (1 - rate[:, None]) * null
+        laws.append(np.log(outside + (inside - outside) * chance))
+    # A set without labels never holds the truth.
+    log_in = np.where(sizes > 0, laws[0], laws[1])
+    return CoinStates(accuracy, rate, weights, log_in, laws[1])
+
+
+def expected_logs(concentration: FloatArray) -> FloatArray:
+    """E ln p for p ~ Dirichlet(concentration): ψ(αᵢ) - ψ(Σ α).
+
+    >>> expected_logs(np.array([1.0, 1.0])).round(12).tolist()
+    [-1.0, -1.0]
+    """
+    psi = scipy.special.digamma
+    logs: FloatArray = psi(concentration) - psi(concentration.sum(axis=-1, keepdims=True))
+    return logs
+
+
+def divergence(posterior: FloatArray, prior: FloatArray) -> float:
+    """Σ KL(Dirichlet(posterior) ‖ Dirichlet(prior)) over all leading axes; both broadcast.
+
+    >>> round(divergence(np.array([2.0, 1.0]), np.array([1.0, 1.0])), 6)
+    0.193147
+    """
+    normalizers = _log_beta(prior) - _log_beta(posterior)
+    moved = np.sum((posterior - prior) * expected_logs(posterior), axis=-1)
+    return float(np.sum(normalizers + moved))
+
+
+def _log_beta(concentration: FloatArray) -> FloatArray:
+    gamma = scipy.special.gammaln
+    value: FloatArray = gamma(concentration).sum(axis=-1) - gamma(concentration.sum(axis=-1))
+    return value
+
+
+POOLED = 10.0
+"""How many answers the first guess of the crowd's confusion counts as, for each truth."""
+
+
+class ConfusionFit(NamedTuple):
+    """Where the rounds ended: `confusions[worker, truth]` has the parameters of a Dirichlet law.
+
+    `bound` is what ln P(reports) is at least, up to the same constant as that of `CoinFit`.
+    """
+
+    confusions: FloatArray
+    bound: float
+    rounds: int
+    converged: bool
+
+    def means(self) -> FloatArray:
+        """E P(answer | truth) of each worker."""
+        return np.asarray(self.confusions / self.confusions.sum(axis=2, keepdims=True))
+
+    def posterior(self, engine: Engine, channel: FloatArray, shares: FloatArray) -> FloatArray:
+        """The posterior of every task."""
+        return engine.map(Posteriors(_table(_spread(self.confusions), channel), shares))
+
+
+def fit_confusions(
+    engine: Engine,
+    channel: FloatArray,
+    shares: FloatArray,
+    first: FloatArray,
+    strength: float,
+    *,
+    max_rounds: int,
+    tolerance: float,
+) -> ConfusionFit:
+    """Mean-field posteriors of truths, answers and each worker's confusion, in turns.
+
+    Workers' rows are Dirichlet(strength · crowd[t]) before any report, and `crowd[t]` is learnt
+    with them from `first[t]`. With C = `channel[answer, symbol]`:
+
+        spreadₖ[t, x] = exp E ln confusionₖ[t, x]
+        E   P(truthⱼ = t) ∝ share[t] Π (spreadₖ C)[t, symbolₖⱼ]
+        M   counts of (truth, answer) = spreadₖ[t, x] Σ_y C[x, y] Nₖ[t, y] / (spreadₖ C)[t, y]
+            confusionₖ[t] ~ Dirichlet(strength · crowd[t] + counts)
+
+    where Nₖ[t, y] = Σ P(truthⱼ = t) over the worker's reports y. The class shares are given: beside
+    free confusions they cannot be told from a leaning that all workers share.
+    """
+    workers = len(engine.workers)
+    crowd = first
+    prior = strength * crowd
+    confusions = np.broadcast_to(prior, (workers, *prior.shape))
+    spread, before, reports = np.broadcast_to(crowd, confusions.shape), -np.inf, 1.0
+    for turn in range(1, max_rounds + 1):
+        table = _table(spread, channel)
+        sums = ConfusionSums(engine.total(Confusions(table, shares)))
+        bound = sums.log_likelihood - divergence(confusions, prior)
+        reports = max(float(sums.counts.sum()), 1.0)
+        if turn > 2 and bound - before < tolerance * reports:
+            return ConfusionFit(confusions, bound, turn, converged=True)
+        before = bound
+        counts = _answer_counts(sums, table, spread, channel)
+        crowd = _learnt_confusion(crowd, counts, strength, first)
+        prior = strength * crowd
+        confusions = prior + counts
+        spread = _spread(confusions)
+    return ConfusionFit(confusions, before, max_rounds, converged=False)
+
+
+def _spread(confusions: FloatArray) -> FloatArray:
+    return np.exp(expected_logs(confusions))
+
+
+def _table(spread: FloatArray, channel: FloatArray) -> FloatArray:
+    """P(symbol | truth, worker) as the passes read it: [worker · symbols + symbol, truth]."""
+    seen = spread @ channel
+    return steady(np.ascontiguousarray(seen.transpose(0, 2, 1)).reshape(-1, spread.shape[1]))
+
+
+def _answer_counts(
+    sums: ConfusionSums, table: FloatArray, spread: FloatArray, channel: FloatArray
+) -> FloatArray:
+    ratio = (sums.counts / table).reshape(len(spread), channel.shape[1], -1)
+    return np.asarray(spread * (ratio.transpose(0, 2, 1) @ channel.T))
+
+
+def _learnt_confusion(
+    crowd: FloatArray, counts: FloatArray, strength: float, first: FloatArray
+) -> FloatArray:
+    """The crowd's confusion from all workers' counts (Minka 2000, the mean with fixed strength)."""
+    psi, prior = scipy.special.digamma, strength * crowd
+    gained = prior * np.sum(psi(prior + counts) - psi(prior), axis=0) + POOLED * first
+    return steady(gained / gained.sum(axis=1, keepdims=True))
+
+
+LEARNT = 0.1
+"""The grid's first weights count as much as this share of the workers."""
+
+
+class CoinFit(NamedTuple):
+    """Where the rounds ended.
+
+    `states[worker, z]` is each worker's posterior over states, `classes` the parameters of the
+    Dirichlet posterior of the class shares, `bound` what ln P(reports) is at least, up to a
+    constant of the channel.
+    """
+
+    states: FloatArray
+    classes: FloatArray
+    bound: float
+    rounds: int
+    converged: bool
+
+    def odds(self, states: CoinStates) -> FloatArray:
+        """exp E ln(likelihood with the truth in the set / without), by worker and kind."""
+        return steady(np.exp(self.states @ (states.log_in - states.log_out)))
+
+    def shares(self) -> FloatArray:
+        """The expected share of each label among truths."""
+        return np.asarray(self.classes / self.classes.sum())
+
+    def posterior(self, engine: Engine, states: CoinStates, sets: Sets) -> FloatArray:
+        """The posterior of every task."""
+        prior = np.exp(expected_logs(self.classes))
+        return engine.map(SetPosteriors(self.odds(states), prior, sets))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rounds:
+    engine: Engine
+    states: CoinStates
+    sets: Sets
+    counts: FloatArray
+
+
+def fit_coins(
+    engine: Engine,
+    states: CoinStates,
+    sets: Sets,
+    concentration: FloatArray,
+    *,
+    max_rounds: int,
+    tolerance: float,
+) -> CoinFit:
+    """Mean-field posteriors of truths, workers' states and class shares, in turns.
+
+        E   P(truthⱼ = t) ∝ exp(E ln share[t]) Π exp(E ln P(set | t, stateₖ))
+        M   P(stateₖ = z) ∝ weight[z] Π in[z]^agreement out[z]^(sets - agreement)
+            shares ~ Dirichlet(concentration + expected tasks)
+            weight ∝ Σₖ P(stateₖ = z) + m/10 · (first weight)
+
+    Each raises the bound on ln P(reports), but for the last, which learns the weights and is held
+    back by a tenth of the workers: free weights collapse when reports say little. Stops when the
+    bound grows by less than `tolerance` a report.
+    """
+    counts = engine.total(KindCounts(len(engine.workers), sets))
+    rounds = _Rounds(engine, states, sets, counts)
+    workers, reports = len(engine.workers), float(counts.sum())
+    weights = states.weights
+    worker_states = np.tile(weights, (workers, 1))
+    classes, before = concentration, -np.inf
+    for turn in range(1, max_rounds + 1):
+        used = CoinFit(worker_states, classes, before, turn, converged=True)
+        sums = _pass(rounds, used)
+        bound = _bound(rounds, used, sums, weights, concentration)
+        if turn > 2 and bound - before < tolerance * reports:
+            return used._replace(bound=bound)
+        before = bound
+        worker_states = _worker_states(rounds, sums, weights)
+        weights = _learnt_states(worker_states, states.weights)
+        classes = concentration + sums.tasks
+    return CoinFit(worker_states, classes, before, max_rounds, converged=False)
+
+
+def _pass(rounds: _Rounds, fit: CoinFit) -> SetCoinSums:
+    prior = np.exp(expected_logs(fit.classes))
+    step = SetCoins(fit.odds(rounds.states), prior, rounds.sets)
+    return SetCoinSums(rounds.engine.total(step), len(fit.classes), rounds.sets.kinds)
+
+
+def _worker_states(rounds: _Rounds, sums: SetCoinSums, weights: FloatArray) -> FloatArray:
+    states = rounds.states
+    # A sum of posteriors can pass the number of sets by a rounding error.
+    agreement = np.minimum(sums.agreement, rounds.counts)
+    scores = agreement @ states.log_in.T + (rounds.counts - agreement) @ states.log_out.T
+    return steady(softmax(scores + np.log(weights)))
+
+
+def _learnt_states(worker_states: FloatArray, first: FloatArray) -> FloatArray:
+    held = LEARNT * len(worker_states)
+    return steady((worker_states.sum(axis=0) + held * first) / (len(worker_states) + held))
+
+
+def _bound(
+    rounds: _Rounds, fit: CoinFit, sums: SetCoinSums, weights: FloatArray, concentration: FloatArray
+) -> float:
+    """E ln P(reports, truths, states, shares) + entropies, after the E step."""
+    without = float(np.sum(rounds.counts * (fit.states @ rounds.states.log_out)))
+    ratio = np.log(np.maximum(fit.states, 1e-300)) - np.log(weights)
+    return (
+        sums.log_mass
+        + without
+        - float(np.sum(fit.states * ratio))
+        - float(divergence(fit.classes, concentration))
+    )
