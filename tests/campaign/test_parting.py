@@ -23,7 +23,7 @@ from sottovoce.errors import DataError, Reason, Refused
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain, Policy, Task, Terms
 from sottovoce.stores.database import Database
-from sottovoce.stores.sql import text_of
+from sottovoce.tables.duckdb_connection import text_of
 
 STARS = make_policy(Domain.ordinal([1, 2, 3]), "randomized-response", Target(4.0, answers=6))
 POLICIES = {"labels": LEAVES, "NULL": HIDING, "sets": SETS, "numbers": METRES, "integers": STARS}

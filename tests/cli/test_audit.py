@@ -12,7 +12,7 @@ import pytest
 
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Calibration, Domain, Policy, Promise, Unit
-from sottovoce.stores import write_policy
+from sottovoce.tables import write_policy
 
 Run = Callable[..., Any]
 

@@ -18,7 +18,7 @@ from sottovoce.campaign import rehearsing
 from sottovoce.campaign.exporting import EXPORTS, SEALED_EXPORTS
 from sottovoce.cli.campaigns.exporting import NAMES
 from sottovoce.model.credentials import sign
-from sottovoce.stores import read_policy
+from sottovoce.tables import read_policy
 from sottovoce.testing import RunningServer, ServerProcess, running_server
 from sottovoce.testing.server_process import wait_until
 

@@ -14,7 +14,7 @@ import pytest
 from sottovoce.mechanisms.registry import MECHANISMS
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain, Keyholder
-from sottovoce.stores import write_policy
+from sottovoce.tables import write_policy
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

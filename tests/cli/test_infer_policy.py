@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.stores import read_policy
+from sottovoce.tables import read_policy
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

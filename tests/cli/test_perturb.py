@@ -13,7 +13,7 @@ import pytest
 
 from sottovoce.mechanisms.registry import MECHANISMS
 from sottovoce.model.guarantee import rounded_up
-from sottovoce.stores import read_policy, read_reports
+from sottovoce.tables import read_policy, read_reports
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

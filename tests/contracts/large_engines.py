@@ -22,7 +22,7 @@ import sottovoce
 from sottovoce import Domain, Inferred, Kind, Policy, Result, Target
 from sottovoce.datasets import SeededRandomness, describe
 from sottovoce.inference import METHODS, suits
-from sottovoce.stores import write_columns
+from sottovoce.tables import write_columns
 
 __all__ = ["CASES", "Case", "compare", "every_table", "expected", "parquet"]
 

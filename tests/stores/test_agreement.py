@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sottovoce.errors import DataError
 from sottovoce.model import Reports
-from sottovoce.stores import BadRows, read_reports
+from sottovoce.tables import BadRows, read_reports
 
 quick = settings(
     max_examples=80,

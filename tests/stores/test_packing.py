@@ -12,10 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from sottovoce.api.files import pack
 from sottovoce.errors import DataError, OutputExists, UsageError
 from sottovoce.model import Domain, Kind, Reports
-from sottovoce.stores import pack, read_reports
-from sottovoce.stores import packed as packed_form
+from sottovoce.tables import packed_table as packed_form
+from sottovoce.tables import read_reports
 
 TABLES: dict[str, dict[str, list[Any]]] = {
     "labels": {"worker": ["w", "v", "w"], "task": ["a", "a", "é\n"], "answer": ["no", "yes", "no"]},

@@ -10,7 +10,7 @@ import pytest
 from sottovoce.errors import DataError, OutputExists, UsageError
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain
-from sottovoce.stores import policies, policy_text, read_policy, write_policy
+from sottovoce.tables import policy_file, policy_text, read_policy, write_policy
 
 POLICY = make_policy(Domain.categorical(["schön", "日本"]), "randomized-response", Target(1.0))
 
@@ -67,7 +67,7 @@ def test_a_folder_and_nothing_are_no_policies(tmp_path: Path) -> None:
 
 
 def test_an_endless_file_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(policies, "LONGEST", 100)
+    monkeypatch.setattr(policy_file, "LONGEST", 100)
     write_policy(POLICY, tmp_path / "policy.json")
     with pytest.raises(DataError, match="too large"):
         read_policy(tmp_path / "policy.json")

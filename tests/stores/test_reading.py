@@ -19,7 +19,7 @@ import pytest
 
 from sottovoce.errors import DataError, UsageError
 from sottovoce.model import Domain, Kind, Reports
-from sottovoce.stores import coding, parse_domain, read_gold, read_reports, write_columns
+from sottovoce.tables import parse_domain, read_gold, read_reports, vocabulary, write_columns
 
 Write = Callable[..., Path]
 HEADER = "worker,task,answer\n"
@@ -296,9 +296,9 @@ def test_gold_is_read_as_the_domain_says(written: Write, tmp_path: Path) -> None
 
 def test_colliding_hashes_do_not_mix_names(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = read_reports(WORDS)
-    monkeypatch.setattr(coding, "_HASHINGS", ("hash({}) & 1", "hash('a' || {})"))
+    monkeypatch.setattr(vocabulary, "_HASHINGS", ("hash({}) & 1", "hash('a' || {})"))
     same(read_reports(WORDS), expected)
-    monkeypatch.setattr(coding, "_HASHINGS", ("hash({}) & 1",))
+    monkeypatch.setattr(vocabulary, "_HASHINGS", ("hash({}) & 1",))
     with pytest.raises(DataError, match="hashes collide"):
         read_reports(WORDS)
 
@@ -324,7 +324,8 @@ def test_nothing_but_the_core_is_needed(written: Write) -> None:
     program = (
         "import sys\n"
         "for name in ('pandas', 'polars', 'pyarrow'): sys.modules[name] = None\n"
-        "from sottovoce.stores import pack, read_reports, write_columns\n"
+        "from sottovoce.tables import read_reports, write_columns\n"
+        "from sottovoce import pack\n"
         f"table = read_reports({str(path)!r})\n"
         f"packed = {str(path.with_name('packed.parquet'))!r}\n"
         f"pack({str(path)!r}, packed)\n"

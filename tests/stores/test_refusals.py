@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sottovoce.api.files import pack
 from sottovoce.errors import DataError, OutputExists, SottovoceError, UsageError
 from sottovoce.model import Domain, Kind
-from sottovoce.stores import pack, read_gold, read_reports, write_columns
+from sottovoce.tables import read_gold, read_reports, write_columns
 
 Write = Callable[..., Path]
 HEADER = "worker,task,answer\n"

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from sottovoce.errors import DataError
 from sottovoce.model import Domain, Reports
-from sottovoce.stores import read_reports, repeats
-from sottovoce.stores.lookups import looked_up_compiled, looked_up_plain
-from sottovoce.stores.repeats import repeated_pairs_compiled, repeated_pairs_plain
+from sottovoce.tables import duplicates, read_reports
+from sottovoce.tables.duplicates import repeated_pairs_compiled, repeated_pairs_plain
+from sottovoce.tables.vocabulary import looked_up_compiled, looked_up_plain
 
 Rows = list[tuple[int, int, int]]
 rows_of_few = st.lists(
@@ -90,7 +90,7 @@ def test_small_tables_never_wait_for_a_compiler(monkeypatch: pytest.MonkeyPatch)
     def compiled(*_: object) -> None:
         raise AssertionError("compiled")
 
-    monkeypatch.setattr(repeats, "repeated_pairs_compiled", compiled)
+    monkeypatch.setattr(duplicates, "repeated_pairs_compiled", compiled)
     read_reports({"worker": ["w"], "task": ["t"], "label": ["a"]})
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import DataError
-from sottovoce.stores.samples import read_samples
+from sottovoce.tables.audit_samples import read_samples
 
 
 def _files(folder: Path, first: str, second: str) -> tuple[Path, Path]:

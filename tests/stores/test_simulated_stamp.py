@@ -12,9 +12,10 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from sottovoce.api.files import pack
 from sottovoce.errors import DataError, SottovoceError
 from sottovoce.model import Domain, Kind, Reports
-from sottovoce.stores import pack, read_reports, write_columns
+from sottovoce.tables import read_reports, write_columns
 
 Write = Callable[..., Path]
 ROWS: dict[str, Any] = {

@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from sottovoce.stores.streaming import csv_pieces, json_rows, jsonl_pieces, parquet_pieces
+from sottovoce.tables.writers import csv_pieces, json_rows, jsonl_pieces, parquet_pieces
 
 ODD = ["plain", "a, b", 'say "x"', "two\nlines", "a\rb", "\ttab", " left", "right ", "NULL", "null",
        "=1+1", "+1+1", "-x", "@SUM(A1)", "-", "é", "木", "\\", "'", "%s", "\r", "0x1",

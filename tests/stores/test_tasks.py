@@ -10,7 +10,7 @@ import pytest
 
 from sottovoce.errors import DataError, UsageError
 from sottovoce.model import Task
-from sottovoce.stores.tasks import TaskFormat, read_task_table, read_tasks
+from sottovoce.tables.task_table import TaskFormat, read_task_table, read_tasks
 
 HTML = "<script>alert('x')</script> & <b>bold</b>"
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from sottovoce.errors import UsageError
 from sottovoce.model import Domain, Kind
-from sottovoce.stores import read_reports, write_columns
+from sottovoce.tables import read_reports, write_columns
 
 ENDINGS = ["csv", "tsv", "jsonl", "parquet", "csv.gz"]
 awkward = st.one_of(

@@ -8,8 +8,8 @@ from typing import Any
 from sottovoce.api.sources import read
 from sottovoce.model import Reports, Result
 from sottovoce.model.result import TableName
-from sottovoce.stores import check_path, write_columns
-from sottovoce.stores import pack as store_packed
+from sottovoce.tables import check_path, write_columns
+from sottovoce.tables.packed_table import save_packed
 
 __all__ = ["pack", "write"]
 
@@ -37,4 +37,6 @@ def pack(
     `source` (see `read`).
     """
     check_path(path, force=force)
-    return store_packed(read(source, **reading), path, force=force)
+    reports = read(source, **reading)
+    save_packed(reports, path, force=force)
+    return reports

@@ -15,7 +15,7 @@ from sottovoce.datasets import SeededRandomness
 from sottovoce.errors import DataError, UsageError
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.model import Policy, Reading
-from sottovoce.stores.settling import repeated_words
+from sottovoce.tables.duplicates import repeated_words
 from sottovoce.version import __version__
 
 if TYPE_CHECKING:

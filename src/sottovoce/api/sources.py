@@ -8,7 +8,7 @@ from typing import Any
 from sottovoce import datasets
 from sottovoce.errors import DataError, UsageError
 from sottovoce.model import Domain, Gold, Reports
-from sottovoce.stores import read_gold, read_reports
+from sottovoce.tables import read_gold, read_reports
 
 __all__ = ["dataset_name", "gold", "read"]
 
@@ -18,7 +18,7 @@ _DATASET = "dataset:"
 def read(source: Any, **options: Any) -> Reports:
     """A table of answers from a path, `-` (standard input), a frame or a mapping of columns.
 
-    `dataset:NAME` is a dataset of the cache. Options are those of `sottovoce.stores.read_reports`:
+    `dataset:NAME` is a dataset of the cache. Options are those of `sottovoce.tables.read_reports`:
     `columns`, `domain`, `repeats`, `bad_rows`, `format`, `private`, `reported`.
     """
     if isinstance(source, Reports):

@@ -26,12 +26,12 @@ from sottovoce.campaign.tabulating import (
     workers_table,
 )
 from sottovoce.errors import Reason, Refused
-from sottovoce.stores import policy_text
 from sottovoce.stores.database import Database
 from sottovoce.stores.database.campaigns import Stored, the_campaign
 from sottovoce.stores.database.failing import unavailable
 from sottovoce.stores.database.partitions import hold_partitions
-from sottovoce.stores.streaming import Pieces, csv_pieces, jsonl_pieces, parquet_pieces
+from sottovoce.tables import policy_text
+from sottovoce.tables.writers import Pieces, csv_pieces, jsonl_pieces, parquet_pieces
 
 __all__ = ["EXPORTS", "SEALED_EXPORTS", "Export", "export"]
 

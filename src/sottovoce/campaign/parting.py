@@ -25,7 +25,6 @@ from sottovoce.errors import DataError, Reason, Refused
 from sottovoce.files.atomic_output import new_folder
 from sottovoce.mechanisms.admitting import code_type
 from sottovoce.mechanisms.tables import names_of as array_of
-from sottovoce.stores import policy_text
 from sottovoce.stores.database import Database
 from sottovoce.stores.database.campaigns import Stored, find_campaign, task_names
 from sottovoce.stores.database.manifest import Progress
@@ -34,9 +33,10 @@ from sottovoce.stores.database.partitions import hold_partitions
 from sottovoce.stores.database.ranges import EVERYBODY, Ordered, cut, reports_between
 from sottovoce.stores.database.reaching import name_of, reaching
 from sottovoce.stores.database.upgrading import check_schema
-from sottovoce.stores.saving import copied
-from sottovoce.stores.sql import name_of as quoted
-from sottovoce.stores.sql import path_of
+from sottovoce.tables import policy_text
+from sottovoce.tables.duckdb_connection import name_of as quoted
+from sottovoce.tables.duckdb_connection import path_of
+from sottovoce.tables.writers import copied
 
 __all__ = ["Parted", "export_parts"]
 

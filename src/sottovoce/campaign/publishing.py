@@ -14,7 +14,7 @@ from sottovoce.model import Campaign, Credential, State, digest, pseudonym
 from sottovoce.stores.database.campaigns import Stored, change_campaign, note_event, the_campaign
 from sottovoce.stores.database.own_reports import find_invite, has_reported
 from sottovoce.stores.database.results import find_result
-from sottovoce.stores.streaming import json_rows
+from sottovoce.tables.writers import json_rows
 
 __all__ = ["publish", "published_truths"]
 

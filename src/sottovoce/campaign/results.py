@@ -17,7 +17,7 @@ from sottovoce.model import Label, Policy
 from sottovoce.stores.database.campaigns import Stored, the_campaign
 from sottovoce.stores.database.packed import PSEUDONYM, count_reports, names_of
 from sottovoce.stores.database.results import Found, Summary, find_result
-from sottovoce.stores.streaming import json_rows
+from sottovoce.tables.writers import json_rows
 
 __all__ = [
     "Page",

@@ -42,7 +42,7 @@ from sottovoce.stores.database.packed import (
     packed_by_worker,
 )
 from sottovoce.stores.database.results import find_result
-from sottovoce.stores.streaming import Chunk
+from sottovoce.tables.writers import Chunk
 
 __all__ = [
     "Table",

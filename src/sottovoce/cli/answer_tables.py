@@ -8,12 +8,12 @@ from pathlib import Path
 
 from sottovoce.errors import DataError
 from sottovoce.model import Domain, Label
-from sottovoce.stores.answers import Answers, answers_of
-from sottovoce.stores.coding import Coded, fault_of, names_of
-from sottovoce.stores.faults import raise_first
-from sottovoce.stores.naming import Roles
-from sottovoce.stores.opening import Table, opened
-from sottovoce.stores.sources import local_file
+from sottovoce.tables.answer_column import Answers, answers_of
+from sottovoce.tables.column_roles import Roles
+from sottovoce.tables.faults import raise_first
+from sottovoce.tables.input_file import local_file
+from sottovoce.tables.relation import Table, opened
+from sottovoce.tables.vocabulary import Coded, fault_of, names_of
 
 __all__ = ["read_answers", "sound_rows"]
 

@@ -8,7 +8,7 @@ import sottovoce
 from sottovoce.errors import UsageError
 from sottovoce.model import Calibration, Domain, Policy
 from sottovoce.model import Unit as PrivacyUnit
-from sottovoce.stores import parse_domain
+from sottovoce.tables import parse_domain
 
 __all__ = ["domain_from", "policy_from", "sample_from"]
 

@@ -19,8 +19,8 @@ from sottovoce.model import Unit as PrivacyUnit
 from sottovoce.privacy.audit import Audit, audit_samples
 from sottovoce.randomness import SystemRandomness
 from sottovoce.securesum.auditing import audit_opened
-from sottovoce.stores import read_policy
-from sottovoce.stores.samples import read_samples
+from sottovoce.tables import read_policy
+from sottovoce.tables.audit_samples import read_samples
 
 __all__ = ["audit"]
 

@@ -34,7 +34,7 @@ from sottovoce.cli.options import (
 )
 from sottovoce.cli.truths import print_truths
 from sottovoce.errors import UsageError
-from sottovoce.stores import check_path, write_tables
+from sottovoce.tables import check_path, write_tables
 
 if TYPE_CHECKING:
     from sottovoce.api.large import LargeEngineName

@@ -22,7 +22,7 @@ from sottovoce.cli.options import (
 from sottovoce.cli.truths import print_truths
 from sottovoce.files.atomic_output import check_target, new_file
 from sottovoce.model.canonical_json import canonical
-from sottovoce.stores import check_path
+from sottovoce.tables import check_path
 
 if TYPE_CHECKING:
     from sottovoce.model import Score

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from sottovoce.errors import UsageError
-from sottovoce.stores import parse_domain
+from sottovoce.tables import parse_domain
 
 __all__ = [
     "DATA_FOLDER",

@@ -46,7 +46,7 @@ from sottovoce.datasets import SeededRandomness
 from sottovoce.errors import UsageError
 from sottovoce.files.atomic_output import check_target, new_file
 from sottovoce.mechanisms.registry import always_hides
-from sottovoce.stores import check_path, policy_text, write_tables
+from sottovoce.tables import check_path, policy_text, write_tables
 from sottovoce.worker import SystemRandomness
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from sottovoce.cli.options import pairs
 from sottovoce.errors import DataError, UsageError
 from sottovoce.model import Domain, Kind, Reports
 from sottovoce.planning.pilot import Pilot, read_pilot
-from sottovoce.stores import parse_domain
+from sottovoce.tables import parse_domain
 
 __all__ = ["domain_of", "pilot_of"]
 

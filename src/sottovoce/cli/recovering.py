@@ -11,7 +11,7 @@ from sottovoce.api.recovering import Recovery, read_transcript, recover_labels
 from sottovoce.cli import screen
 from sottovoce.cli.options import ForceOption, JsonOption, output_option
 from sottovoce.securesum.em.terms import Mode
-from sottovoce.stores import check_path, write_columns
+from sottovoce.tables import check_path, write_columns
 
 if TYPE_CHECKING:
     from sottovoce.api.recovery_scores import RecoveryScore

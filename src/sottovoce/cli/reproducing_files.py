@@ -16,10 +16,10 @@ from sottovoce.errors import UsageError
 from sottovoce.figures import page, svg
 from sottovoce.figures.canvas import check_matplotlib
 from sottovoce.files.atomic_output import check_target, new_file
-from sottovoce.stores.saving import write_tables
 from sottovoce.studies import Study
 from sottovoce.studies.report_page import TITLE, blocks
 from sottovoce.studies.reporting import Done, Run, csv_columns, record
+from sottovoce.tables.writers import write_tables
 
 __all__ = ["check_folder", "write_files"]
 

@@ -16,7 +16,7 @@ from sottovoce.datasets import CategoricalCrowd, generate
 from sottovoce.files.atomic_output import check_target
 from sottovoce.inference.majority_vote import MajorityVote
 from sottovoce.model import Gold, Kind, Reports
-from sottovoce.stores import write_tables
+from sottovoce.tables import write_tables
 
 __all__ = ["simulate"]
 

@@ -46,7 +46,7 @@ from sottovoce.model import Domain, Kind, Reports
 from sottovoce.planning.running import default_jobs
 from sottovoce.planning.tradeoff import tradeoff as traded
 from sottovoce.planning.tradeoff import within_range
-from sottovoce.stores import check_path, parse_domain, write_columns
+from sottovoce.tables import check_path, parse_domain, write_columns
 
 __all__ = ["tradeoff"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sottovoce.cli import screen
-from sottovoce.stores import write_columns
+from sottovoce.tables import write_columns
 
 if TYPE_CHECKING:
     from sottovoce.model import Result

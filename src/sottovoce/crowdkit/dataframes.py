@@ -18,7 +18,7 @@ from sottovoce.engines import LocalEngine
 from sottovoce.errors import DataError
 from sottovoce.inference.aggregator import choose
 from sottovoce.model import Codes, Domain, FloatArray, Reports
-from sottovoce.stores.appearing import appearing
+from sottovoce.tables.vocabulary import appearing
 
 __all__ = [
     "Frames",

@@ -25,8 +25,8 @@ from sottovoce.errors import DataError, OutputExists, SottovoceError, UsageError
 from sottovoce.files.atomic_output import new_file
 from sottovoce.files.user_folders import cache_folder
 from sottovoce.model import Domain, Gold, Kind, Repeats, Reports
-from sottovoce.stores import read_gold, read_reports
-from sottovoce.stores.answers import sorted_labels
+from sottovoce.tables import read_gold, read_reports
+from sottovoce.tables.answer_column import sorted_labels
 
 __all__ = ["DatasetCard", "add", "data_folder", "describe", "list_datasets", "load"]
 

@@ -13,7 +13,7 @@ from sottovoce.model import Domain, Policy, Task
 from sottovoce.model.campaign import LONGEST_NAME, check_tasks
 from sottovoce.model.keyholder import Keyholder
 from sottovoce.model.policy import SEALED
-from sottovoce.stores.tasks import read_tasks
+from sottovoce.tables.task_table import read_tasks
 
 if TYPE_CHECKING:
     # Whoever names a target has loaded the mechanisms; others need not wait for them.

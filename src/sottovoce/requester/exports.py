@@ -9,8 +9,8 @@ from pathlib import Path
 from sottovoce.connection import Connection
 from sottovoce.errors import Unreachable
 from sottovoce.files.atomic_output import new_file
-from sottovoce.stores.formats import Format, format_of_ending
-from sottovoce.stores.sql import connect, text_of
+from sottovoce.tables.duckdb_connection import connect, text_of
+from sottovoce.tables.input_file import Format, format_of_ending
 
 __all__ = ["download"]
 

@@ -12,8 +12,8 @@ from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.mechanisms.tables import names_of as vocabulary
 from sottovoce.mechanisms.tables import report_table
 from sottovoce.model import Cells, Names, Policy, Reports
-from sottovoce.stores.appearing import in_order
 from sottovoce.stores.database.packed import Packed, factorized, names_of
+from sottovoce.tables.vocabulary import in_order
 
 __all__ = ["Gathered"]
 

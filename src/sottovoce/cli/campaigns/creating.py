@@ -36,7 +36,7 @@ from sottovoce.cli.options import (
 )
 from sottovoce.errors import UsageError
 from sottovoce.model import Domain, Kind
-from sottovoce.stores.tasks import read_task_table
+from sottovoce.tables.task_table import read_task_table
 
 if TYPE_CHECKING:
     from sottovoce.requester.drafts import AskedTerms

@@ -27,7 +27,7 @@ from sottovoce.cli.options import (
 )
 from sottovoce.errors import DataError, UsageError
 from sottovoce.files.atomic_output import check_target
-from sottovoce.stores.streaming import csv_pieces
+from sottovoce.tables.writers import csv_pieces
 
 if TYPE_CHECKING:
     from sottovoce.model import Score

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from sottovoce.engines.chunked.texts import Texts
 from sottovoce.errors import DataError
-from sottovoce.stores.sql import first_line
+from sottovoce.tables.duckdb_connection import first_line
 
 __all__ = ["Batch", "Column", "batches"]
 

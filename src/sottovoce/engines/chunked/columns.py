@@ -13,12 +13,10 @@ from sottovoce.engines.chunked.texts import Texts, decoded, gathered
 from sottovoce.engines.chunked.vocabularies import Keys
 from sottovoce.errors import DataError
 from sottovoce.model import Codes, Domain, FloatArray, Kind, Names
-from sottovoce.stores.answers import Labels, beyond, labels_of
-from sottovoce.stores.coding import cells_of, fault_of, name_cells, number_cells
-from sottovoce.stores.faults import LONGEST, Fault, Faults
-from sottovoce.stores.guessing import guessed_kind
-from sottovoce.stores.lookups import looked_up
-from sottovoce.stores.opening import Table
+from sottovoce.tables.answer_column import Labels, beyond, guessed_kind, labels_of
+from sottovoce.tables.faults import LONGEST, Fault, Faults
+from sottovoce.tables.relation import Table
+from sottovoce.tables.vocabulary import cells_of, fault_of, looked_up, name_cells, number_cells
 
 __all__ = ["LabelColumn", "NameColumn", "NumberColumn", "answer_column", "name_column", "named"]
 

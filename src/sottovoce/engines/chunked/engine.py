@@ -21,7 +21,7 @@ from sottovoce.engines.telling import PartEngine
 from sottovoce.inference.steps.arithmetic import COMPILED_FROM
 from sottovoce.model import Domain, FloatArray, LabelPart, Names, NumberPart, Part, Reading, Result
 from sottovoce.seams import Learnt, Step, SumsAggregator
-from sottovoce.stores.saving import write_columns
+from sottovoce.tables.writers import write_columns
 
 __all__ = ["ChunkedEngine"]
 

@@ -33,8 +33,8 @@ from sottovoce.engines.large import Recoding
 from sottovoce.errors import UsageError
 from sottovoce.files.atomic_output import new_folder
 from sottovoce.model import Domain, Kind, Reading, Repeats
-from sottovoce.stores.naming import MADE, REPORTS, is_stamp
-from sottovoce.stores.reading import BadRows, check_options
+from sottovoce.tables.column_roles import MADE, REPORTS, is_stamp
+from sottovoce.tables.readers import BadRows, check_options
 
 __all__ = ["ChunkedTable", "open_table"]
 

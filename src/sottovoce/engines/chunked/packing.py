@@ -19,8 +19,7 @@ from sottovoce.engines.layout import arrange
 from sottovoce.errors import DataError
 from sottovoce.inference.steps.arithmetic import COMPILED_FROM
 from sottovoce.model import Names, Part, Repeats, Reports
-from sottovoce.stores.repeats import Repeated, repeated_pairs
-from sottovoce.stores.settling import repeated_words
+from sottovoce.tables.duplicates import Repeated, repeated_pairs, repeated_words
 
 __all__ = ["Found", "Sizes", "pack_rows"]
 

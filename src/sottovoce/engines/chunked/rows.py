@@ -16,8 +16,8 @@ from sottovoce.engines.chunked.columns import LabelColumn, NameColumn, NumberCol
 from sottovoce.engines.chunked.spool import Rows
 from sottovoce.engines.chunked.vocabularies import Vocabulary
 from sottovoce.errors import DataError
-from sottovoce.stores.faults import Faults, counted, raise_first
-from sottovoce.stores.opening import Table
+from sottovoce.tables.faults import Faults, counted, raise_first
+from sottovoce.tables.relation import Table
 
 __all__ = ["Located", "RowReader"]
 

@@ -13,9 +13,9 @@ import duckdb
 from sottovoce.engines.chunked.rows import Located
 from sottovoce.engines.chunked.sources import Files
 from sottovoce.errors import DataError, UsageError
-from sottovoce.stores.naming import Roles, chosen_columns
-from sottovoce.stores.opening import Table
-from sottovoce.stores.sql import first_line, name_of, path_of, text_of
+from sottovoce.tables.column_roles import Roles, chosen_columns
+from sottovoce.tables.duckdb_connection import first_line, name_of, path_of, text_of
+from sottovoce.tables.relation import Table
 
 __all__ = ["LEAST_MEMORY", "MEMORY", "SPILL", "database", "located", "saying"]
 

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sottovoce.errors import DataError, UsageError
-from sottovoce.stores.formats import format_of_ending
-from sottovoce.stores.opening import check_ends_like_parquet
-from sottovoce.stores.sources import local_file
+from sottovoce.tables.input_file import format_of_ending, local_file
+from sottovoce.tables.relation import check_ends_like_parquet
 
 __all__ = ["Files", "fingerprint", "parquet_files"]
 

@@ -20,8 +20,8 @@ from sottovoce.errors import SottovoceError
 from sottovoce.mechanisms.tables import report_table
 from sottovoce.model import Cells, Codes, Domain, Grid, Names, Repeats
 from sottovoce.seams import Mechanism
-from sottovoce.stores.naming import SIMULATED
-from sottovoce.stores.repeats import repeated_pairs_plain
+from sottovoce.tables.column_roles import SIMULATED
+from sottovoce.tables.duplicates import repeated_pairs_plain
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -8,7 +8,7 @@ from sottovoce.engines.spark.sources import Source
 from sottovoce.errors import DataError
 from sottovoce.model import Domain
 from sottovoce.model.reports import LARGEST
-from sottovoce.stores.faults import LONGEST, Fault
+from sottovoce.tables.faults import LONGEST, Fault
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

@@ -9,7 +9,7 @@ from sottovoce.engines.spark.failing import saying
 from sottovoce.engines.spark.labelling import Answers
 from sottovoce.engines.spark.sources import Source
 from sottovoce.errors import DataError
-from sottovoce.stores.faults import REASONS, Fault, complaint
+from sottovoce.tables.faults import REASONS, Fault, complaint
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -12,8 +12,13 @@ from sottovoce.engines.spark.failing import saying
 from sottovoce.engines.spark.sources import Source
 from sottovoce.errors import DataError
 from sottovoce.model import Codes, Domain, Kind
-from sottovoce.stores.answers import label_codes, too_many_labels
-from sottovoce.stores.guessing import MOST_LABELS, Profile, kind_by_name
+from sottovoce.tables.answer_column import (
+    MOST_LABELS,
+    Profile,
+    kind_by_name,
+    label_codes,
+    too_many_labels,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sottovoce.engines.large import Recoding
 from sottovoce.engines.spark.blocks import MOST_REPORTS, packed
 from sottovoce.model import Codes, LabelPart, NumberPart, Part, Repeats, StartsArray
-from sottovoce.stores.repeats import Repeated, repeated_pairs
+from sottovoce.tables.duplicates import Repeated, repeated_pairs
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -18,7 +18,7 @@ from sottovoce.errors import DataError
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.mechanisms.tables import report_domain
 from sottovoce.model import Domain, Policy
-from sottovoce.stores.naming import SIMULATED
+from sottovoce.tables.column_roles import SIMULATED
 
 if TYPE_CHECKING:
     import pyarrow as pa

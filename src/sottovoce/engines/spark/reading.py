@@ -26,9 +26,9 @@ from sottovoce.engines.spark.packing import (
 from sottovoce.engines.spark.sources import Source, opened
 from sottovoce.errors import DataError
 from sottovoce.model import Domain, Kind, Reading, Repeats
-from sottovoce.stores.faults import shown
-from sottovoce.stores.naming import ANSWERS, MADE, REPORTS, is_stamp
-from sottovoce.stores.reading import BadRows, check_options
+from sottovoce.tables.column_roles import ANSWERS, MADE, REPORTS, is_stamp
+from sottovoce.tables.faults import shown
+from sottovoce.tables.readers import BadRows, check_options
 from sottovoce.version import __version__
 
 if TYPE_CHECKING:

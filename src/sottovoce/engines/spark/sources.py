@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from sottovoce.engines.spark.failing import saying
 from sottovoce.errors import DataError, UsageError
-from sottovoce.stores.naming import Roles, chosen_columns
+from sottovoce.tables.column_roles import Roles, chosen_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

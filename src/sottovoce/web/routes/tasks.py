@@ -12,7 +12,7 @@ from sottovoce.campaign.drafting import change_tasks, list_tasks
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.model.campaign import MOST_TASKS
-from sottovoce.stores.tasks import TaskFormat, read_task_table
+from sottovoce.tables.task_table import TaskFormat, read_task_table
 from sottovoce.web.bodies import LIST_OF_TASKS, TaskBody
 from sottovoce.web.bounding import LARGEST
 from sottovoce.web.requests import CampaignId, Requester, TheService, bounded_body, kind_of

@@ -1,4 +1,7 @@
-"""Where a table comes from: a path, standard input or a stream, made a local file."""
+"""Where a table comes from: a path, standard input or a stream, made a local file.
+
+Which format a file has: by its ending, else by what it starts with.
+"""
 
 from __future__ import annotations
 
@@ -11,27 +14,61 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TypeAlias, Union
+from typing import TYPE_CHECKING, BinaryIO, Literal, TypeAlias, Union
 
 import numpy.typing as npt
 
-from sottovoce.errors import DataError
-from sottovoce.stores.formats import (
-    BOM,
-    GZIP,
-    PARQUET,
-    Format,
-    format_named,
-    format_of_ending,
-    sniffed,
-)
+from sottovoce.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
 
-__all__ = ["LocalFile", "Source", "local_file"]
+__all__ = ["BOM", "Format", "LocalFile", "Source", "format_of_ending", "local_file"]
+
+
+Format: TypeAlias = Literal["csv", "tsv", "jsonl", "parquet"]
+
+PARQUET = b"PAR1"
+GZIP = b"\x1f\x8b"
+BOM = b"\xef\xbb\xbf"
+
+_ENDINGS: dict[str, Format] = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+
+
+def format_named(name: str) -> Format:
+    """The format a user names, with or without the dot and `.gz`."""
+    known = _ENDINGS.get("." + name.lower().lstrip(".").removesuffix(".gz"))
+    if known is None:
+        raise UsageError(f"no format {name!r}: there are csv, tsv, jsonl and parquet")
+    return known
+
+
+def format_of_ending(path: str | os.PathLike[str]) -> Format | None:
+    """What the ending says, `.gz` aside; None where it says nothing."""
+    name = os.path.basename(os.fspath(path)).lower().removesuffix(".gz")
+    return _ENDINGS.get(os.path.splitext(name)[1])
+
+
+def sniffed(head: bytes) -> Format:
+    """What the first bytes look like, already decompressed."""
+    if head.startswith(PARQUET):
+        return "parquet"
+    text = head.removeprefix(BOM).lstrip()
+    if text.startswith(b"{"):
+        return "jsonl"
+    header = text.splitlines()[0] if text else b""
+    return "tsv" if b"\t" in header else "csv"
+
 
 Source: TypeAlias = Union[
     str,

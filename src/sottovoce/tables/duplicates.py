@@ -1,19 +1,32 @@
-"""(worker, task) pairs that occur more than once: found, counted and settled, on codes."""
+"""(worker, task) pairs that occur more than once: found, counted and settled, on codes.
+
+The policy for repeated pairs, applied to a table.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from sottovoce.errors import DataError
 from sottovoce.inference.steps.arithmetic import COMPILED_FROM, compiled
-from sottovoce.model import Codes, FloatArray
+from sottovoce.model import Codes, FloatArray, Reading, Repeats, Reports
+from sottovoce.tables.faults import shown
 
-__all__ = ["Repeated", "repeated_pairs", "repeated_pairs_compiled", "repeated_pairs_plain"]
+__all__ = [
+    "Repeated",
+    "repeated_pairs",
+    "repeated_pairs_compiled",
+    "repeated_pairs_plain",
+    "repeated_words",
+    "settled",
+]
+
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
@@ -111,3 +124,38 @@ def _settle(
                 contradicting += 1
         begin = starts[t]
     return repeated, contradicting
+
+
+def settled(reports: Reports, repeats: Repeats, row_of: Callable[[int], int]) -> Reports:
+    """The table after the policy for repeated pairs, with what was found in its reading."""
+    found = repeated_pairs(reports.worker, reports.task, reports.value)
+    reading = reports.reading or Reading("the table", len(reports))
+    if not found.rows:
+        return reports
+    if repeats == "error":
+        position = int(np.argmin(found.first))
+        worker = reports.workers[reports.worker[position]]
+        task = reports.tasks[reports.task[position]]
+        words = repeated_words(worker, task, found.rows)
+        raise DataError(words, file=reading.source, row=row_of(position))
+    reading = replace(
+        reading, repeated=found.rows, contradicting=found.contradicting, repeats=repeats
+    )
+    if repeats == "keep":
+        return replace(reports, reading=reading)
+    mask = found.first if repeats == "first" else found.last
+    return replace(
+        reports,
+        worker=reports.worker[mask],
+        task=reports.task[mask],
+        value=reports.value[mask],
+        reading=reading,
+    )
+
+
+def repeated_words(worker: object, task: object, rows: int) -> str:
+    """Why a table with repeated pairs is refused; the names are those of the first."""
+    return (
+        f"worker {shown(worker)} answers task {shown(task)} again ({rows:,} rows repeat a pair): "
+        "choose with --repeats first, last or keep"
+    )

@@ -1,8 +1,12 @@
-"""A table of raw answers or reports, from wherever it is, as codes."""
+"""A table of raw answers or reports, from wherever it is, as codes.
+
+A table of known truths.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Literal, TypeAlias, get_args
 
@@ -10,18 +14,59 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import DataError, UsageError
-from sottovoce.model import Domain, Kind, Reading, Repeats, Reports
-from sottovoce.stores.answers import Answers, answers_of
-from sottovoce.stores.appearing import in_order
-from sottovoce.stores.coding import Coded, fault_of, names_of
-from sottovoce.stores.faults import counted, raise_first
-from sottovoce.stores.naming import ANSWERS, MADE, REPORTS, is_stamp
-from sottovoce.stores.opening import Table, is_path, opened
-from sottovoce.stores.packed import manifest_of, read_packed
-from sottovoce.stores.settling import settled
-from sottovoce.stores.sources import Source, local_file
+from sottovoce.model import Domain, Gold, Kind, Reading, Repeats, Reports
+from sottovoce.tables.answer_column import Answers, answers_of
+from sottovoce.tables.column_roles import ANSWERS, GOLD, MADE, REPORTS, is_stamp
+from sottovoce.tables.duplicates import settled
+from sottovoce.tables.faults import counted, raise_first
+from sottovoce.tables.input_file import Source, local_file
+from sottovoce.tables.packed_table import manifest_of, read_packed
+from sottovoce.tables.relation import Table, is_path, opened
+from sottovoce.tables.vocabulary import Coded, fault_of, in_order, names_of
 
-__all__ = ["BadRows", "Kept", "check_options", "read_reports"]
+__all__ = ["BadRows", "check_options", "read_gold", "read_reports"]
+
+
+def read_gold(
+    source: Source,
+    *,
+    domain: Domain,
+    columns: Mapping[str, str] | None = None,
+    format: str | None = None,
+) -> Gold:
+    """The truths in `source`: columns `task` and `truth` (or crowd-kit's `label`, `true_label`).
+
+    `domain` is that of the answers: truths of numbers are floats, others text. A truth may lie
+    outside the answers' range or labels; a task may have one truth only.
+
+    >>> gold = read_gold({"task": ["t1"], "truth": [1]}, domain=Domain.categorical("01"))
+    >>> gold.truths.tolist()
+    ['1']
+    """
+    with ExitStack() as stack:
+        place = stack.enter_context(local_file(source, format)) if is_path(source) else source
+        table = stack.enter_context(opened(place, GOLD, columns))
+        if table.one(f"SELECT 1 FROM {table.relation} LIMIT 1") == ():
+            raise DataError("the table has a header but no rows", file=table.name)
+        kind = Kind.NUMERIC if domain.is_numeric else Kind.CATEGORICAL
+        truth = answers_of(table, kind, "truth")
+        task = names_of(table, "task")
+        raise_first(table, {"task": fault_of(task.codes), "truth": truth.faults}, truth.domain)
+        codes, values = task.codes, truth.values
+        _, first = np.unique(codes, return_index=True)
+        if (values != values[first][codes]).any():
+            position = int(np.argmax(values != values[first][codes]))
+            raise DataError(
+                f"task {task.names[codes[position]]!r} has a second, different truth: keep one",
+                file=table.name,
+                row=table.row_of(position),
+            )
+        values = values[first]
+    if domain.is_numeric:
+        return Gold(task.names, values)
+    labels = np.array([str(label) for label in truth.domain.labels], dtype=object)
+    return Gold(task.names, labels[values])
+
 
 BadRows: TypeAlias = Literal["error", "drop"]
 """What to do with rows that cannot be used: refuse the table, or leave them out and count them."""

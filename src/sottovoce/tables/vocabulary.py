@@ -1,31 +1,124 @@
-"""Columns as codes into sorted vocabularies, without a Python object per row."""
+"""Columns as codes into sorted vocabularies, without a Python object per row.
+
+Names in the order in which a table first uses them.
+
+From hashes to codes: for each row the place of its hash in a vocabulary.
+
+Cheap because a row is 8 bytes whatever its text is; exact because the vocabulary's hashes are
+checked to be distinct and every row's hash is one of them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import DataError
+from sottovoce.inference.steps.arithmetic import COMPILED_FROM, compiled
 from sottovoce.model import Codes, FloatArray, Names
-from sottovoce.stores.faults import LONGEST, Fault, Faults
-from sottovoce.stores.lookups import looked_up
-from sottovoce.stores.opening import Table
+from sottovoce.tables.faults import LONGEST, Fault, Faults
+from sottovoce.tables.relation import Table
 
 __all__ = [
     "Cells",
     "Coded",
     "Vocabulary",
+    "appearing",
     "cells_of",
     "codes_of",
     "fault_of",
+    "in_order",
+    "looked_up",
+    "looked_up_compiled",
+    "looked_up_plain",
     "name_cells",
     "names_of",
     "number_cells",
     "numbers_of",
     "vocabulary_of",
 ]
+
+
+def appearing(values: npt.NDArray[np.integer[Any]], size: int) -> npt.NDArray[np.intp]:
+    """The distinct values among 0 … size − 1, in order of appearance."""
+    rows = len(values)
+    first = np.full(size, -1, np.int64)
+    first[values[::-1]] = np.arange(rows - 1, -1, -1)  # the earliest row is written last
+    is_first = np.zeros(rows, np.bool_)
+    is_first[first[first >= 0]] = True
+    return values[is_first].astype(np.intp)
+
+
+def in_order(codes: Codes, names: Names) -> tuple[Codes, Names]:
+    """The same column with its names in order of appearance; names that do not appear are gone."""
+    order = appearing(codes, len(names))
+    places = np.empty(len(names), np.int32)
+    places[order] = np.arange(len(order), dtype=np.int32)
+    return places[codes], names[order]
+
+
+_CHANGED = "the table changed while it was read: read it again"
+Hashes: TypeAlias = npt.NDArray[np.uint64]
+
+
+def looked_up(rows: Hashes, vocabulary: Hashes, codes: Codes) -> Codes:
+    """codes[i] for each row whose hash is vocabulary[i]."""
+    if len(rows) < COMPILED_FROM:
+        return looked_up_plain(rows, vocabulary, codes)
+    return looked_up_compiled(rows, vocabulary, codes)
+
+
+def looked_up_plain(rows: Hashes, vocabulary: Hashes, codes: Codes) -> Codes:
+    """By binary search: the specification."""
+    order = np.argsort(vocabulary)
+    places: npt.NDArray[np.intp] = order[
+        np.searchsorted(vocabulary[order], rows).clip(max=len(order) - 1)
+    ]
+    if not np.array_equal(vocabulary[places], rows):
+        raise DataError(_CHANGED)
+    return codes[places]
+
+
+def looked_up_compiled(rows: Hashes, vocabulary: Hashes, codes: Codes) -> Codes:
+    """By a table with open addressing, at most half full."""
+    size = 1 << max(1, 2 * len(vocabulary) - 1).bit_length()
+    keys, places = np.zeros(size, np.uint64), np.full(size, -1, np.int32)
+    result = np.empty(len(rows), np.int32)
+    if not _kernel()(rows, vocabulary, codes, keys, places, result):
+        raise DataError(_CHANGED)
+    return result
+
+
+@cache
+def _kernel() -> Callable[..., Any]:
+    return compiled(_fill_and_find)
+
+
+def _fill_and_find(
+    rows: Hashes, vocabulary: Hashes, codes: Codes, keys: Hashes, places: Codes, result: Codes
+) -> bool:  # pragma: no cover - compiled
+    mask = np.uint64(len(keys) - 1)
+    one = np.uint64(1)
+    for i in range(len(vocabulary)):
+        slot = vocabulary[i] & mask
+        while places[slot] >= 0:
+            slot = (slot + one) & mask
+        keys[slot] = vocabulary[i]
+        places[slot] = i
+    for row in range(len(rows)):
+        slot = rows[row] & mask
+        while places[slot] >= 0 and keys[slot] != rows[row]:
+            slot = (slot + one) & mask
+        if places[slot] < 0:
+            return False
+        result[row] = codes[places[slot]]
+    return True
+
 
 _INTEGERS = frozenset("TINYINT SMALLINT INTEGER BIGINT UTINYINT USMALLINT UINTEGER UBIGINT".split())
 _FRACTIONS = ("FLOAT", "DOUBLE", "DECIMAL", "HUGEINT", "UHUGEINT")

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sottovoce.errors import DataError
 from sottovoce.model import Domain
 from sottovoce.model.reports import LARGEST
-from sottovoce.stores.opening import Table
+from sottovoce.tables.relation import Table
 
 __all__ = ["LONGEST", "REASONS", "Fault", "Faults", "complaint", "counted", "raise_first", "shown"]
 
