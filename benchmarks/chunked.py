@@ -66,7 +66,7 @@ def a_round(kind: str, engine: Any) -> float:
 
 def warmed(kind: str, folder: Path) -> None:
     """Compile everything, with a table that is large enough for it."""
-    from sottovoce.engines.chunked.opening import open_table
+    from sottovoce.engines.chunked.table import open_table
 
     spark_answers.write(folder / "small.parquet", 200_000, kind)
     engine = open_table(folder / "small.parquet", work=folder / "small").engine()
@@ -76,7 +76,7 @@ def warmed(kind: str, folder: Path) -> None:
 
 def main(answers: int, kind: str, *, text: bool) -> dict[str, Any]:
     from sottovoce import LocalEngine, read
-    from sottovoce.engines.chunked.opening import open_table
+    from sottovoce.engines.chunked.table import open_table
 
     found: dict[str, Any] = {"answers": answers, "kind": kind, "text": text}
     with tempfile.TemporaryDirectory(prefix="chunked-", dir=".") as place:

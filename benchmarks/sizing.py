@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sottovoce.engines.spark.engine import MOST_SHARED
-from sottovoce.engines.spark.packing import REPORTS_PER_PARTITION
-from sottovoce.engines.spark.summing import FAN, MOST_COLLECTED
+from sottovoce.engines.spark.packed_blocks import REPORTS_PER_PARTITION
+from sottovoce.engines.spark.sums import FAN, MOST_COLLECTED
 from spark_tables import GROWTH
 
 __all__ = ["CLUSTERS", "SECTION", "Cluster", "Costs", "costs_on", "table", "written"]

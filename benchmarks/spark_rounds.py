@@ -35,7 +35,7 @@ WARM = 2
 
 
 def on_spark(file: Path, rounds: int, folder: Path, *, logged: bool = True) -> dict[str, Any]:
-    from sottovoce.engines.spark.reading import open_table
+    from sottovoce.engines.spark.table import open_table
 
     times = [time.perf_counter()]
     with watched("4g", logged=logged) as session:

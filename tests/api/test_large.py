@@ -21,7 +21,7 @@ RUN = """
 import os, signal, sys
 from pathlib import Path
 import sottovoce
-from sottovoce.engines.chunked import packed
+from sottovoce.engines.chunked import packed_table
 
 source, out, kept, moment = sys.argv[1:]
 

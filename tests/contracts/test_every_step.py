@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.engines.layout import Layout, arrange
+from sottovoce.engines.local import Layout, arrange
 from sottovoce.inference.steps.coins import Coins, VoteCoins
 from sottovoce.inference.steps.confusions import Confusions, Posteriors, VoteConfusions
 from sottovoce.inference.steps.label_sets import KindCounts, SetCoins, SetPosteriors, Sets

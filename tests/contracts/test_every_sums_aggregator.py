@@ -10,7 +10,7 @@ import pytest
 from tests.contracts.test_every_engine_path import BOTH, medium
 
 from sottovoce.engines import LocalEngine, PartEngine
-from sottovoce.engines.layout import arrange
+from sottovoce.engines.local import arrange
 from sottovoce.errors import UsageError
 from sottovoce.inference import METHODS, method_named
 from sottovoce.inference.steps.votes import AnswerCounts, AnswersPerWorker

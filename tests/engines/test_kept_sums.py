@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sottovoce.engines.kept import KeptSums, held, identity_of
+from sottovoce.engines.checkpoint import KeptSums, held, identity_of
 from sottovoce.errors import DataError, UsageError
 
 KILLED = """
 import os, signal, sys
 import numpy as np
-from sottovoce.engines.kept import KeptSums, held
+from sottovoce.engines.checkpoint import KeptSums, held
 with held(sys.argv[1]):
     kept = KeptSums(sys.argv[1] + "/sums", "a run")
     kept.append(0, np.arange(3.0))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sottovoce.engines import LocalEngine
-from sottovoce.engines.layout import arrange
+from sottovoce.engines.local import arrange
 from sottovoce.inference.steps.votes import LabelCounts, vote_shares
 from sottovoce.model import Domain, LabelPart, NumberPart, Reports, labels_of, numbers_of
 

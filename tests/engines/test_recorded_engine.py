@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sottovoce.engines import LocalEngine, RecordedEngine, WatchedEngine
-from sottovoce.engines.kept import KeptSums
+from sottovoce.engines.checkpoint import KeptSums
 from sottovoce.errors import DataError
 from sottovoce.inference import DawidSkene, MajorityVote
 from sottovoce.model import Domain, FloatArray, Reports

@@ -11,7 +11,7 @@ from tests.contracts.large_engines import Case
 from sottovoce import Inferred
 from sottovoce.api.large_methods import Chosen, choose_method, reading_under_policy
 from sottovoce.engines.spark.engine import SparkEngine
-from sottovoce.engines.spark.reading import SparkTable, open_table
+from sottovoce.engines.spark.table import SparkTable, open_table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

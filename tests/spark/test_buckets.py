@@ -12,7 +12,7 @@ import pytest
 from tests.contracts.conftest import CASES, THREE, Case
 
 import sottovoce
-from sottovoce.engines.spark.buckets import BucketMaker, Made, bucket_count, bucket_seed
+from sottovoce.engines.spark.perturbation import BucketMaker, Made, bucket_count, bucket_seed
 from sottovoce.mechanisms import RandomizedResponse, Sampled, Threshold
 from sottovoce.mechanisms.policies import policy_of
 from sottovoce.mechanisms.published_factorization import PublishedFactorization

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sottovoce.engines.spark.failing import SparkFailed, saying
+from sottovoce.engines.spark.session import SparkFailed, saying
 from sottovoce.errors import SottovoceError, UsageError
 
 TRACE = """

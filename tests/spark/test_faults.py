@@ -20,7 +20,7 @@ from tests.spark.cluster import Cluster, spark_environment
 from tests.spark.conftest import RUNNING, SMALL_SESSION
 
 from sottovoce import infer_into
-from sottovoce.engines.spark.reading import open_table
+from sottovoce.engines.spark.table import open_table
 from sottovoce.inference.steps.votes import AnswersPerWorker
 from sottovoce.model import FloatArray, Part
 from sottovoce.testing.server_process import wait_until

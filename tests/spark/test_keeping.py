@@ -10,8 +10,8 @@ import pytest
 from tests.contracts.large_engines import Case, compare, expected, parquet
 
 from sottovoce import infer_into
-from sottovoce.engines.spark.files import address_of, exists, read_bytes, remove, write_bytes
-from sottovoce.engines.spark.keeping import SparkSums
+from sottovoce.engines.spark.checkpoint import SparkSums
+from sottovoce.engines.spark.hadoop_files import address_of, exists, read_bytes, remove, write_bytes
 from sottovoce.errors import UsageError
 
 if TYPE_CHECKING:

@@ -31,8 +31,8 @@ from sottovoce import (
     read_under,
     write_policy,
 )
-from sottovoce.engines.spark import buckets, perturbing
-from sottovoce.engines.spark.buckets import BucketMaker, Made
+from sottovoce.engines.spark import perturbation
+from sottovoce.engines.spark.perturbation import BucketMaker, Made
 from sottovoce.testing.server_process import wait_until
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ Rows = list[tuple[Any, ...]]
 @pytest.fixture(autouse=True)
 def small_buckets(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a small table has several: 8 for the one below."""
-    monkeypatch.setattr(buckets, "_CELLS_PER_BUCKET", 1000)
+    monkeypatch.setattr(perturbation, "_CELLS_PER_BUCKET", 1000)
 
 
 def table(worker: list[Any], task: list[Any], answer: list[Any], path: Path) -> Path:
@@ -118,7 +118,7 @@ def test_the_number_of_partitions_changes_nothing(
     cluster_session: SparkSession, answers: Path, whole: Path, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(perturbing, "CELLS_PER_PARTITION", 900)
+    monkeypatch.setattr(perturbation, "CELLS_PER_PARTITION", 900)
     perturb_into(answers, tmp_path / "out", POLICY, seed=7, session=cluster_session)
     made = (whole, tmp_path / "out")
     few, many = (len(list(folder.glob("reports/*.parquet"))) for folder in made)
@@ -178,7 +178,7 @@ def test_a_machine_that_is_killed_changes_nothing(
         RUNNING.cluster.kill_worker()
         (signs / "go").touch()
 
-    monkeypatch.setattr(perturbing, "BucketMaker", lambda *of: Held(BucketMaker(*of), str(signs)))
+    monkeypatch.setattr(perturbation, "BucketMaker", lambda *of: Held(BucketMaker(*of), str(signs)))
     thread = Thread(target=kill)
     thread.start()
     made = perturb_into(answers, tmp_path / "out", POLICY, seed=7, session=cluster_session)
@@ -343,10 +343,10 @@ def test_too_many_tasks_to_hide_who_answered_what(
 ) -> None:
     policy = make_policy(COLORS, "null-randomized-response", HIDING)
     columns = (["a", "b", "b"], ["t1", "t2", "t3"], ["red"] * 3)
-    monkeypatch.setattr(perturbing, "MOST_TASKS", 2)
+    monkeypatch.setattr(perturbation, "MOST_TASKS", 2)
     assert "of 2 tasks at most" in refused(*columns, tmp_path, cluster_session, policy)
-    monkeypatch.setattr(perturbing, "MOST_TASKS", 3)
-    monkeypatch.setattr(perturbing, "MOST_HIDING", 5)
+    monkeypatch.setattr(perturbation, "MOST_TASKS", 3)
+    monkeypatch.setattr(perturbation, "MOST_HIDING", 5)
     said = refused(*columns, tmp_path, cluster_session, policy)
     assert "2 workers on 3 tasks are more than the 5 reports that are made at most" in said
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sottovoce.engines.large import Recoding
-from sottovoce.engines.spark.reading import SparkTable, open_table
+from sottovoce.engines.large_table import Recoding
+from sottovoce.engines.spark.table import SparkTable, open_table
 from sottovoce.errors import DataError, SottovoceError, UsageError
 from sottovoce.model import Domain, Kind
 

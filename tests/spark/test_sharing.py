@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from sottovoce.engines.spark.sharing import array_bytes, packed, share, unpacked
+from sottovoce.engines.spark.sums import array_bytes, packed, share, shared_value
 from sottovoce.inference.dawid_skene import Expectation, Parameters
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def learnt() -> Expectation:
 
 
 def test_a_value_comes_back_as_it_was() -> None:
-    again: Any = unpacked(memoryview(packed(learnt())))
+    again: Any = shared_value(memoryview(packed(learnt())))
     np.testing.assert_array_equal(again.used.errors, learnt().used.errors)
     np.testing.assert_array_equal(again.fitted.prior, np.zeros(3))
     assert again.bounds == (0.5,)
@@ -46,7 +46,7 @@ def test_without_a_file_it_is_read_whole() -> None:
     class Encrypted:
         value = packed(np.arange(5))
 
-    from sottovoce.engines.spark.sharing import Shared
+    from sottovoce.engines.spark.sums import Shared
 
     broadcast: Any = Encrypted()
     np.testing.assert_array_equal(Shared[Any](broadcast).opened(), np.arange(5))
@@ -54,7 +54,7 @@ def test_without_a_file_it_is_read_whole() -> None:
 
 @pytest.mark.parametrize("workers", [[4, 7], [7, 4, 7]])
 def test_a_part_knows_its_own_workers(workers: list[int]) -> None:
-    from sottovoce.engines.spark.own_workers import with_own_workers
+    from sottovoce.engines.spark.sums import with_own_workers
     from sottovoce.model import NumberPart
 
     part = NumberPart(3, np.array([0, len(workers)]), np.array(workers, np.int32), np.ones(9))

@@ -10,8 +10,8 @@ import pytest
 from tests.contracts.large_engines import Case, compare, expected, parquet
 from tests.spark.engines import Packed
 
-from sottovoce.engines.spark import wide
-from sottovoce.engines.spark.wide import Cut
+from sottovoce.engines.spark import sums
+from sottovoce.engines.spark.sums import Cut
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,7 +29,7 @@ def cut(monkeypatch: pytest.MonkeyPatch) -> list[Cut]:
             return cuts[-1]
 
     monkeypatch.setattr("sottovoce.engines.spark.engine.MOST_SHARED", 0)
-    monkeypatch.setattr(wide, "Cut", InThree)
+    monkeypatch.setattr(sums, "Cut", InThree)
     return cuts
 
 

@@ -23,10 +23,9 @@ from sottovoce.api.large_folders import (
 )
 from sottovoce.api.large_methods import Chosen, choose_method, reading_under_policy
 from sottovoce.engines import RecordedEngine, WatchedEngine
-from sottovoce.engines.chunked.opening import open_table
-from sottovoce.engines.kept import KeptSums, held, identity_of
-from sottovoce.engines.large import LargeEngine, LargeTable
-from sottovoce.engines.recorded import Sums
+from sottovoce.engines.checkpoint import KeptSums, Sums, held, identity_of
+from sottovoce.engines.chunked.table import open_table
+from sottovoce.engines.large_table import LargeEngine, LargeTable
 from sottovoce.errors import OutputExists, UsageError
 from sottovoce.model import Policy, Result
 from sottovoce.seams import Aggregator, Engine
@@ -161,10 +160,10 @@ def _kept_locally(folder: str, table: str, run: str) -> AbstractContextManager[S
 
 @contextmanager
 def _on_spark(source: Any, where: _Where, options: Mapping[str, Any]) -> Iterator[Opened]:
-    from sottovoce.engines.spark.files import exists
-    from sottovoce.engines.spark.keeping import SparkSums
-    from sottovoce.engines.spark.reading import open_table
+    from sottovoce.engines.spark.checkpoint import SparkSums
+    from sottovoce.engines.spark.hadoop_files import exists
     from sottovoce.engines.spark.session import spark_session
+    from sottovoce.engines.spark.table import open_table
 
     work = where.checkpoint
     with spark_session(where.master, where.session, where.settings) as spark:

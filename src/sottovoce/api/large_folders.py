@@ -76,7 +76,7 @@ def write_summary(folder: str, content: Mapping[str, Any]) -> None:
         return
     from pyspark.sql import SparkSession
 
-    from sottovoce.engines.spark.files import write_bytes
+    from sottovoce.engines.spark.hadoop_files import write_bytes
 
     write_bytes(SparkSession.active(), f"{folder}/{SUMMARY}", text.encode())
 

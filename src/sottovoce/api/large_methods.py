@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sottovoce.api.inferring import chosen_aggregator
-from sottovoce.engines.large import Recoding
+from sottovoce.engines.large_table import Recoding
 from sottovoce.errors import UsageError
 from sottovoce.inference.noise_aware.registry import AWARE_METHODS, aware_method, is_aware
 from sottovoce.mechanisms.policies import mechanism_of

@@ -21,8 +21,8 @@ from sottovoce.version import __version__
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from sottovoce.engines.spark.buckets import Made
-    from sottovoce.engines.spark.reading import SparkTable
+    from sottovoce.engines.spark.perturbation import Made
+    from sottovoce.engines.spark.table import SparkTable
 
 __all__ = ["Perturbed", "perturb_into"]
 
@@ -88,9 +88,9 @@ def perturb_into(
     if reading.get("domain") is not None:
         raise UsageError("the policy says what answers are: drop --domain")
     options = {**reading, "domain": policy.domain, "private": True}
-    from sottovoce.engines.spark.perturbing import write_reports
-    from sottovoce.engines.spark.reading import open_table
+    from sottovoce.engines.spark.perturbation import write_reports
     from sottovoce.engines.spark.session import spark_session
+    from sottovoce.engines.spark.table import open_table
 
     with (
         new_folder(folder, (_REPORTS, SUMMARY), force=force) as place,
@@ -159,7 +159,7 @@ def _whole_or_gone(spark: SparkSession, place: str) -> Iterator[None]:
     if not is_remote(place):
         yield
         return
-    from sottovoce.engines.spark.files import exists, remove
+    from sottovoce.engines.spark.hadoop_files import exists, remove
 
     if exists(spark, place):
         raise UsageError(f"{place} exists: remove it first, or name another")

@@ -1,8 +1,8 @@
 """Where sums are made."""
 
+from sottovoce.engines.checkpoint import RecordedEngine
+from sottovoce.engines.large_table import PartEngine
 from sottovoce.engines.local import LocalEngine
-from sottovoce.engines.recorded import RecordedEngine
-from sottovoce.engines.telling import PartEngine
-from sottovoce.engines.watched import WatchedEngine
+from sottovoce.engines.progress import WatchedEngine
 
 __all__ = ["LocalEngine", "PartEngine", "RecordedEngine", "WatchedEngine"]

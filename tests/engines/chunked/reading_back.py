@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.engines.chunked.opening import open_table
-from sottovoce.engines.chunked.packed import PackedTable
-from sottovoce.engines.chunked.packing import Sizes
+from sottovoce.engines.chunked.packed_table import PackedTable, Sizes
+from sottovoce.engines.chunked.table import open_table
 from sottovoce.model import LabelPart, Reports
 
 __all__ = ["BUCKETED", "COMPILED", "PLAIN", "packed", "rows_of_packed", "rows_of_reports"]

@@ -18,7 +18,7 @@ from tests.engines.chunked.reading_back import (
 )
 
 import sottovoce
-from sottovoce.engines.chunked.packing import Sizes
+from sottovoce.engines.chunked.packed_table import Sizes
 from sottovoce.model import Domain, Kind
 
 WAYS = pytest.mark.parametrize(

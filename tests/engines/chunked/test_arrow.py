@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sottovoce.engines.chunked.arrow import batches
-from sottovoce.engines.chunked.texts import Texts, cells_of
+from sottovoce.engines.chunked.name_index import Texts, cells_of
 from sottovoce.errors import DataError
 
 

@@ -13,10 +13,9 @@ from tests.engines.chunked.test_agreement import written
 import sottovoce
 from sottovoce.engines import LocalEngine
 from sottovoce.engines.chunked.engine import ChunkedEngine
-from sottovoce.engines.chunked.opening import open_table
-from sottovoce.engines.chunked.packed import PackedTable
-from sottovoce.engines.chunked.packing import Sizes
-from sottovoce.engines.large import Recoding
+from sottovoce.engines.chunked.packed_table import PackedTable, Sizes
+from sottovoce.engines.chunked.table import open_table
+from sottovoce.engines.large_table import Recoding
 from sottovoce.errors import DataError, UsageError
 from sottovoce.inference import CRH, DawidSkene
 from sottovoce.inference.steps.votes import AnswerCounts, AnswersPerWorker

@@ -11,8 +11,8 @@ from tests.engines.chunked.reading_back import BUCKETED, COMPILED, PLAIN, packed
 from tests.engines.chunked.test_agreement import BAD, written
 
 import sottovoce
-from sottovoce.engines.chunked.opening import open_table
-from sottovoce.engines.chunked.packing import Sizes
+from sottovoce.engines.chunked.packed_table import Sizes
+from sottovoce.engines.chunked.table import open_table
 from sottovoce.errors import DataError, SottovoceError, UsageError
 from sottovoce.model import Domain
 

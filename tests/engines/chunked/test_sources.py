@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from sottovoce.engines.chunked.sources import fingerprint, parquet_files
+from sottovoce.engines.chunked.parquet import fingerprint, parquet_files
 from sottovoce.errors import DataError, SottovoceError, UsageError
 
 

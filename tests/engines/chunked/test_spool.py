@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sottovoce.engines.chunked.name_index import Keys, Texts, cells_of, texts
 from sottovoce.engines.chunked.spool import Rows, Spool, bucket_count
-from sottovoce.engines.chunked.texts import Texts, cells_of, texts
-from sottovoce.engines.chunked.vocabularies import Keys
 
 ROWS = 5_000
 

@@ -9,16 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sottovoce.engines.chunked.texts import (
+from sottovoce.engines.chunked.name_index import (
+    Keys,
     Texts,
+    Vocabulary,
     cells_of,
     decoded,
     gathered,
     gathered_plain,
     joined,
     texts,
+    vocabulary,
 )
-from sottovoce.engines.chunked.vocabularies import Keys, Vocabulary, vocabulary
 
 EITHER = pytest.mark.parametrize("use_kernels", [False, True])
 

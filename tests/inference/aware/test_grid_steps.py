@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.engines.layout import Layout, arrange
+from sottovoce.engines.local import Layout, arrange
 from sottovoce.inference.steps import grid_posteriors
 from sottovoce.inference.steps.grid_posteriors import GridPosteriors, Grids, GridTruths
 from sottovoce.model import Domain, FloatArray, Reports, labels_of

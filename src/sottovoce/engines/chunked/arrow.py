@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.engines.chunked.texts import Texts
+from sottovoce.engines.chunked.name_index import Texts
 from sottovoce.errors import DataError
 from sottovoce.tables.duckdb_connection import first_line
 

@@ -12,12 +12,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from sottovoce.engines.adding import adder
-from sottovoce.engines.blocks import block_count, cut
-from sottovoce.engines.chunked.packed import PackedTable, Room
+from sottovoce.engines.blocks import adder, block_count, cut, in_order
+from sottovoce.engines.chunked.packed_table import PackedTable, Room
+from sottovoce.engines.large_table import PartEngine
 from sottovoce.engines.local import THREADED_FROM
-from sottovoce.engines.ordering import in_order
-from sottovoce.engines.telling import PartEngine
 from sottovoce.inference.steps.arithmetic import COMPILED_FROM
 from sottovoce.model import Domain, FloatArray, LabelPart, Names, NumberPart, Part, Reading, Result
 from sottovoce.seams import Learnt, Step, SumsAggregator

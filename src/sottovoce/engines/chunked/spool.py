@@ -15,8 +15,7 @@ from typing import Any, BinaryIO, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.engines.chunked.texts import Texts, gathered, joined
-from sottovoce.engines.chunked.vocabularies import Keys, text_hashes
+from sottovoce.engines.chunked.name_index import Keys, Texts, gathered, joined, text_hashes
 from sottovoce.errors import DataError
 from sottovoce.inference.steps.arithmetic import compiled
 from sottovoce.model import Codes

@@ -1,4 +1,7 @@
-"""Sums on a Spark cluster, made where the blocks lie."""
+"""Sums on a Spark cluster, made where the blocks lie.
+
+Truths told where the blocks lie: what a partition runs once all sums are made.
+"""
 
 from __future__ import annotations
 
@@ -6,28 +9,103 @@ import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from sottovoce.engines.spark.blocks import PART_COLUMNS
-from sottovoce.engines.spark.failing import saying
-from sottovoce.engines.spark.packing import Blocks
-from sottovoce.engines.spark.sharing import Whole, array_bytes, share
-from sottovoce.engines.spark.summing import PartitionSums, added_up
-from sottovoce.engines.spark.telling import BlockTruths, truth_columns
-from sottovoce.engines.spark.wide import wide_total
-from sottovoce.engines.spark.writing import check_arrived, write_parquet
+from sottovoce.engines.large_table import PartEngine
+from sottovoce.engines.spark.hadoop_files import check_arrived, write_parquet
+from sottovoce.engines.spark.packed_blocks import (
+    PART_COLUMNS,
+    Blocks,
+    PackedPart,
+    names_in,
+    unpacked,
+)
+from sottovoce.engines.spark.session import saying
+from sottovoce.engines.spark.sums import (
+    PartitionSums,
+    Whole,
+    added_up,
+    array_bytes,
+    share,
+    wide_total,
+    with_own_workers,
+)
 from sottovoce.inference.steps.arithmetic import COMPILED_FROM
-from sottovoce.model import Domain, FloatArray, Names, Reading
+from sottovoce.model import Domain, FloatArray, Names, Part, Reading, Result, label_text
 from sottovoce.seams import Learnt, Step, SumsAggregator, WorkerStep
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark import SparkContext
     from pyspark.sql import DataFrame
 
 __all__ = ["MOST_SHARED", "SparkEngine"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlockTruths:
+    """Tells the truths of the tasks of each block.
+
+    `learnt` gives what was learnt; where that is `wide`, of a block's own workers only.
+    """
+
+    aggregator: SumsAggregator[Any]
+    learnt: Callable[[], Learnt]
+    domain: Domain
+    task_count: int
+    worker_count: int
+    use_kernels: bool
+    wide: bool
+
+    def batches(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """A batch of truths a block."""
+        import pyarrow as pa
+
+        learnt = self.learnt()
+        for batch in batches:
+            for row in batch.to_pylist():
+                names = names_in(row.pop("tasks"))
+                result = self._told(unpacked(PackedPart(**row)), learnt)
+                columns = truth_columns(result)
+                yield pa.RecordBatch.from_arrays(
+                    [names, *columns.values()], ["task", *columns.keys()]
+                )
+
+    def _told(self, part: Part, learnt: Learnt) -> Result:
+        if self.wide:
+            part, own = with_own_workers(part)
+            learnt = learnt.among(own, self.worker_count)
+        places = np.arange(part.tasks)
+        engine = PartEngine(
+            part, places, self.domain, self.task_count, use_kernels=self.use_kernels
+        )
+        return self.aggregator.tell(engine, learnt)
+
+
+def truth_columns(result: Result) -> dict[str, pa.Array]:
+    """The columns of truths but for the tasks' names."""
+    import pyarrow as pa
+
+    columns = {name: column for name, column in result.table().items() if name != "task"}
+    arrays = {name: pa.array(column) for name, column in columns.items() if name != "truth"}
+    if result.domain.is_numeric:
+        return {"truth": pa.array(result.truths), **arrays}
+    return {"truth": label_array(result.domain).take(pa.array(result.truths)), **arrays}
+
+
+def label_array(domain: Domain) -> pa.Array:
+    """The labels of a domain in their own type, or as text where they have several."""
+    import pyarrow as pa
+
+    kinds = {type(label) for label in domain.labels}
+    if kinds in ({bool}, {int}, {float}):
+        return pa.array(domain.labels)
+    return pa.array([label_text(label) for label in domain.labels])
+
 
 L = TypeVar("L", bound=Learnt)
 

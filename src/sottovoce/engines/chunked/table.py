@@ -9,27 +9,35 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sottovoce.engines.checkpoint import identity_of
 from sottovoce.engines.chunked.columns import (
     LabelColumn,
+    Located,
     NumberColumn,
+    RowReader,
     answer_column,
     name_column,
 )
 from sottovoce.engines.chunked.engine import ChunkedEngine
-from sottovoce.engines.chunked.packed import (
+from sottovoce.engines.chunked.name_index import vocabulary
+from sottovoce.engines.chunked.packed_table import (
     CONTENTS,
     MANIFEST,
     Manifest,
     PackedTable,
     PackedWriter,
+    Sizes,
+    pack_rows,
 )
-from sottovoce.engines.chunked.packing import Sizes, pack_rows
-from sottovoce.engines.chunked.rows import Located, RowReader
-from sottovoce.engines.chunked.scanning import SPILL, database, located, saying
-from sottovoce.engines.chunked.sources import fingerprint, parquet_files
-from sottovoce.engines.chunked.vocabularies import vocabulary
-from sottovoce.engines.kept import identity_of
-from sottovoce.engines.large import Recoding
+from sottovoce.engines.chunked.parquet import (
+    SPILL,
+    database,
+    fingerprint,
+    located,
+    parquet_files,
+    saying,
+)
+from sottovoce.engines.large_table import Recoding
 from sottovoce.errors import UsageError
 from sottovoce.files.atomic_output import new_folder
 from sottovoce.model import Domain, Kind, Reading, Repeats

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sottovoce.engines.spark.blocks import PART_COLUMNS
-from sottovoce.engines.spark.files import address_of, exists, read_bytes, remove, write_bytes
+from sottovoce.engines.spark.hadoop_files import address_of, exists, read_bytes, remove, write_bytes
+from sottovoce.engines.spark.packed_blocks import PART_COLUMNS
 from sottovoce.errors import UsageError
 from sottovoce.model import FloatArray
 

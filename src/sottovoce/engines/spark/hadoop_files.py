@@ -1,4 +1,7 @@
-"""Small files wherever Spark writes: on HDFS, in object stores, or on this machine."""
+"""Small files wherever Spark writes: on HDFS, in object stores, or on this machine.
+
+Tables that a cluster writes as Parquet files.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,22 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sottovoce.engines.spark.failing import saying
+from sottovoce.engines.spark.session import saying
+from sottovoce.errors import UsageError
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["address_of", "exists", "read_bytes", "remove", "write_bytes"]
+__all__ = [
+    "address_of",
+    "check_arrived",
+    "exists",
+    "read_bytes",
+    "remove",
+    "write_bytes",
+    "write_parquet",
+]
+
 
 _UNFINISHED = ".unfinished"
 
@@ -75,3 +88,25 @@ def _places(spark: SparkSession, path: str) -> tuple[Any, Any, Any]:
     target = jvm.org.apache.hadoop.fs.Path(path)
     system = target.getFileSystem(spark._jsc.hadoopConfiguration())
     return system, target, jvm.org.apache.hadoop.fs.Path(path + _UNFINISHED)
+
+
+def write_parquet(frame: DataFrame, folder: str | os.PathLike[str]) -> None:
+    """Parquet files in a new folder."""
+    frame.write.option("compression", "zstd").parquet(address_of(folder))
+
+
+def check_arrived(folder: str | os.PathLike[str], rows: int) -> None:
+    """Refuse a folder of this machine with fewer rows than were written to it.
+
+    Executors on other machines write to disks of their own, and Spark calls that a success.
+    """
+    from pyarrow import dataset
+
+    if not address_of(folder).startswith("file://"):
+        return
+    found = dataset.dataset(os.fspath(folder), format="parquet").count_rows()
+    if found != rows:
+        raise UsageError(
+            f"{found:,} of {rows:,} rows have arrived at {folder}: all machines of the cluster "
+            "must reach that folder; name one on HDFS or on a shared disk"
+        )

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sottovoce.engines.large import Recoding
-from sottovoce.engines.spark.checking import Checked, checked
+from sottovoce.engines.large_table import Recoding
+from sottovoce.engines.spark.checkpoint import KeptBlocks, parts_again
+from sottovoce.engines.spark.columns import Checked, answers_of, checked
 from sottovoce.engines.spark.engine import SparkEngine
-from sottovoce.engines.spark.failing import saying
-from sottovoce.engines.spark.keeping import KeptBlocks, parts_again
-from sottovoce.engines.spark.labelling import answers_of
-from sottovoce.engines.spark.packing import (
+from sottovoce.engines.spark.packed_blocks import (
     Blocks,
     Counts,
     counts_of,
@@ -23,7 +21,8 @@ from sottovoce.engines.spark.packing import (
     parts_of,
     worker_names,
 )
-from sottovoce.engines.spark.sources import Source, opened
+from sottovoce.engines.spark.session import saying
+from sottovoce.engines.spark.source import Source, opened
 from sottovoce.errors import DataError
 from sottovoce.model import Domain, Kind, Reading, Repeats
 from sottovoce.tables.column_roles import ANSWERS, MADE, REPORTS, is_stamp

@@ -2,6 +2,8 @@
 
 Its tasks lie elsewhere, on a disk or on a cluster. So `tasks` is empty and `map` gives no rows; the
 truths are told where the tasks lie, and written there.
+
+An engine for the truths of some tasks, once all sums are made.
 """
 
 from __future__ import annotations
@@ -9,10 +11,14 @@ from __future__ import annotations
 import os
 from typing import NamedTuple, Protocol, TypeVar
 
-from sottovoce.model import Codes, Domain, FloatArray, Reading
-from sottovoce.seams import Engine, Learnt, SumsAggregator
+import numpy as np
 
-__all__ = ["LargeEngine", "LargeTable", "Recoding"]
+from sottovoce.errors import UsageError
+from sottovoce.model import Codes, Domain, FloatArray, Names, Part, Reading
+from sottovoce.seams import Engine, Learnt, Step, SumsAggregator
+
+__all__ = ["LargeEngine", "LargeTable", "PartEngine", "Recoding"]
+
 
 L = TypeVar("L", bound=Learnt)
 
@@ -64,3 +70,43 @@ class LargeTable(Protocol):
     def engine(self, recoding: Recoding | None = None) -> LargeEngine:
         """The table coded and sorted by task, once; under another domain where one is given."""
         ...
+
+
+class PartEngine:
+    """Maps over the tasks of one part, wherever that lies; others have made the sums.
+
+    `workers` has no names: what a worker is called is not needed to tell a truth.
+    """
+
+    def __init__(
+        self, part: Part, tasks: Names, domain: Domain, task_count: int, *, use_kernels: bool = True
+    ) -> None:
+        self._part, self._tasks, self._domain = part, tasks, domain
+        self._task_count, self._kernels = task_count, use_kernels
+
+    @property
+    def workers(self) -> Names:
+        return np.empty(0, np.int64)
+
+    @property
+    def tasks(self) -> Names:
+        return self._tasks
+
+    @property
+    def task_count(self) -> int:
+        return self._task_count
+
+    @property
+    def domain(self) -> Domain:
+        return self._domain
+
+    def total(self, step: Step) -> FloatArray:
+        raise UsageError(f"the sums of {type(step).__name__} are over more tasks than are at hand")
+
+    def map(self, step: Step) -> FloatArray:
+        kernel = step.kernel() if self._kernels else None
+        if kernel is None:
+            return step(self._part)
+        rows = np.empty((self._part.tasks, *step.shape))
+        kernel(self._part, rows)
+        return rows
