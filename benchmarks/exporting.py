@@ -20,7 +20,7 @@ from serving import serving
 from sottovoce.campaign.exporting import export
 from sottovoce.campaign.parting import export_parts
 from sottovoce.campaign.service import Service
-from sottovoce.stores.database import Database
+from sottovoce.server.database import Database
 
 WAYS = ("file", "folder")
 

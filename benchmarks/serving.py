@@ -33,8 +33,8 @@ from sottovoce.campaign.inviting import InviteKind, invite
 from sottovoce.campaign.lifecycle import open_campaign
 from sottovoce.campaign.service import Service
 from sottovoce.model import Task, Terms, assigned, digest
-from sottovoce.stores.database import Database, Intake, upgrade
-from sottovoce.stores.database.intake import take
+from sottovoce.server.database import Database, Intake, upgrade
+from sottovoce.server.database.intake import take
 
 ANSWERS, TASKS = 20, 1000
 LABELS = ("no", "yes")

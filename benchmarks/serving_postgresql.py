@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from serving import Campaign, Server, loaded, loading
-from sottovoce.stores.database import Database
+from sottovoce.server.database import Database
 
 PROCESSES = 4
 CONNECTIONS = 256

@@ -18,7 +18,7 @@ import typer.main
 from hypothesis import settings
 from tests.service.forking import Forker, forking
 
-from sottovoce.stores.database import Database, upgrade
+from sottovoce.server.database import Database, upgrade
 
 # Time is no property of an example: the first one imports, and other tests run at the same time.
 # `make test-slow` tries more of them.

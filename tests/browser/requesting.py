@@ -9,7 +9,7 @@ from tests.browser.watching import Watched
 from tests.campaign.crowds import report
 
 from sottovoce.campaign.service import Service
-from sottovoce.stores.database import Database
+from sottovoce.server.database import Database
 from sottovoce.testing.server_thread import RunningServer
 
 __all__ = ["READY", "crowd", "headers", "sign_in"]

@@ -14,7 +14,7 @@ from tests.browser.watching import OpenPage, Scheme, Size, Watched
 
 from sottovoce.campaign.access import make_setup
 from sottovoce.campaign.service import Service
-from sottovoce.stores.database import Database
+from sottovoce.server.database import Database
 from sottovoce.testing.server_thread import RunningServer
 
 REFUSED = "status of 422"

@@ -12,7 +12,7 @@ from sottovoce.campaign.promising import calibrated_policy
 from sottovoce.campaign.service import Service
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Campaign, Domain, Task, Terms
-from sottovoce.stores.database import Database
+from sottovoce.server.database import Database
 
 TODAY = date(2031, 5, 7)
 LABELS = Domain.categorical(["oak", "birch", "lime"])

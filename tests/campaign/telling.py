@@ -16,8 +16,8 @@ import sottovoce
 from sottovoce.campaign.notifying import announce
 from sottovoce.campaign.service import Service
 from sottovoce.model import Domain, Terms
-from sottovoce.stores.database import Database
-from sottovoce.stores.database.campaigns import add_campaign, find_campaign
+from sottovoce.server.database import Database
+from sottovoce.server.database.campaigns import add_campaign, find_campaign
 
 
 @dataclass

@@ -22,8 +22,8 @@ from sottovoce.campaign.access import (
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused, UsageError
 from sottovoce.model import Credential, check_credential, digest
-from sottovoce.stores.database import Database
-from sottovoce.stores.database.tables import tokens
+from sottovoce.server.database import Database
+from sottovoce.server.database.schema import tokens
 
 
 @pytest.fixture

@@ -20,8 +20,8 @@ from sottovoce.mechanisms import RandomizedResponse
 from sottovoce.mechanisms.registry import MECHANISMS
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain, Unit
-from sottovoce.stores.database import Database
-from sottovoce.stores.database.campaigns import add_campaign
+from sottovoce.server.database import Database
+from sottovoce.server.database.campaigns import add_campaign
 from sottovoce.version import __version__
 
 LEAVES = make_policy(

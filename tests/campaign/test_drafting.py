@@ -26,7 +26,7 @@ from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused, UsageError
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Calibration, Domain, State, Task, Terms, Unit
-from sottovoce.stores.database import Database
+from sottovoce.server.database import Database
 
 
 @pytest.fixture

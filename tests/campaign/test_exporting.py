@@ -22,7 +22,7 @@ from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain, Policy
-from sottovoce.stores.database import Database, upgrade
+from sottovoce.server.database import Database, upgrade
 
 LABELS = Domain.categorical(["oak", "birch", "=lime"])
 LEAVES = make_policy(LABELS, "randomized-response", Target(4.0, answers=6))

@@ -30,9 +30,9 @@ from sottovoce.campaign.webhooks import register
 from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain, Submission, pseudonym
-from sottovoce.stores.database import Database, upgrade
-from sottovoce.stores.database.results import unfinished
-from sottovoce.stores.database.tables import campaigns, deliveries
+from sottovoce.server.database import Database, upgrade
+from sottovoce.server.database.results import unfinished
+from sottovoce.server.database.schema import campaigns, deliveries
 
 LEAVES = Domain.categorical(["oak", "birch", "lime"])
 POLICY = make_policy(LEAVES, "randomized-response", Target(2.0, answers=8))
@@ -349,7 +349,7 @@ def test_a_server_that_is_killed_leaves_no_child(on_sqlite: Service, tmp_path: P
     program = (
         "import sys\n"
         "from sottovoce.campaign.inference.process import Child\n"
-        "from sottovoce.stores.database import Database\n"
+        "from sottovoce.server.database import Database\n"
         "child = Child(Database.at(sys.argv[1]))\n"
         f"child.infer({id!r})\n"
         "print(child.pid, flush=True)\n"

@@ -21,8 +21,8 @@ from sottovoce.campaign.lifecycle import close_campaign, open_campaign
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.model import Credential, check_credential, digest
-from sottovoce.stores.database import Database
-from sottovoce.stores.database.tables import invites
+from sottovoce.server.database import Database
+from sottovoce.server.database.schema import invites
 
 URL = "https://answers.example/ask"
 

@@ -25,8 +25,8 @@ from sottovoce.campaign.service import Service
 from sottovoce.campaign.webhooks import register
 from sottovoce.errors import Reason, Refused
 from sottovoce.model import State
-from sottovoce.stores.database import Database
-from sottovoce.stores.database.tables import campaigns, deliveries, events, invites, tasks
+from sottovoce.server.database import Database
+from sottovoce.server.database.schema import campaigns, deliveries, events, invites, tasks
 
 
 @pytest.fixture

@@ -17,10 +17,10 @@ from sottovoce.campaign.notifying import DELAYS, PATIENCE, announce, notifying
 from sottovoce.campaign.service import Service
 from sottovoce.campaign.webhooks import Registered, list_webhooks, register, remove
 from sottovoce.requester.signatures import verify_signature
-from sottovoce.stores.database import Database
-from sottovoce.stores.database.campaigns import find_campaign
-from sottovoce.stores.database.tables import deliveries
-from sottovoce.stores.database.webhooks import LEASE, Delivery, DeliveryState, claim, settle
+from sottovoce.server.database import Database
+from sottovoce.server.database.campaigns import find_campaign
+from sottovoce.server.database.schema import deliveries
+from sottovoce.server.database.webhooks import LEASE, Delivery, DeliveryState, claim, settle
 
 AT_ONCE = (0.0,) * 3
 

@@ -14,14 +14,14 @@ from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain, State, Task, Terms, assigned, digest, pseudonym
-from sottovoce.stores.database import Database
-from sottovoce.stores.database.campaigns import (
+from sottovoce.server.database import Database
+from sottovoce.server.database.campaigns import (
     add_campaign,
     change_campaign,
     find_campaign,
     set_tasks,
 )
-from sottovoce.stores.database.tables import invites
+from sottovoce.server.database.schema import invites
 
 TODAY = date(2026, 11, 16)
 POLICY = make_policy(

@@ -22,7 +22,7 @@ from sottovoce.campaign.service import Service
 from sottovoce.errors import DataError, Reason, Refused
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain, Policy, Task, Terms
-from sottovoce.stores.database import Database
+from sottovoce.server.database import Database
 from sottovoce.tables.duckdb_connection import text_of
 
 STARS = make_policy(Domain.ordinal([1, 2, 3]), "randomized-response", Target(4.0, answers=6))

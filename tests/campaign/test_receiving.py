@@ -23,8 +23,8 @@ from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain, Policy, Submission, Task, Terms, Unit, assigned, pseudonym
-from sottovoce.stores.database import Database, upgrade
-from sottovoce.stores.database.tables import reports
+from sottovoce.server.database import Database, upgrade
+from sottovoce.server.database.schema import reports
 
 LABELS = Domain.categorical(["no", "yes"])
 POLICY = make_policy(LABELS, "randomized-response", Target(1.0, answers=3))

@@ -32,8 +32,8 @@ from sottovoce.campaign.simulated_crowd import DOMAIN, LEAVES, SimulatedCrowd
 from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Campaign, State, Submission, Terms, pseudonym
-from sottovoce.stores.database import Database, upgrade
-from sottovoce.stores.database.checking import check
+from sottovoce.server.database import Database, upgrade
+from sottovoce.server.database.integrity import check
 
 
 @pytest.fixture

@@ -20,9 +20,9 @@ from sottovoce.campaign.rejecting import (
 from sottovoce.campaign.rejections import Rejections
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
-from sottovoce.stores.database import Database
-from sottovoce.stores.database.campaigns import number_of
-from sottovoce.stores.database.tables import rejections
+from sottovoce.server.database import Database
+from sottovoce.server.database.campaigns import number_of
+from sottovoce.server.database.schema import rejections
 
 
 @pytest.fixture

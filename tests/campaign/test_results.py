@@ -18,7 +18,7 @@ from sottovoce.campaign.shelf import Shelf, Shelved
 from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain, Terms
-from sottovoce.stores.database import Database
+from sottovoce.server.database import Database
 
 LEAVES = make_policy(
     Domain.categorical(["oak", "birch", "lime"]), "randomized-response", Target(4.0, answers=9)

@@ -28,14 +28,14 @@ from sottovoce.model import (
     digest,
     pseudonym,
 )
-from sottovoce.stores.database import Database, upgrade
-from sottovoce.stores.database.campaigns import (
+from sottovoce.server.database import Database, upgrade
+from sottovoce.server.database.campaigns import (
     add_campaign,
     change_campaign,
     find_campaign,
     set_tasks,
 )
-from sottovoce.stores.database.tables import erased, invites
+from sottovoce.server.database.schema import erased, invites
 
 TODAY = date(2026, 11, 16)
 YES_NO = Domain.categorical(["no", "yes"])

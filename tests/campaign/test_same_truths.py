@@ -20,7 +20,7 @@ from sottovoce.campaign.service import Service
 from sottovoce.cli.app import app
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain, Policy, Unit
-from sottovoce.stores.database import Database, upgrade
+from sottovoce.server.database import Database, upgrade
 
 LEAVES = Domain.categorical(["oak", "birch", "lime"])
 STARS = Domain.ordinal([1, 2, 3, 4, 5])

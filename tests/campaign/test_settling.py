@@ -8,7 +8,7 @@ import numpy as np
 
 from sottovoce.campaign.inference.settling import settled
 from sottovoce.model import Domain
-from sottovoce.stores.database.results import Columns, Summary
+from sottovoce.server.database.results import Columns, Summary
 
 LABELS, METRES = Domain.categorical("ab"), Domain.numeric(0, 10)
 BEFORE = Summary(90, 90, "", "", checkpoint=90)

@@ -10,7 +10,7 @@ from tests.campaign.telling import serving, tell
 from sottovoce.campaign.service import Service
 from sottovoce.campaign.webhooks import MOST_WEBHOOKS, list_webhooks, register, remove
 from sottovoce.errors import Reason, Refused
-from sottovoce.stores.database import Database
+from sottovoce.server.database import Database
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from tests.cli.conftest import Run
 from tests.stores.database.filling import fill
 
 from sottovoce.files.locks import folder_lock
-from sottovoce.stores.database import Database, upgrade
-from sottovoce.stores.database import upgrading as module
-from sottovoce.stores.database.backup_file import verify
+from sottovoce.server.database import Database, upgrade
+from sottovoce.server.database import schema_version as module
+from sottovoce.server.database.backup import verify
 
 NOW = module.revisions()[-1]
 NEXT = f"{int(NOW) + 1:04}"
@@ -38,7 +38,7 @@ def older(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     database.close()
     folder = tmp_path / "migrations"
     shutil.copytree(module.MIGRATIONS, folder)
-    (folder / "versions" / f"r{NEXT}_later.py").write_text(LATER)
+    (folder / f"r{NEXT}_later.py").write_text(LATER)
     monkeypatch.setattr(module, "MIGRATIONS", folder)
     return tmp_path / "live"
 

@@ -18,7 +18,7 @@ import pytest
 from sqlalchemy import text
 from tests.cli.conftest import Run
 
-from sottovoce.stores.database import Database, upgrade
+from sottovoce.server.database import Database, upgrade
 from sottovoce.testing import running_server
 
 

@@ -13,7 +13,7 @@ from tests.cli.conftest import Run
 from tests.cli.test_safekeeping import SMALL_DISK
 from tests.stores.database.filling import fill
 
-from sottovoce.stores.database import Database, upgrade
+from sottovoce.server.database import Database, upgrade
 
 
 @pytest.fixture

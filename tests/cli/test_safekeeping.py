@@ -14,7 +14,7 @@ from tests.cli.conftest import Run
 from tests.stores.database.filling import Sent, fill
 
 from sottovoce.files.locks import folder_lock
-from sottovoce.stores.database import Database, upgrade
+from sottovoce.server.database import Database, upgrade
 from sottovoce.testing import running_server
 
 

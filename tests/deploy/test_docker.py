@@ -24,7 +24,7 @@ from typing import Any
 import pytest
 import yaml  # type: ignore[import-untyped]
 
-from sottovoce.stores.database import Database
+from sottovoce.server.database import Database
 
 ROOT = Path(__file__).parents[2]
 PASSWORD = "0123abcd"  # noqa: S105 - made up

@@ -40,7 +40,7 @@ CANDIDATES: Mapping[str, tuple[str, ...]] = {
     "frames": ("sottovoce.securesum.star.frames", "sottovoce.securesum.star.messages"),
     "terms": ("sottovoce.securesum.star.terms",),
     "envelope": ("sottovoce.securesum.envelope",),
-    "tables": ("sottovoce.stores.database.tables", "sottovoce.server.database.schema"),
+    "tables": ("sottovoce.server.database.schema", "sottovoce.server.database.schema"),
     "randomizer": ("tests.web.randomizer_vectors", "tests.server.web.randomizer_vectors"),
     "sealing": ("tests.securesum.sealing_vectors", "tests.securesum.committee.sealing_vectors"),
 }

@@ -20,9 +20,8 @@ from sottovoce.requester.live import LiveView
 from sottovoce.securesum.em.contributing import contributor_of
 from sottovoce.securesum.em.terms import EMTerms
 from sottovoce.securesum.star.terms import StarTerms
-from sottovoce.stores.database import Database
-from sottovoce.stores.database.live import the_session
-from sottovoce.stores.database.live_log import StoredRound, rounds_of
+from sottovoce.server.database import Database
+from sottovoce.server.database.live_sessions import StoredRound, rounds_of, the_session
 from sottovoce.testing import ServerProcess
 from sottovoce.testing.server_process import wait_until
 

@@ -16,8 +16,8 @@ from typing import TypeAlias
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, Submission, pseudonym
 from sottovoce.requester.client import Requester
-from sottovoce.stores.database import Database
-from sottovoce.stores.database.tables import reports
+from sottovoce.server.database import Database
+from sottovoce.server.database.schema import reports
 
 TASKS = ("t0", "t1", "t2")
 STORED, REPLAYED, CONFLICT, ERASED, UNAVAILABLE = 201, 200, 409, 410, 503

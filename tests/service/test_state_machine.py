@@ -37,8 +37,8 @@ from tests.service.sending import (
     rows_of,
 )
 
-from sottovoce.stores.database import Database
-from sottovoce.stores.database.checking import check
+from sottovoce.server.database import Database
+from sottovoce.server.database.integrity import check
 
 TAKEN, NOT_THERE = 204, 404
 AT_ONCE = 4

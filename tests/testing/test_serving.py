@@ -75,7 +75,7 @@ def test_a_folder_is_for_one_server_at_a_time(tmp_path: Path) -> None:
 
 
 def test_it_runs_on_postgresql_too(postgresql: str) -> None:
-    from sottovoce.stores.database import Database
+    from sottovoce.server.database import Database
 
     database = Database.at(postgresql)
     with database.engine.begin() as connection:

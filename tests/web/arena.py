@@ -28,8 +28,8 @@ from sottovoce.campaign.access import make_setup, make_token
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason
 from sottovoce.model import Submission, pseudonym
-from sottovoce.stores.database import upgrade
-from sottovoce.stores.database.tables import METADATA
+from sottovoce.server.database import upgrade
+from sottovoce.server.database.schema import METADATA
 from sottovoce.web.app import build_app
 from sottovoce.web.connections import ImpatientProtocol
 from sottovoce.web.settings import Settings

@@ -19,7 +19,7 @@ from tests.campaign.drafts import running
 
 from sottovoce.campaign.access import make_token
 from sottovoce.campaign.service import Service
-from sottovoce.stores.database import Database
+from sottovoce.server.database import Database
 from sottovoce.web.app import build_app
 from sottovoce.web.settings import Settings
 

@@ -11,7 +11,7 @@ import pytest
 from fastapi import APIRouter
 
 from sottovoce.campaign.service import Service
-from sottovoce.stores.database import upgrade
+from sottovoce.server.database import upgrade
 from sottovoce.web.app import Feature, build_app
 from sottovoce.web.settings import Settings
 

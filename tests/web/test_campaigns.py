@@ -15,7 +15,7 @@ from tests.web.requesting import DRAFT, Served, refused, served
 
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Calibration, Domain, Guarantee, Unit
-from sottovoce.stores.database import Database
+from sottovoce.server.database import Database
 from sottovoce.web.routes.campaigns import HeldBody
 
 JSON = {"Content-Type": "application/json"}

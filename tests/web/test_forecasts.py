@@ -12,7 +12,7 @@ from tests.web.requesting import Served, refused, served
 
 from sottovoce.campaign.forecasting import MOST_WAITING, Forecaster
 from sottovoce.errors import Reason, Refused
-from sottovoce.stores.database import Database
+from sottovoce.server.database import Database
 from sottovoce.testing.server_process import ServerProcess
 
 ASKED: dict[str, Any] = {

@@ -12,9 +12,9 @@ import pytest
 from sqlalchemy import Connection, select
 
 from sottovoce.campaign.service import Service
-from sottovoce.stores.database import Database
-from sottovoce.stores.database.tables import events
-from sottovoce.stores.database.upgrading import VERSION_TABLE
+from sottovoce.server.database import Database
+from sottovoce.server.database.schema import events
+from sottovoce.server.database.schema_version import VERSION_TABLE
 from sottovoce.testing.server_thread import RunningServer, running_server
 from sottovoce.web.routes import health
 

@@ -15,8 +15,8 @@ from tests.web.arena import CANARY, Arena, bearer, new, problem
 from sottovoce.campaign.access import make_setup
 from sottovoce.errors import Reason
 from sottovoce.model import digest
-from sottovoce.stores.database.campaigns import the_campaign
-from sottovoce.stores.database.tables import invites
+from sottovoce.server.database.campaigns import the_campaign
+from sottovoce.server.database.schema import invites
 
 REQUESTERS = ["/campaigns", "/tokens"]
 

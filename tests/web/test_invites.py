@@ -9,7 +9,7 @@ import pytest
 from tests.web.requesting import PUBLIC, Served, refused, served
 
 from sottovoce.campaign.qr_codes import qr_code
-from sottovoce.stores.database import Database
+from sottovoce.server.database import Database
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ from sottovoce.campaign.live.desks import LiveDesks, desks_of
 from sottovoce.campaign.live.lifecycle import tending
 from sottovoce.campaign.service import Parts
 from sottovoce.securesum.envelope import public_text
-from sottovoce.stores.database import Database, upgrade
-from sottovoce.stores.database.live import the_session
+from sottovoce.server.database import Database, upgrade
+from sottovoce.server.database.live_sessions import the_session
 
 
 @pytest.fixture

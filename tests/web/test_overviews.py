@@ -9,7 +9,7 @@ from tests.campaign.crowds import report
 from tests.web.requesting import Served, refused, served
 
 from sottovoce.campaign.inferring import infer_now
-from sottovoce.stores.database import Database
+from sottovoce.server.database import Database
 
 
 @pytest.fixture

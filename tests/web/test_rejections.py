@@ -14,8 +14,8 @@ from tests.web.requesting import Served, refused, served
 
 from sottovoce.campaign.rejecting import write_rejections
 from sottovoce.model import Submission, pseudonym
-from sottovoce.stores.database import Database
-from sottovoce.stores.database.tables import rejections
+from sottovoce.server.database import Database
+from sottovoce.server.database.schema import rejections
 from sottovoce.testing import running_server
 
 

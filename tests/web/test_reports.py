@@ -19,8 +19,8 @@ from sqlalchemy import event, func, select
 from tests.web.requesting import Served, refused, served
 
 from sottovoce.model import Submission, pseudonym
-from sottovoce.stores.database import Database, upgrade
-from sottovoce.stores.database.tables import reports
+from sottovoce.server.database import Database, upgrade
+from sottovoce.server.database.schema import reports
 
 CANARY = "CANARY"
 

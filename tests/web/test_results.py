@@ -14,7 +14,7 @@ from sottovoce.campaign.exporting import EXPORTS
 from sottovoce.campaign.inferring import infer_now
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain
-from sottovoce.stores.database import Database
+from sottovoce.server.database import Database
 
 LEAVES = make_policy(
     Domain.categorical(["oak", "birch", "lime"]), "randomized-response", Target(4.0, answers=9)

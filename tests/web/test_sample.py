@@ -9,7 +9,7 @@ import pytest
 from tests.web.requesting import Served, refused, served
 
 from sottovoce.campaign import rehearsing
-from sottovoce.stores.database import Database
+from sottovoce.server.database import Database
 from sottovoce.testing import running_server
 from sottovoce.testing.server_process import wait_until
 

@@ -23,7 +23,7 @@ from tests.web.requesting import Served, refused, served
 from sottovoce.campaign.inferring import infer_now
 from sottovoce.campaign.sealed.advancing import advance
 from sottovoce.model import Policy
-from sottovoce.stores.database import Database
+from sottovoce.server.database import Database
 
 TASKS = ("t1", "t2", "t3")
 

@@ -23,8 +23,8 @@ import pytest
 from sottovoce.cli.serving import serve
 from sottovoce.errors import UsageError
 from sottovoce.files.locks import folder_lock
-from sottovoce.stores.database import Database, upgrade
-from sottovoce.stores.database.upgrading import VERSION_TABLE
+from sottovoce.server.database import Database, upgrade
+from sottovoce.server.database.schema_version import VERSION_TABLE
 
 CANARY = "canary-7f3a"
 LINK = re.compile(r"http://\S+/setup#sva_[A-Za-z0-9_-]{43}")

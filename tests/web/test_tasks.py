@@ -8,7 +8,7 @@ import httpx
 import pytest
 from tests.web.requesting import Served, refused, served
 
-from sottovoce.stores.database import Database
+from sottovoce.server.database import Database
 
 
 @pytest.fixture

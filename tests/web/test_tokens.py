@@ -10,7 +10,7 @@ from tests.campaign.drafts import TODAY
 from tests.web.requesting import Served, refused, served
 
 from sottovoce.campaign.access import make_setup
-from sottovoce.stores.database import Database
+from sottovoce.server.database import Database
 
 
 @pytest.fixture

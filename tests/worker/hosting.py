@@ -17,14 +17,14 @@ from tests.web.requesting import served
 from sottovoce.campaign.service import Service
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Counts, Domain, Policy, State, Submission, Task, Terms, digest
-from sottovoce.stores.database import Database, upgrade
-from sottovoce.stores.database.campaigns import (
+from sottovoce.server.database import Database, upgrade
+from sottovoce.server.database.campaigns import (
     add_campaign,
     change_campaign,
     find_campaign,
     set_tasks,
 )
-from sottovoce.stores.database.tables import invites, reports
+from sottovoce.server.database.schema import invites, reports
 
 YES_NO = Domain.categorical(["no", "yes"])
 COIN = make_policy(YES_NO, "randomized-response", Target(1.0, answers=5))

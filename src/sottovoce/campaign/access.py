@@ -13,8 +13,8 @@ from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused, UsageError
 from sottovoce.model import Credential, check_credential, digest
 from sottovoce.model.campaign import LONGEST_NAME, check_text
-from sottovoce.stores.database.campaigns import note_event
-from sottovoce.stores.database.tokens import (
+from sottovoce.server.database.campaigns import note_event
+from sottovoce.server.database.hashed_credentials import (
     add_token,
     all_tokens,
     has_token,

@@ -23,7 +23,7 @@ from sottovoce.model import (
     label_text,
 )
 from sottovoce.model.guarantee import rounded_up
-from sottovoce.stores.database.results import Summary
+from sottovoce.server.database.results import Summary
 from sottovoce.version import __version__
 
 __all__ = ["Description", "Fact", "describe"]

@@ -14,7 +14,7 @@ from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.model import Campaign, State, Task, Terms
 from sottovoce.model.campaign import check_tasks
-from sottovoce.stores.database.campaigns import (
+from sottovoce.server.database.campaigns import (
     Stored,
     add_campaign,
     change_campaign,

@@ -26,10 +26,10 @@ from sottovoce.campaign.tabulating import (
     workers_table,
 )
 from sottovoce.errors import Reason, Refused
-from sottovoce.stores.database import Database
-from sottovoce.stores.database.campaigns import Stored, the_campaign
-from sottovoce.stores.database.failing import unavailable
-from sottovoce.stores.database.partitions import hold_partitions
+from sottovoce.server.database import Database
+from sottovoce.server.database.campaigns import Stored, the_campaign
+from sottovoce.server.database.connection import unavailable
+from sottovoce.server.database.postgresql import hold_partitions
 from sottovoce.tables import policy_text
 from sottovoce.tables.writers import Pieces, csv_pieces, jsonl_pieces, parquet_pieces
 

@@ -17,8 +17,8 @@ from sottovoce.campaign.inference.remembering import Memory
 from sottovoce.campaign.notifying import announce
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
-from sottovoce.stores.database.campaigns import find_campaign
-from sottovoce.stores.database.results import (
+from sottovoce.server.database.campaigns import find_campaign
+from sottovoce.server.database.results import (
     Columns,
     Found,
     Summary,

@@ -12,8 +12,8 @@ from sottovoce.campaign.access import new_secret
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.model import Credential, State, digest
-from sottovoce.stores.database import invites as rows
-from sottovoce.stores.database.campaigns import note_event, the_campaign
+from sottovoce.server.database import hashed_credentials as rows
+from sottovoce.server.database.campaigns import note_event, the_campaign
 
 __all__ = [
     "MOST_INVITES",

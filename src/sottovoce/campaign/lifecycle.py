@@ -19,8 +19,8 @@ from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused, SottovoceError
 from sottovoce.mechanisms.policies import release_of, sealed_of
 from sottovoce.model import Campaign, State
-from sottovoce.stores.database import campaigns as rows
-from sottovoce.stores.database.campaigns import Stored, change_campaign, note_event, the_campaign
+from sottovoce.server.database import campaigns as rows
+from sottovoce.server.database.campaigns import Stored, change_campaign, note_event, the_campaign
 
 __all__ = [
     "close_campaign",

@@ -16,8 +16,8 @@ from sqlalchemy import Connection, event
 
 from sottovoce.campaign.service import Service
 from sottovoce.model.credentials import sign
-from sottovoce.stores.database.campaigns import Stored
-from sottovoce.stores.database.webhooks import (
+from sottovoce.server.database.campaigns import Stored
+from sottovoce.server.database.webhooks import (
     Delivery,
     DeliveryState,
     book,

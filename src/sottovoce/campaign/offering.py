@@ -19,9 +19,8 @@ from sottovoce.model import (
     digest,
     pseudonym,
 )
-from sottovoce.stores.database.campaigns import Stored, tasks_at, the_campaign
-from sottovoce.stores.database.intake import SINGLE
-from sottovoce.stores.database.own_reports import Invite, find_invite
+from sottovoce.server.database.campaigns import Stored, tasks_at, the_campaign
+from sottovoce.server.database.hashed_credentials import SINGLE, Invite, find_invite
 
 __all__ = ["Block", "block_for", "checked_credential", "found_campaign", "offered"]
 

@@ -25,14 +25,19 @@ from sottovoce.errors import DataError, Reason, Refused
 from sottovoce.files.atomic_output import new_folder
 from sottovoce.mechanisms.admitting import code_type
 from sottovoce.mechanisms.tables import names_of as array_of
-from sottovoce.stores.database import Database
-from sottovoce.stores.database.campaigns import Stored, find_campaign, task_names
-from sottovoce.stores.database.manifest import Progress
-from sottovoce.stores.database.packed import names_of
-from sottovoce.stores.database.partitions import hold_partitions
-from sottovoce.stores.database.ranges import EVERYBODY, Ordered, cut, reports_between
-from sottovoce.stores.database.reaching import name_of, reaching
-from sottovoce.stores.database.upgrading import check_schema
+from sottovoce.server.database import Database
+from sottovoce.server.database.backup import Progress
+from sottovoce.server.database.campaigns import Stored, find_campaign, task_names
+from sottovoce.server.database.connection import name_of, reaching
+from sottovoce.server.database.postgresql import hold_partitions
+from sottovoce.server.database.schema_version import check_schema
+from sottovoce.server.database.stored_reports import (
+    EVERYBODY,
+    Ordered,
+    cut,
+    reports_between,
+    worker_names,
+)
 from sottovoce.tables import policy_text
 from sottovoce.tables.duckdb_connection import name_of as quoted
 from sottovoce.tables.duckdb_connection import path_of
@@ -163,7 +168,7 @@ class _Writer:
 
     def _columns(self, rows: Ordered) -> dict[str, npt.NDArray[Any]]:
         return {
-            "worker": array_of(names_of(rows.pseudonyms))[rows.worker],
+            "worker": array_of(worker_names(rows.pseudonyms))[rows.worker],
             "task": self._tasks[rows.task],
             "report": self._column.written(rows.code),
         }

@@ -11,9 +11,10 @@ from sottovoce.campaign.service import Service
 from sottovoce.campaign.shelf import Shelved
 from sottovoce.errors import Reason, Refused
 from sottovoce.model import Campaign, Credential, State, digest, pseudonym
-from sottovoce.stores.database.campaigns import Stored, change_campaign, note_event, the_campaign
-from sottovoce.stores.database.own_reports import find_invite, has_reported
-from sottovoce.stores.database.results import find_result
+from sottovoce.server.database.campaigns import Stored, change_campaign, note_event, the_campaign
+from sottovoce.server.database.hashed_credentials import find_invite
+from sottovoce.server.database.results import find_result
+from sottovoce.server.database.stored_reports import has_reported
 from sottovoce.tables.writers import json_rows
 
 __all__ = ["publish", "published_truths"]

@@ -32,8 +32,8 @@ from sottovoce.model import (
 )
 from sottovoce.model.campaign import MOST_TASKS
 from sottovoce.seams import Mechanism
-from sottovoce.stores.database import Database, Intake, Writer
-from sottovoce.stores.database.campaigns import find_campaign, task_names
+from sottovoce.server.database import Database, Intake, Writer
+from sottovoce.server.database.campaigns import find_campaign, task_names
 
 __all__ = ["AnyDesk", "Desk", "Reception"]
 

@@ -23,14 +23,14 @@ from sottovoce.campaign.simulated_crowd import DOMAIN, SimulatedCrowd
 from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Campaign, Credential, State, Terms, digest, pseudonym
-from sottovoce.stores.database.campaigns import (
+from sottovoce.server.database.campaigns import (
     add_campaign,
     change_campaign,
     note_event,
     set_tasks,
     the_campaign,
 )
-from sottovoce.stores.database.invites import add_invites
+from sottovoce.server.database.hashed_credentials import add_invites
 
 __all__ = ["rehearse"]
 

@@ -13,8 +13,8 @@ from sqlalchemy import Connection
 from sottovoce.campaign.backgrounds import beside
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
-from sottovoce.stores.database.campaigns import number_of, the_campaign
-from sottovoce.stores.database.rejections import add_rejections, find_rejections
+from sottovoce.server.database.campaigns import number_of, the_campaign
+from sottovoce.server.database.intake import add_rejections, find_rejections
 
 __all__ = ["Rejected", "find_number", "list_rejections", "rejecting", "write_rejections"]
 

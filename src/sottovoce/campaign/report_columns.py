@@ -18,7 +18,7 @@ from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.mechanisms.tables import report_domain, written_reports
 from sottovoce.model import Alphabet, Domain, Grid, Label, ReportCodes, label_text
 from sottovoce.seams import Mechanism
-from sottovoce.stores.database.campaigns import Stored
+from sottovoce.server.database.campaigns import Stored
 
 __all__ = [
     "COUNT",

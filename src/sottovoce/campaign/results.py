@@ -14,9 +14,9 @@ from sqlalchemy import Connection
 from sottovoce.campaign.service import Service
 from sottovoce.campaign.shelf import Shelved
 from sottovoce.model import Label, Policy
-from sottovoce.stores.database.campaigns import Stored, the_campaign
-from sottovoce.stores.database.packed import PSEUDONYM, count_reports, names_of
-from sottovoce.stores.database.results import Found, Summary, find_result
+from sottovoce.server.database.campaigns import Stored, the_campaign
+from sottovoce.server.database.results import Found, Summary, find_result
+from sottovoce.server.database.stored_reports import PSEUDONYM, count_reports, worker_names
 from sottovoce.tables.writers import json_rows
 
 __all__ = [
@@ -111,7 +111,7 @@ def worker_columns(shelved: Shelved, start: int, end: int) -> dict[str, list[Any
     columns = shelved.columns
     pseudonyms = columns.pseudonyms[PSEUDONYM * start : PSEUDONYM * end]
     return {
-        "worker": names_of(pseudonyms.tobytes()),
+        "worker": worker_names(pseudonyms.tobytes()),
         "weight": _numbers(columns.weight[start:end]),
         "answers": columns.worker_reports[start:end].tolist(),
     }

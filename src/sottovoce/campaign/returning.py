@@ -17,8 +17,8 @@ from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.admitting import code_type
 from sottovoce.mechanisms.tables import written_reports
 from sottovoce.model import Credential, Label, pseudonym
-from sottovoce.stores.database.batches import is_batched
-from sottovoce.stores.database.own_reports import (
+from sottovoce.server.database.sealed_campaigns import is_batched
+from sottovoce.server.database.stored_reports import (
     OwnRow,
     erase_report,
     is_erased,

@@ -18,7 +18,7 @@ from sottovoce.campaign.rejections import Rejections
 from sottovoce.campaign.sealed.attending import Attendance
 from sottovoce.campaign.shelf import Shelf
 from sottovoce.campaign.slots import Slots
-from sottovoce.stores.database import Database, Writer
+from sottovoce.server.database import Database, Writer
 
 __all__ = ["Part", "Parts", "Service"]
 

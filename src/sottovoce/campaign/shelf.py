@@ -11,8 +11,8 @@ import numpy.typing as npt
 from cachetools import LRUCache
 from sqlalchemy import Connection
 
-from sottovoce.stores.database.campaigns import Stored, task_names
-from sottovoce.stores.database.results import Columns, Found, find_content
+from sottovoce.server.database.campaigns import Stored, task_names
+from sottovoce.server.database.results import Columns, Found, find_content
 
 __all__ = ["Shelf", "Shelved"]
 

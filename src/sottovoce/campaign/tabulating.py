@@ -32,16 +32,16 @@ from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.admitting import code_type
 from sottovoce.mechanisms.policies import sealed_of
 from sottovoce.model import Alphabet
-from sottovoce.stores.database.campaigns import Stored, task_names, tasks_at
-from sottovoce.stores.database.opened import find_opened
-from sottovoce.stores.database.packed import (
+from sottovoce.server.database.campaigns import Stored, task_names, tasks_at
+from sottovoce.server.database.results import find_result
+from sottovoce.server.database.sealed_campaigns import find_opened
+from sottovoce.server.database.stored_reports import (
     Packed,
     count_reports,
     factorized,
-    names_of,
     packed_by_worker,
+    worker_names,
 )
-from sottovoce.stores.database.results import find_result
 from sottovoce.tables.writers import Chunk
 
 __all__ = [
@@ -203,7 +203,7 @@ def _sorted(packed: Packed) -> _Rows:
     submission, pseudonyms = factorized(packed.pseudonyms)
     worker = np.repeat(submission, packed.count)
     order = np.lexsort((packed.task, worker))
-    return _Rows(worker[order], packed.task[order], packed.code[order], names_of(pseudonyms))
+    return _Rows(worker[order], packed.task[order], packed.code[order], worker_names(pseudonyms))
 
 
 _VOTING = (Alphabet.LABELS, Alphabet.LABELS_OR_NULL, Alphabet.SUBSETS)

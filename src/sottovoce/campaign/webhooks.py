@@ -13,13 +13,8 @@ from sottovoce.connection.addresses import is_this_machine
 from sottovoce.errors import Reason, Refused, UsageError
 from sottovoce.model import Credential
 from sottovoce.model.campaign import check_text, check_web_address
-from sottovoce.stores.database.campaigns import the_campaign
-from sottovoce.stores.database.webhooks import (
-    Webhook,
-    add_webhook,
-    remove_webhook,
-    webhooks_of,
-)
+from sottovoce.server.database.campaigns import the_campaign
+from sottovoce.server.database.webhooks import Webhook, add_webhook, remove_webhook, webhooks_of
 
 __all__ = ["Registered", "list_webhooks", "register", "remove"]
 

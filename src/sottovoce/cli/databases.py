@@ -15,21 +15,20 @@ from sottovoce.cli.storing import counting_rows, opened
 from sottovoce.errors import UsageError
 from sottovoce.files.atomic_output import check_target
 from sottovoce.files.locks import make_folder
-from sottovoce.stores.database.checking import check as faults_in
-from sottovoce.stores.database.copying import back_up
-from sottovoce.stores.database.occupying import alone
-from sottovoce.stores.database.reaching import name_of
-from sottovoce.stores.database.upgrading import (
+from sottovoce.server.database.backup import back_up
+from sottovoce.server.database.connection import alone, name_of
+from sottovoce.server.database.integrity import check as faults_in
+from sottovoce.server.database.schema_version import (
     SchemaState,
     check_schema,
     pending,
     revisions,
     schema_state,
 )
-from sottovoce.stores.database.upgrading import upgrade as bring_up
+from sottovoce.server.database.schema_version import upgrade as bring_up
 
 if TYPE_CHECKING:
-    from sottovoce.stores.database import Database
+    from sottovoce.server.database import Database
 
 __all__ = ["check", "upgrade"]
 

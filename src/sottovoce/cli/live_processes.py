@@ -187,9 +187,8 @@ def _check_done(progress: LiveView, parts: Sequence[Part]) -> None:
 def _opened(data: Path, id: str) -> tuple[EMTerms, list[RoundRecord]]:
     """What was added up, and what the server has of each round, from its own database."""
     # Only --processes needs the server's libraries.
-    from sottovoce.stores.database import Database
-    from sottovoce.stores.database.live import the_session
-    from sottovoce.stores.database.live_log import rounds_of
+    from sottovoce.server.database import Database
+    from sottovoce.server.database.live_sessions import rounds_of, the_session
 
     database = Database.at(data)
     try:

@@ -17,13 +17,12 @@ from sottovoce.cli.options import (
     JsonOption,
 )
 from sottovoce.cli.storing import counting_rows, opened
-from sottovoce.stores.database import backup_file, copying
-from sottovoce.stores.database.copying import back_up
-from sottovoce.stores.database.occupying import alone
-from sottovoce.stores.database.reaching import name_of
+from sottovoce.server.database import backup as database_backup
+from sottovoce.server.database.backup import back_up
+from sottovoce.server.database.connection import alone, name_of
 
 if TYPE_CHECKING:
-    from sottovoce.stores.database.manifest import Manifest
+    from sottovoce.server.database.backup import Manifest
 
 __all__ = ["backup", "restore"]
 
@@ -68,11 +67,11 @@ def restore(
     with opened(data, database_url) as database:
         if verify:
             with counting_rows("verifying") as progress:
-                manifest = backup_file.verify(file, progress=progress)
+                manifest = database_backup.verify(file, progress=progress)
             _tell(f"{file} is whole", manifest, as_json=json)
             return
         with alone(database), counting_rows("restoring") as progress:
-            manifest = copying.restore(file, database, progress=progress)
+            manifest = database_backup.restore(file, database, progress=progress)
         _tell(f"restored into {name_of(database)}", manifest, as_json=json)
 
 

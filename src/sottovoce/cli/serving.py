@@ -15,14 +15,19 @@ from sottovoce.cli import screen
 from sottovoce.cli.options import DATA_FOLDER, DatabaseUrlOption, DataOption
 from sottovoce.errors import UsageError
 from sottovoce.files.locks import folder_lock
-from sottovoce.stores.database.upgrading import SchemaState, check_schema, schema_state, upgrade
+from sottovoce.server.database.schema_version import (
+    SchemaState,
+    check_schema,
+    schema_state,
+    upgrade,
+)
 from sottovoce.version import __version__
 from sottovoce.web.logs import LogFormat
 from sottovoce.web.running import listening, run
 from sottovoce.web.settings import Settings
 
 if TYPE_CHECKING:
-    from sottovoce.stores.database import Database
+    from sottovoce.server.database import Database
 
 __all__ = ["serve"]
 

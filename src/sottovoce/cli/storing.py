@@ -13,7 +13,7 @@ from sottovoce.cli import screen
 from sottovoce.errors import NotInstalled
 
 if TYPE_CHECKING:
-    from sottovoce.stores.database import Database
+    from sottovoce.server.database import Database
 
 __all__ = ["counting_rows", "opened"]
 
@@ -25,7 +25,7 @@ OFTEN, SELDOM = 0.1, 10.0
 def opened(data: Path, database_url: str | None) -> Iterator[Database]:
     """The database at the address, or in the folder; nothing is made."""
     try:
-        from sottovoce.stores.database import Database
+        from sottovoce.server.database import Database
     except ModuleNotFoundError as error:
         raise NotInstalled(
             str(error.name), purpose="the service's database", extra="server"

@@ -25,7 +25,7 @@ try:
 
     from sottovoce.campaign.access import make_token
     from sottovoce.files.locks import folder_lock
-    from sottovoce.stores.database import upgrade
+    from sottovoce.server.database import upgrade
     from sottovoce.web.app import build_app
     from sottovoce.web.settings import Settings
 except ModuleNotFoundError as error:

@@ -24,7 +24,7 @@ from sottovoce.campaign.rejecting import rejecting
 from sottovoce.campaign.sealed.watching import advancing
 from sottovoce.campaign.service import Service
 from sottovoce.hooks import filled
-from sottovoce.stores.database.results import unfinished
+from sottovoce.server.database.results import unfinished
 from sottovoce.version import __version__
 from sottovoce.web import reference
 from sottovoce.web.assets import STATIC

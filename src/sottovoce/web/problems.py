@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Match, Mount
 
 from sottovoce.errors import DataError, Reason, Refused, UsageError
-from sottovoce.stores.database.failing import STORAGE_ERRORS, unavailable
+from sottovoce.server.database.connection import STORAGE_ERRORS, unavailable
 from sottovoce.web.templating import page, wants_page
 
 __all__ = [

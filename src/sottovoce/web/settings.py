@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from sottovoce.errors import UsageError
-from sottovoce.stores.database import Database
+from sottovoce.server.database import Database
 
 __all__ = ["Settings"]
 

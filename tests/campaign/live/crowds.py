@@ -31,7 +31,7 @@ from sottovoce.securesum.star.masked.working import MaskedWorker
 from sottovoce.securesum.star.rounds import WorkerSuite
 from sottovoce.securesum.star.terms import StarTerms
 from sottovoce.securesum.star.working import WorkerSession
-from sottovoce.stores.database.live import LiveState
+from sottovoce.server.database.live_sessions import LiveState
 
 TASKS, LABELS = ("t1", "t2", "t3"), ("no", "yes")
 ANSWERS = ((1, 0, 1), (1, 0, 0), (1, 0, 1), (1, 1, 1))

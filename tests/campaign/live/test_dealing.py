@@ -18,8 +18,8 @@ from sottovoce.campaign.live.members import seated
 from sottovoce.campaign.live.results import truths_page
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
-from sottovoce.stores.database import Database
-from sottovoce.stores.database.live import secret_of, state_of
+from sottovoce.server.database import Database
+from sottovoce.server.database.live_sessions import secret_of, state_of
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 

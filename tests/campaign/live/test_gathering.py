@@ -21,7 +21,7 @@ from sottovoce.campaign.live.starting import start
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.securesum.envelope import Ed25519PrivateKey, public_text
-from sottovoce.stores.database import Database
+from sottovoce.server.database import Database
 
 ON_SQLITE = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 COORDINATOR = public_text(Ed25519PrivateKey.generate())

@@ -14,7 +14,7 @@ from tests.campaign.live.crowds import Clock, Direct, Worker, gathered, go_on
 from sottovoce.campaign.live.desks import LiveDesks
 from sottovoce.campaign.live.looking import progress
 from sottovoce.campaign.service import Parts, Service
-from sottovoce.stores.database import Database
+from sottovoce.server.database import Database
 
 BOTH = pytest.mark.parametrize(
     "database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)], indirect=True

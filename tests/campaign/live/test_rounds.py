@@ -19,14 +19,9 @@ from sottovoce.campaign.results import Sort
 from sottovoce.campaign.service import Parts, Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.securesum.star.coordinating import CoordinatorSession
-from sottovoce.stores.database import Database
-from sottovoce.stores.database.checking import check
-from sottovoce.stores.database.tables import (
-    live_events,
-    live_members,
-    live_rounds,
-    live_sessions,
-)
+from sottovoce.server.database import Database
+from sottovoce.server.database.integrity import check
+from sottovoce.server.database.schema import live_events, live_members, live_rounds, live_sessions
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 

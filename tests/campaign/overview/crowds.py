@@ -11,7 +11,7 @@ from sottovoce.api.perturbing import perturb
 from sottovoce.datasets import SeededRandomness
 from sottovoce.model import Policy, Reports
 from sottovoce.planning.scenario import Scenario
-from sottovoce.stores.database.results import Columns
+from sottovoce.server.database.results import Columns
 
 
 def simulated(scenario: Scenario, policy: Policy, seed: int) -> Reports:

@@ -14,7 +14,7 @@ from sottovoce.campaign.overview.further import Further, further_of
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain
 from sottovoce.planning.scenario import Scenario
-from sottovoce.stores.database.results import Columns
+from sottovoce.server.database.results import Columns
 
 YES_NO = Domain.categorical(["no", "yes"])
 FOUR, TWELVE = Domain.categorical("abcd"), Domain.categorical("abcdefghijkl")

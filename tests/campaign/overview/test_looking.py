@@ -16,7 +16,7 @@ from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain
-from sottovoce.stores.database import Database
+from sottovoce.server.database import Database
 
 LABELS = Domain.categorical(["oak", "birch", "lime"])
 LEAVES = make_policy(LABELS, "randomized-response", Target(2.0, answers=9))

@@ -43,11 +43,11 @@ from sottovoce.securesum.committee.messages import Phase, written
 from sottovoce.securesum.envelope import b64, public_text
 from sottovoce.securesum.field import Elements, add, to_bytes
 from sottovoce.securesum.shamir import share
-from sottovoce.stores.database import Database, upgrade
-from sottovoce.stores.database.campaigns import the_campaign
-from sottovoce.stores.database.checking import check
-from sottovoce.stores.database.opened import OpenedTotals, find_opened
-from sottovoce.stores.database.results import unfinished
+from sottovoce.server.database import Database, upgrade
+from sottovoce.server.database.campaigns import the_campaign
+from sottovoce.server.database.integrity import check
+from sottovoce.server.database.results import unfinished
+from sottovoce.server.database.sealed_campaigns import OpenedTotals, find_opened
 
 ELSEWHERE = public_text(Ed25519PrivateKey.generate())
 """Another server's key."""

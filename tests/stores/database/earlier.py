@@ -8,9 +8,9 @@ from typing import Any
 from sqlalchemy import Connection, MetaData, insert, select, text
 from tests.stores.database.filling import Sent, fill
 
-from sottovoce.stores.database import Database, upgrade
-from sottovoce.stores.database.tables import METADATA
-from sottovoce.stores.database.upgrading import VERSION_TABLE, changing, migrate
+from sottovoce.server.database import Database, upgrade
+from sottovoce.server.database.schema import METADATA
+from sottovoce.server.database.schema_version import VERSION_TABLE, changing, migrate
 
 Rows = dict[str, list[dict[str, Any]]]
 

@@ -13,14 +13,14 @@ from sqlalchemy import Connection, func, insert, select
 
 from sottovoce import Target, make_policy
 from sottovoce.model import Counts, Domain, State, Task, Terms
-from sottovoce.stores.database import Database, Intake, Outcome, Writer
-from sottovoce.stores.database.campaigns import (
+from sottovoce.server.database import Database, Intake, Outcome, Writer
+from sottovoce.server.database.campaigns import (
     add_campaign,
     change_campaign,
     find_campaign,
     set_tasks,
 )
-from sottovoce.stores.database.tables import invites, reports
+from sottovoce.server.database.schema import invites, reports
 
 TODAY = date(2026, 3, 1)
 OPEN_INVITE, SINGLE_INVITE = b"o" * 32, b"s" * 32

@@ -10,9 +10,9 @@ from sqlalchemy import text
 from tests.stores.database.filling import fill
 
 from sottovoce.errors import UsageError
-from sottovoce.stores.database import Database, upgrade
-from sottovoce.stores.database.checking import check
-from sottovoce.stores.database.tables import reports
+from sottovoce.server.database import Database, upgrade
+from sottovoce.server.database.integrity import check
+from sottovoce.server.database.schema import reports
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
 from sottovoce.errors import UsageError
-from sottovoce.stores.database import Database
+from sottovoce.server.database import Database
 
 
 def asked(connection: Connection, question: str) -> str:

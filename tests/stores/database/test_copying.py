@@ -20,13 +20,12 @@ from tests.stores.database.filling import TODAY, fill, send, serving, submission
 from sottovoce.campaign.lifecycle import close_campaign, delete_campaign
 from sottovoce.campaign.sealed.rounds import rounds
 from sottovoce.errors import DataError, OutputExists, UsageError
-from sottovoce.stores.database import Database, upgrade
-from sottovoce.stores.database import upgrading as upgrading_module
-from sottovoce.stores.database.backup_file import verify
-from sottovoce.stores.database.checking import check
-from sottovoce.stores.database.copying import back_up, restore
-from sottovoce.stores.database.tables import METADATA, reports
-from sottovoce.stores.database.upgrading import SchemaState, revisions, schema_state
+from sottovoce.server.database import Database, upgrade
+from sottovoce.server.database import schema_version as upgrading_module
+from sottovoce.server.database.backup import back_up, restore, verify
+from sottovoce.server.database.integrity import check
+from sottovoce.server.database.schema import METADATA, reports
+from sottovoce.server.database.schema_version import SchemaState, revisions, schema_state
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -263,7 +262,7 @@ def test_a_backup_of_an_older_release_is_brought_up_to_date(
 ) -> None:
     folder = tmp_path / "migrations"
     shutil.copytree(upgrading_module.MIGRATIONS, folder)
-    (folder / "versions" / f"r{NEXT}_later.py").write_text(LATER)
+    (folder / f"r{NEXT}_later.py").write_text(LATER)
     monkeypatch.setattr(upgrading_module, "MIGRATIONS", folder)
     before = file.read_bytes()
     restore(file, target)

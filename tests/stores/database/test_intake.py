@@ -26,10 +26,10 @@ from tests.stores.database.taking import (
 
 from sottovoce.errors import Reason
 from sottovoce.model import Counts, State
-from sottovoce.stores.database import Database, Intake, Outcome, upgrade
-from sottovoce.stores.database.campaigns import change_campaign, delete_campaign
-from sottovoce.stores.database.intake import REPLAYED, STORED, take
-from sottovoce.stores.database.tables import campaigns, erased, invites, reports
+from sottovoce.server.database import Database, Intake, Outcome, upgrade
+from sottovoce.server.database.campaigns import change_campaign, delete_campaign
+from sottovoce.server.database.intake import REPLAYED, STORED, take
+from sottovoce.server.database.schema import campaigns, erased, invites, reports
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from tests.campaign.drafts import running
 from tests.campaign.live.crowds import Direct, Worker, gathered, go_on
 
 from sottovoce.campaign.service import Service
-from sottovoce.stores.database import Database, upgrade
-from sottovoce.stores.database.checking import check
-from sottovoce.stores.database.copying import back_up, restore
+from sottovoce.server.database import Database, upgrade
+from sottovoce.server.database.backup import back_up, restore
+from sottovoce.server.database.integrity import check
 
 TODAY = date(2031, 5, 7)
 

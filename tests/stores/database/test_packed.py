@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 from sqlalchemy import insert
 
-from sottovoce.stores.database import Database
-from sottovoce.stores.database.packed import (
+from sottovoce.server.database import Database
+from sottovoce.server.database.postgresql import add_partition
+from sottovoce.server.database.schema import campaigns, reports
+from sottovoce.server.database.stored_reports import (
     AT_ONCE,
     Packed,
     count_reports,
     factorized,
-    names_of,
     packed_after,
     packed_by_worker,
+    worker_names,
 )
-from sottovoce.stores.database.partitions import add_partition
-from sottovoce.stores.database.tables import campaigns, reports
 
 KIND = np.dtype("<i4")
 Rows = list[tuple[int, str, list[int], list[int]]]
@@ -64,7 +64,7 @@ def submissions(packed: list[Packed]) -> list[tuple[str, list[int], list[int]]]:
     for part in packed:
         ends = np.cumsum(part.count)
         for name, start, end in zip(
-            names_of(part.pseudonyms), ends - part.count, ends, strict=True
+            worker_names(part.pseudonyms), ends - part.count, ends, strict=True
         ):
             found.append((name, part.task[start:end].tolist(), part.code[start:end].tolist()))
     return found
@@ -92,7 +92,7 @@ def test_a_worker_is_whole_and_in_order(filled: tuple[Database, Rows], block: in
     found = submissions(packed)
     assert sorted(found) == sorted(row[1:] for row in rows if row[0] == 1)
     assert [row[0] for row in found] == sorted(row[0] for row in found)
-    owners = [set(names_of(part.pseudonyms)) for part in packed]
+    owners = [set(worker_names(part.pseudonyms)) for part in packed]
     assert sum(map(len, owners)) == len(set().union(*owners))
 
 
@@ -100,4 +100,4 @@ def test_pseudonyms_are_factorized_as_bytes_sort() -> None:
     given = [b"\xff" * 16, b"\0" * 16, b"\0" * 15 + b"\1", b"\x7f" * 16, b"\0" * 16]
     codes, distinct = factorized(b"".join(given))
     assert codes.tolist() == [3, 0, 1, 2, 0]
-    assert names_of(distinct) == sorted({each.hex() for each in given})
+    assert worker_names(distinct) == sorted({each.hex() for each in given})

@@ -21,13 +21,12 @@ from tests.stores.database.taking import (
 )
 
 from sottovoce.model import State, Terms
-from sottovoce.stores.database import Database, Outcome, Writer
-from sottovoce.stores.database.campaigns import add_campaign, change_campaign, delete_campaign
-from sottovoce.stores.database.checking import check
-from sottovoce.stores.database.intake import take
-from sottovoce.stores.database.intake_reading import hold
-from sottovoce.stores.database.partitions import count_partitions, hold_partitions
-from sottovoce.stores.database.tables import reports
+from sottovoce.server.database import Database, Outcome, Writer
+from sottovoce.server.database.campaigns import add_campaign, change_campaign, delete_campaign
+from sottovoce.server.database.intake import hold, take
+from sottovoce.server.database.integrity import check
+from sottovoce.server.database.postgresql import count_partitions, hold_partitions
+from sottovoce.server.database.schema import reports
 
 STORED = Outcome()
 

@@ -19,12 +19,12 @@ from tests.stores.database.filling import POLICY, TODAY, send, serving, submissi
 
 from sottovoce.errors import UsageError
 from sottovoce.model import Terms
-from sottovoce.stores.database import Database, upgrade
-from sottovoce.stores.database import upgrading as module
-from sottovoce.stores.database.campaigns import add_campaign
-from sottovoce.stores.database.checking import check
-from sottovoce.stores.database.tables import METADATA, campaigns, tasks
-from sottovoce.stores.database.upgrading import (
+from sottovoce.server.database import Database, upgrade
+from sottovoce.server.database import schema_version as module
+from sottovoce.server.database.campaigns import add_campaign
+from sottovoce.server.database.integrity import check
+from sottovoce.server.database.schema import METADATA, campaigns, tasks
+from sottovoce.server.database.schema_version import (
     SchemaState,
     check_schema,
     migrate,
@@ -56,7 +56,7 @@ def later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The migrations of a release that comes after this one."""
     folder = tmp_path / "migrations"
     copytree(module.MIGRATIONS, folder)
-    (folder / "versions" / f"r{NEXT}_later.py").write_text(LATER.format(more=""))
+    (folder / f"r{NEXT}_later.py").write_text(LATER.format(more=""))
     monkeypatch.setattr(module, "MIGRATIONS", folder)
     return folder
 
@@ -114,7 +114,7 @@ def test_migrating_gives_the_tables_that_the_code_names(database: Database) -> N
 
 
 def test_revisions_are_those_that_alembic_finds() -> None:
-    scripts = ScriptDirectory(str(module.MIGRATIONS))
+    scripts = ScriptDirectory(str(module.MIGRATIONS), version_locations=[str(module.MIGRATIONS)])
     assert [script.revision for script in scripts.walk_revisions()][::-1] == revisions()
     assert scripts.get_current_head() == revisions()[-1]
 
@@ -193,7 +193,7 @@ def test_a_table_that_is_made_anew_takes_no_rows_with_it(database: Database) -> 
 
 def test_an_upgrade_that_fails_leaves_no_trace(database: Database, later: Path) -> None:
     failing = LATER.format(more='raise ValueError("half-way")')
-    (later / "versions" / f"r{NEXT}_later.py").write_text(failing)
+    (later / f"r{NEXT}_later.py").write_text(failing)
     _stamp_as_older(database)
     with database.reading() as connection:
         before = _as_described(connection)

@@ -31,10 +31,10 @@ from tests.stores.database.taking import (
 )
 
 from sottovoce.errors import Reason, Refused
-from sottovoce.stores.database import Database, Intake, Outcome, Writer, upgrade, writer
-from sottovoce.stores.database.campaigns import change_campaign, delete_campaign, note_event
-from sottovoce.stores.database.intake import REPLAYED, STORED
-from sottovoce.stores.database.tables import campaigns, events, reports
+from sottovoce.server.database import Database, Intake, Outcome, Writer, upgrade, writer
+from sottovoce.server.database.campaigns import change_campaign, delete_campaign, note_event
+from sottovoce.server.database.intake import REPLAYED, STORED
+from sottovoce.server.database.schema import campaigns, events, reports
 
 CANARY = "svi_CANARY"
 
@@ -376,8 +376,8 @@ FILLING = """
 import json, resource, signal, sys
 from pathlib import Path
 from tests.stores.database.taking import another, opened, taken
-from sottovoce.stores.database import Database, Writer, upgrade
-from sottovoce.stores.database.intake import REPLAYED, STORED
+from sottovoce.server.database import Database, Writer, upgrade
+from sottovoce.server.database.intake import REPLAYED, STORED
 database = Database.at(Path(sys.argv[1]))
 upgrade(database)
 sent = opened(database)

@@ -7,7 +7,7 @@ from typing import Any
 
 from sottovoce.campaign.inference.remembering import Memory
 from sottovoce.campaign.processes.answering import Answer, answer_all
-from sottovoce.stores.database import Database
+from sottovoce.server.database import Database
 
 __all__ = ["main"]
 

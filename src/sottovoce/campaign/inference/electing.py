@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
-from sottovoce.stores.database import Database
+from sottovoce.server.database import Database
 
 __all__ = ["Election"]
 

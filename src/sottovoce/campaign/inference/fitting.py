@@ -11,9 +11,9 @@ from sottovoce.campaign.inference.gathering import Gathered
 from sottovoce.campaign.inference.settling import settled
 from sottovoce.errors import SottovoceError
 from sottovoce.model import Codes, Policy, Reading, Reports, Result
-from sottovoce.stores.database.campaigns import Stored
-from sottovoce.stores.database.packed import factorized
-from sottovoce.stores.database.results import Columns, Found, Summary
+from sottovoce.server.database.campaigns import Stored
+from sottovoce.server.database.results import Columns, Found, Summary
+from sottovoce.server.database.stored_reports import factorized
 from sottovoce.version import __version__
 
 __all__ = ["Fresh", "fitted"]

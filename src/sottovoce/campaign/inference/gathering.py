@@ -12,7 +12,7 @@ from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.mechanisms.tables import names_of as vocabulary
 from sottovoce.mechanisms.tables import report_table
 from sottovoce.model import Cells, Names, Policy, Reports
-from sottovoce.stores.database.packed import Packed, factorized, names_of
+from sottovoce.server.database.stored_reports import Packed, factorized, worker_names
 from sottovoce.tables.vocabulary import in_order
 
 __all__ = ["Gathered"]
@@ -56,7 +56,7 @@ class Gathered:
         places = np.arange(len(self.names), dtype=np.int32)
         task, places = in_order(whole.task[order].astype(np.int32), places)
         cells = Cells(
-            worker[order], task, whole.code[order], vocabulary(names_of(distinct)),
+            worker[order], task, whole.code[order], vocabulary(worker_names(distinct)),
             self.names[places],
         )  # fmt: skip
         alphabet = mechanism_of(policy).alphabet

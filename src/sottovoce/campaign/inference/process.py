@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sottovoce.campaign.inference.fitting import Fresh
 from sottovoce.campaign.processes.asking import Ended, Process
-from sottovoce.stores.database import Database
-from sottovoce.stores.database.results import Found, Summary
+from sottovoce.server.database import Database
+from sottovoce.server.database.results import Found, Summary
 
 __all__ = ["Child", "Ended"]
 

@@ -13,11 +13,11 @@ from sottovoce.campaign.inference.totals import fitted_totals
 from sottovoce.mechanisms.admitting import code_type
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.mechanisms.tables import names_of
-from sottovoce.stores.database import Database
-from sottovoce.stores.database.campaigns import Stored, find_campaign, task_names
-from sottovoce.stores.database.opened import find_opened
-from sottovoce.stores.database.packed import packed_after
-from sottovoce.stores.database.results import Columns, find_content, find_result
+from sottovoce.server.database import Database
+from sottovoce.server.database.campaigns import Stored, find_campaign, task_names
+from sottovoce.server.database.results import Columns, find_content, find_result
+from sottovoce.server.database.sealed_campaigns import find_opened
+from sottovoce.server.database.stored_reports import packed_after
 
 __all__ = ["Memory"]
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.model import Domain, Grid
-from sottovoce.stores.database.results import Columns, Summary
+from sottovoce.server.database.results import Columns, Summary
 
 __all__ = ["settled"]
 

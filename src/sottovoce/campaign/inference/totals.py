@@ -12,9 +12,9 @@ from sottovoce.campaign.inference.fitting import Fresh
 from sottovoce.campaign.sealed.opening import opened_totals
 from sottovoce.errors import SottovoceError
 from sottovoce.model import Result
-from sottovoce.stores.database.campaigns import Stored
-from sottovoce.stores.database.opened import OpenedTotals
-from sottovoce.stores.database.results import Columns, Found, Summary
+from sottovoce.server.database.campaigns import Stored
+from sottovoce.server.database.results import Columns, Found, Summary
+from sottovoce.server.database.sealed_campaigns import OpenedTotals
 from sottovoce.version import __version__
 
 __all__ = ["fitted_totals"]

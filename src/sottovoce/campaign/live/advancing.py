@@ -23,9 +23,17 @@ from sottovoce.campaign.live.replicas import Replica, catch_up, restored
 from sottovoce.campaign.sealed.signing import coordinator_key
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused, SealedRefused
-from sottovoce.stores.database.failing import unavailable
-from sottovoce.stores.database.live import LiveState, end_session, members_of, state_of
-from sottovoce.stores.database.live_log import Event, EventKind, StoredRound, record
+from sottovoce.server.database.connection import unavailable
+from sottovoce.server.database.live_sessions import (
+    Event,
+    EventKind,
+    LiveState,
+    StoredRound,
+    end_session,
+    members_of,
+    record,
+    state_of,
+)
 
 __all__ = ["look", "wish"]
 

@@ -16,8 +16,8 @@ from sottovoce.errors import Reason, Refused, SealedRefused
 from sottovoce.securesum.envelope import b64
 from sottovoce.securesum.hpke import X25519PrivateKey
 from sottovoce.securesum.star.terms import StarTerms
-from sottovoce.stores.database.campaigns import note_event
-from sottovoce.stores.database.live import (
+from sottovoce.server.database.campaigns import note_event
+from sottovoce.server.database.live_sessions import (
     DEALER,
     LiveState,
     Seat,

@@ -13,7 +13,13 @@ from sottovoce.securesum.em.terms import EMTerms
 from sottovoce.securesum.star.coordinating import CoordinatorSession
 from sottovoce.securesum.star.frames import LONGEST_TEXT
 from sottovoce.securesum.star.terms import StarTerms
-from sottovoce.stores.database.live import LiveState, Seat, ending_of, state_of, the_session
+from sottovoce.server.database.live_sessions import (
+    LiveState,
+    Seat,
+    ending_of,
+    state_of,
+    the_session,
+)
 
 __all__ = ["largest_reply", "receive", "turn"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sottovoce.campaign.live.replicas import Replica
 from sottovoce.campaign.live.results import result_document
-from sottovoce.stores.database.live import LiveState
+from sottovoce.server.database.live_sessions import LiveState
 
 __all__ = ["End", "end_of", "stopped_early"]
 

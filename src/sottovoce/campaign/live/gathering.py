@@ -19,8 +19,8 @@ from sottovoce.model import Credential, digest
 from sottovoce.model.keyholder import check_public_key
 from sottovoce.securesum.hpke import X25519PrivateKey
 from sottovoce.securesum.star.terms import Suite
-from sottovoce.stores.database.campaigns import note_event
-from sottovoce.stores.database.live import (
+from sottovoce.server.database.campaigns import note_event
+from sottovoce.server.database.live_sessions import (
     DEALER,
     LiveState,
     StoredMember,

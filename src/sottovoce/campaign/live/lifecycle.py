@@ -15,8 +15,8 @@ from sottovoce.campaign.live.desks import Stop, desks_of
 from sottovoce.campaign.live.ending import stopped_early
 from sottovoce.campaign.service import Service
 from sottovoce.errors import SottovoceError
-from sottovoce.stores.database.campaigns import note_event
-from sottovoce.stores.database.live import (
+from sottovoce.server.database.campaigns import note_event
+from sottovoce.server.database.live_sessions import (
     LiveState,
     delete_session,
     end_session,

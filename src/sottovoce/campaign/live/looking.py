@@ -13,14 +13,14 @@ from sottovoce.campaign.live.desks import Look, desks_of
 from sottovoce.campaign.live.replicas import View
 from sottovoce.campaign.service import Service
 from sottovoce.securesum.star.terms import StarTerms
-from sottovoce.stores.database.live import (
+from sottovoce.server.database.live_sessions import (
     LiveState,
     StoredSession,
     all_sessions,
+    count_rounds,
     joined,
     the_session,
 )
-from sottovoce.stores.database.live_log import count_rounds
 
 __all__ = ["Progress", "list_sessions", "progress"]
 

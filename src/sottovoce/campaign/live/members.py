@@ -6,7 +6,13 @@ from sottovoce.campaign.offering import checked_credential
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.model import Credential, digest
-from sottovoce.stores.database.live import DEALER, Seat, StoredSession, find_member, state_of
+from sottovoce.server.database.live_sessions import (
+    DEALER,
+    Seat,
+    StoredSession,
+    find_member,
+    state_of,
+)
 
 __all__ = ["check_dealer", "check_worker", "over_words", "seated", "worker_number"]
 

@@ -13,8 +13,16 @@ from sottovoce.securesum.em.terms import EMTerms
 from sottovoce.securesum.envelope import Ed25519PrivateKey
 from sottovoce.securesum.star.coordinating import CoordinatorSession, RoundRecord
 from sottovoce.securesum.star.terms import StarTerms
-from sottovoce.stores.database.live import members_of, secret_of, state_of, the_session
-from sottovoce.stores.database.live_log import Event, EventKind, events_of, rounds_of
+from sottovoce.server.database.live_sessions import (
+    Event,
+    EventKind,
+    events_of,
+    members_of,
+    rounds_of,
+    secret_of,
+    state_of,
+    the_session,
+)
 
 __all__ = ["Replica", "View", "catch_up", "restored"]
 

@@ -17,8 +17,7 @@ from sottovoce.securesum.em.modes import PrivatePlanner
 from sottovoce.securesum.em.terms import EMTerms
 from sottovoce.securesum.em.transcript import Transcript
 from sottovoce.securesum.star.terms import StarTerms
-from sottovoce.stores.database.live import LiveState, the_session
-from sottovoce.stores.database.live_log import rounds_of
+from sottovoce.server.database.live_sessions import LiveState, rounds_of, the_session
 
 __all__ = ["Truths", "result_document", "transcript", "truths_page"]
 

@@ -11,8 +11,8 @@ from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.model.canonical_json import canonical
 from sottovoce.securesum.star.terms import FEWEST_MEMBERS, Member, Suite
-from sottovoce.stores.database.campaigns import note_event
-from sottovoce.stores.database.live import (
+from sottovoce.server.database.campaigns import note_event
+from sottovoce.server.database.live_sessions import (
     LiveState,
     StoredMember,
     change_session,

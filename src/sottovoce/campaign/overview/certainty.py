@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from sottovoce.campaign.overview.bins import Bin, binned
 from sottovoce.model import Domain, Grid
-from sottovoce.stores.database.results import Columns
+from sottovoce.server.database.results import Columns
 
 __all__ = ["CONFIDENT", "Certainty", "certainty_of", "is_settled", "threshold_of"]
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.campaign.overview.bins import MOST_BINS
-from sottovoce.stores.database.results import Columns
+from sottovoce.server.database.results import Columns
 
 __all__ = ["Coverage", "Level", "Run", "coverage_of"]
 

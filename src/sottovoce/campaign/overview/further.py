@@ -34,7 +34,7 @@ from scipy.special import logit, ndtr
 
 from sottovoce.campaign.overview.certainty import CONFIDENT, is_settled, threshold_of
 from sottovoce.model import Domain, FloatArray
-from sottovoce.stores.database.results import Columns
+from sottovoce.server.database.results import Columns
 
 __all__ = ["Further", "further_of"]
 

@@ -17,9 +17,9 @@ from sottovoce.campaign.results import found_result, reports_waiting
 from sottovoce.campaign.service import Service
 from sottovoce.mechanisms.policies import release_of
 from sottovoce.model import State
-from sottovoce.stores.database.campaigns import Stored, tasks_at
-from sottovoce.stores.database.packed import all_task_lists
-from sottovoce.stores.database.results import Columns, Found, Summary
+from sottovoce.server.database.campaigns import Stored, tasks_at
+from sottovoce.server.database.results import Columns, Found, Summary
+from sottovoce.server.database.stored_reports import all_task_lists
 
 __all__ = ["Overview", "overview"]
 

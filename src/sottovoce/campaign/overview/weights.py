@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sottovoce.campaign.overview.bins import Bin, binned
-from sottovoce.stores.database.results import Columns, Summary
+from sottovoce.server.database.results import Columns, Summary
 
 __all__ = ["Weights", "weights_of"]
 

@@ -28,23 +28,23 @@ from sottovoce.securesum.committee import coordinating
 from sottovoce.securesum.committee.messages import MOST_IN_BATCH, Phase
 from sottovoce.securesum.committee.rosters import BEGINNING, Certified
 from sottovoce.securesum.envelope import Ed25519PrivateKey, canonical
-from sottovoce.stores.database.batches import (
+from sottovoce.server.database.campaigns import Stored, find_campaign
+from sottovoce.server.database.sealed_campaigns import (
+    SERVER,
+    Key,
+    OpenedTotals,
     Waiting,
     add_batch,
+    add_message,
     count_batched,
+    find_message,
+    is_opened,
+    messages_of,
+    series,
+    store_opened,
     task_lists,
     waiting_contributions,
 )
-from sottovoce.stores.database.campaigns import Stored, find_campaign
-from sottovoce.stores.database.messages import (
-    SERVER,
-    Key,
-    add_message,
-    find_message,
-    messages_of,
-    series,
-)
-from sottovoce.stores.database.opened import OpenedTotals, is_opened, store_opened
 
 __all__ = ["Verdict", "advance", "all_verdicts", "close_at", "verdict_of", "what_is_due"]
 

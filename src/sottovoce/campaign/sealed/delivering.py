@@ -19,12 +19,12 @@ from sottovoce.securesum.envelope import unb64
 from sottovoce.securesum.field import WIDTH, from_bytes
 from sottovoce.securesum.hpke import OVERHEAD
 from sottovoce.securesum.session import Session
-from sottovoce.stores.database.batches import batch_contents
-from sottovoce.stores.database.campaigns import the_campaign
-from sottovoce.stores.database.messages import (
+from sottovoce.server.database.campaigns import the_campaign
+from sottovoce.server.database.sealed_campaigns import (
     SERVER,
     Key,
     add_message,
+    batch_contents,
     find_message,
     messages_of,
 )

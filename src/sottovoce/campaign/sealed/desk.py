@@ -17,7 +17,7 @@ from sottovoce.securesum.committee.checking import MASKS
 from sottovoce.securesum.field import WIDTH
 from sottovoce.securesum.hpke import OVERHEAD
 from sottovoce.securesum.session import Session
-from sottovoce.stores.database import Intake
+from sottovoce.server.database import Intake
 
 __all__ = ["SealedDesk"]
 

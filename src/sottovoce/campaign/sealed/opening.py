@@ -10,7 +10,7 @@ from sottovoce.mechanisms.sealed_sum import Layout, SealedSum
 from sottovoce.mechanisms.tables import names_of
 from sottovoce.model import Domain, Grid, Policy, label_text
 from sottovoce.model.opened_totals import Opened
-from sottovoce.stores.database.opened import OpenedTotals
+from sottovoce.server.database.sealed_campaigns import OpenedTotals
 
 __all__ = ["opened_totals", "slot_names"]
 

@@ -20,11 +20,16 @@ from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.model import Campaign, State
 from sottovoce.securesum.committee.messages import Phase
 from sottovoce.securesum.committee.turns import WorkKind
-from sottovoce.stores.database.batches import count_batched, workers_of
-from sottovoce.stores.database.campaigns import Stored, the_campaign
-from sottovoce.stores.database.messages import SERVER, Key, find_message
-from sottovoce.stores.database.opened import is_opened
-from sottovoce.stores.database.seats import all_seats
+from sottovoce.server.database.campaigns import Stored, the_campaign
+from sottovoce.server.database.sealed_campaigns import (
+    SERVER,
+    Key,
+    all_seats,
+    count_batched,
+    find_message,
+    is_opened,
+    workers_of,
+)
 
 __all__ = ["Dropped", "KeyholderStanding", "RoundPhase", "Rounds", "open_without", "rounds"]
 

@@ -14,8 +14,8 @@ from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.policies import sealed_of
 from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.model import Campaign, Credential, digest
-from sottovoce.stores.database.campaigns import note_event, the_campaign
-from sottovoce.stores.database.seats import find_seat, note_seen, set_seats
+from sottovoce.server.database.campaigns import note_event, the_campaign
+from sottovoce.server.database.sealed_campaigns import find_seat, note_seen, set_seats
 
 __all__ = ["Link", "Seated", "keyholder_links", "sealed_desk", "sealed_sum", "seated"]
 

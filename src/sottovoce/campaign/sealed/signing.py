@@ -7,7 +7,7 @@ import secrets
 from sottovoce.campaign.service import Service
 from sottovoce.errors import NotInstalled
 from sottovoce.securesum.envelope import public_text
-from sottovoce.stores.database.seats import add_signing_key, signing_key
+from sottovoce.server.database.sealed_campaigns import add_signing_key, signing_key
 
 try:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from sottovoce.securesum.committee.messages import Phase
 from sottovoce.securesum.committee.turns import WorkKind
-from sottovoce.stores.database.messages import SERVER, Key, message_keys
+from sottovoce.server.database.sealed_campaigns import SERVER, Key, message_keys
 
 __all__ = ["AGREEMENT", "DEAD", "VERDICT", "Standing", "Work"]
 

@@ -11,7 +11,7 @@ from sottovoce.campaign.backgrounds import beside
 from sottovoce.campaign.sealed.advancing import advance, what_is_due
 from sottovoce.campaign.sealed.seats import sealed_desk
 from sottovoce.campaign.service import Service
-from sottovoce.stores.database.campaigns import find_campaign, sealed_ids
+from sottovoce.server.database.campaigns import find_campaign, sealed_ids
 
 __all__ = ["advance_all", "advancing"]
 

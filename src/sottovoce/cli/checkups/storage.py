@@ -17,7 +17,7 @@ from sottovoce.errors import UsageError
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from sottovoce.stores.database import Database
+    from sottovoce.server.database import Database
 
 __all__ = ["database_findings", "folder_findings"]
 
@@ -50,8 +50,8 @@ def folder_findings(folder: Path) -> Iterator[Finding]:
 
 def database_findings(database: Database) -> Iterator[Finding]:
     """Look at the database, if it answers."""
-    from sottovoce.stores.database.checking import integrity
-    from sottovoce.stores.database.reaching import reaching
+    from sottovoce.server.database.connection import reaching
+    from sottovoce.server.database.integrity import integrity
 
     try:
         yield _schema(database)
@@ -68,8 +68,8 @@ def database_findings(database: Database) -> Iterator[Finding]:
 
 
 def _schema(database: Database) -> Finding:
-    from sottovoce.stores.database.reaching import name_of
-    from sottovoce.stores.database.upgrading import WAYS_OUT, SchemaState, schema_state
+    from sottovoce.server.database.connection import name_of
+    from sottovoce.server.database.schema_version import WAYS_OUT, SchemaState, schema_state
 
     ways = {
         SchemaState.OLDER: "sottovoce db upgrade",
@@ -160,7 +160,7 @@ def _sqlite(connection: Connection, faults: list[str]) -> Iterator[Finding]:
 def _server(connection: Connection) -> Iterator[Finding]:
     from sqlalchemy import text
 
-    from sottovoce.stores.database.partitions import count_partitions
+    from sottovoce.server.database.postgresql import count_partitions
 
     def setting(name: str) -> str:
         return str(connection.execute(text(f"SHOW {name}")).scalar_one())

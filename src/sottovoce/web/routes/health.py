@@ -14,8 +14,8 @@ from starlette.responses import JSONResponse
 
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused, SottovoceError
-from sottovoce.stores.database.campaigns import note_event
-from sottovoce.stores.database.upgrading import check_schema
+from sottovoce.server.database.campaigns import note_event
+from sottovoce.server.database.schema_version import check_schema
 from sottovoce.web.metrics import CONTENT_TYPE_LATEST
 from sottovoce.web.requests import Requester, TheService
 

@@ -17,7 +17,7 @@ from sottovoce.campaign.results import Sort
 from sottovoce.model.campaign import LONGEST_NAME
 from sottovoce.securesum.em.terms import Mode
 from sottovoce.securesum.star.terms import Suite
-from sottovoce.stores.database.live import LiveState
+from sottovoce.server.database.live_sessions import LiveState
 from sottovoce.web.bodies import Asked, Day
 from sottovoce.web.bounding import RoomyRoute
 from sottovoce.web.drafts import KeyholderBody

@@ -21,7 +21,7 @@ from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.securesum.em.terms import Mode
 from sottovoce.securesum.star.terms import Suite
-from sottovoce.stores.database.live import LiveState, Seat
+from sottovoce.server.database.live_sessions import LiveState, Seat
 from sottovoce.web.bodies import Asked
 from sottovoce.web.bounding import LARGEST, parsed_json
 from sottovoce.web.problems import malformed

@@ -15,7 +15,7 @@ from sottovoce.campaign.overview.coverage import Coverage
 from sottovoce.campaign.overview.further import Further
 from sottovoce.campaign.overview.looking import Overview, overview
 from sottovoce.campaign.overview.weights import Weights
-from sottovoce.stores.database.results import Summary
+from sottovoce.server.database.results import Summary
 from sottovoce.web.requests import CampaignId, Requester, TheService
 from sottovoce.web.routes.results import SUMMARY, SummaryBody
 

@@ -7,7 +7,7 @@ from fastapi.responses import FileResponse
 
 from sottovoce.model import State
 from sottovoce.model.campaign import CAMPAIGN_ID
-from sottovoce.stores.database.campaigns import find_campaign
+from sottovoce.server.database.campaigns import find_campaign
 from sottovoce.web.assets import PAGE, STATIC
 from sottovoce.web.requests import TheService
 from sottovoce.web.templating import page

@@ -24,7 +24,7 @@ from sottovoce.campaign.sealed.seats import Seated, seated
 from sottovoce.errors import Reason, Refused
 from sottovoce.model import State
 from sottovoce.securesum.committee.turns import WorkKind
-from sottovoce.stores.database.campaigns import the_campaign
+from sottovoce.server.database.campaigns import the_campaign
 from sottovoce.web.requests import Bearer, CampaignId, TheService, bounded_body, kind_of
 
 __all__ = ["router"]

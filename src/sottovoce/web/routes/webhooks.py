@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from sottovoce.campaign import webhooks
 from sottovoce.campaign.webhooks import LONGEST_ADDRESS
-from sottovoce.stores.database.webhooks import DeliveryState, Webhook
+from sottovoce.server.database.webhooks import DeliveryState, Webhook
 from sottovoce.web.bodies import Asked
 from sottovoce.web.bounding import BoundedRoute
 from sottovoce.web.requests import CampaignId, Requester, TheService

@@ -1,20 +1,31 @@
-"""A database by its address: SQLite in a folder, or PostgreSQL."""
+"""A database by its address: SQLite in a folder, or PostgreSQL.
+
+What a driver raises, as a refusal that says nothing about what is stored.
+
+Work on a database that no server uses.
+
+A database that does not answer is one sentence, without a password and without a row.
+"""
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import TimeoutError as NoConnection
 
-from sottovoce.errors import NotInstalled, UsageError
+from sottovoce.errors import NotInstalled, Reason, Refused, UsageError
+from sottovoce.files.locks import folder_lock
 
-__all__ = ["Database"]
+__all__ = ["STORAGE_ERRORS", "Database", "alone", "name_of", "reaching", "unavailable"]
+
 
 PATIENCE = 10.0
 """Seconds to wait for another connection that writes."""
@@ -147,3 +158,90 @@ _PATIENT_AND_DURABLE = f"""
         WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END
 """
 """For one transaction: not to wait for ever for another, and to be on a disk once committed."""
+
+
+STORAGE_ERRORS = (DBAPIError, NoConnection)
+"""A full disk, a server that went away, no connection left: nothing was changed."""
+
+log = logging.getLogger("sottovoce.stores")
+
+
+def unavailable(error: BaseException) -> Refused:
+    """The refusal; whoever runs the server finds the driver's own name for the failure in the log.
+
+    The driver's message may hold what was to be stored, so it is in neither.
+    """
+    cause = getattr(error, "orig", error)
+    name = getattr(cause, "sqlite_errorname", None) or getattr(cause, "sqlstate", None)
+    log.error("storage failed", extra={"error": name or type(cause).__name__})
+    return Refused(Reason.UNAVAILABLE, "the server's storage does not answer: try again later")
+
+
+@contextmanager
+def reaching(database: Database) -> Iterator[None]:
+    """Turn what a driver raises into the sentence a person can use.
+
+    Only a failure to connect is quoted: other messages may hold what is stored.
+    """
+    try:
+        yield
+    except DBAPIError as error:
+        raise UsageError(_sentence(database, error)) from None
+
+
+def name_of(database: Database) -> str:
+    """How a message calls a database."""
+    return str(database.file or f"the database {database.url.database!r}")
+
+
+def _sentence(database: Database, error: DBAPIError) -> str:
+    first = str(error.orig).strip().splitlines()[:1]
+    reason = first[0] if first else type(error.orig).__name__
+    if database.file is not None:
+        if "not a database" in reason or "malformed" in reason:
+            return f"{database.file} is not a SQLite database, or is damaged: restore a backup"
+        return f"{database.file} cannot be used: {_known_only(reason)}"
+    if "connection" in reason or error.connection_invalidated:
+        return f"PostgreSQL does not answer: {reason}; check --database-url"
+    return f"PostgreSQL refused: {type(error.orig).__name__}"
+
+
+def _known_only(reason: str) -> str:
+    """SQLite's own words, which quote no row; anything else by its kind."""
+    known = (
+        "unable to open database file",
+        "attempt to write a readonly database",
+        "database is locked",
+        "database or disk is full",
+        "disk I/O error",
+        "database schema has changed",
+    )
+    found = next((words for words in known if words in reason), "SQLite refused it")
+    # A full disk shows as this too, where SQLite makes its shared memory.
+    return f"{found}; is the disk full?" if found == "disk I/O error" else found
+
+
+_OTHERS = text(
+    "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'sottovoce' "
+    "AND datname = current_database() AND pid <> pg_backend_pid()"
+)
+
+
+@contextmanager
+def alone(database: Database) -> Iterator[None]:
+    """Refuse a database that a server uses; SQLite's folder is held until the block ends.
+
+    A server that starts on PostgreSQL meanwhile looks at the schema first, as every server does.
+    """
+    if database.file is not None:
+        with folder_lock(database.file.parent):
+            yield
+        return
+    with reaching(database), database.reading() as connection:
+        others = connection.execute(_OTHERS).scalar_one()
+    if others:
+        raise UsageError(
+            f"{name_of(database)} is in use: {others:,} connections of running servers (or other "
+            "sottovoce commands); stop them first"
+        )
+    yield

@@ -13,9 +13,8 @@ from sqlalchemy.engine import Row
 
 from sottovoce.errors import Reason, Refused
 from sottovoce.model import Campaign, Counts, Policy, State, Task, Terms
-from sottovoce.stores.database.bulk import insert_many
-from sottovoce.stores.database.partitions import add_partition, drop_partition
-from sottovoce.stores.database.tables import campaigns, events, opened, tasks
+from sottovoce.server.database.postgresql import add_partition, drop_partition, insert_many
+from sottovoce.server.database.schema import campaigns, events, opened, tasks
 
 __all__ = [
     "Stored",

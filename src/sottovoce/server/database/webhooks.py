@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
-from sottovoce.stores.database.tables import deliveries, webhooks
+from sottovoce.server.database.schema import deliveries, webhooks
 
 __all__ = [
     "Delivery",

@@ -7,14 +7,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Column, Connection, MetaData, Table, Text, insert, inspect, select, text
 
 from sottovoce.errors import UsageError
 from sottovoce.files.locks import make_folder
-from sottovoce.stores.database.connecting import Database
-from sottovoce.stores.database.reaching import name_of, reaching
-from sottovoce.stores.database.tables import METADATA
+from sottovoce.server.database.connection import Database, name_of, reaching
+from sottovoce.server.database.schema import METADATA
+
+if TYPE_CHECKING:
+    from alembic.script import ScriptDirectory
 
 __all__ = [
     "VERSION_TABLE",
@@ -54,7 +57,7 @@ class SchemaState(StrEnum):
 
 def revisions() -> list[str]:
     """The revisions this release knows, the newest last."""
-    return sorted(file.stem[1:5] for file in (MIGRATIONS / "versions").glob("r[0-9]*.py"))
+    return sorted(file.stem[1:5] for file in MIGRATIONS.glob("r[0-9]*.py"))
 
 
 def schema_state(database: Database) -> SchemaState:
@@ -109,9 +112,8 @@ def migrate(connection: Connection, to: str) -> None:
     """Bring tables from their revision, or from nothing, to a later one."""
     from alembic.migration import MigrationContext
     from alembic.operations import Operations
-    from alembic.script import ScriptDirectory
 
-    scripts = ScriptDirectory(str(MIGRATIONS))
+    scripts = _scripts()
     context = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE})
     pending = list(scripts.iterate_revisions(to, revision_of(connection) or "base"))
     with Operations.context(context):
@@ -120,13 +122,17 @@ def migrate(connection: Connection, to: str) -> None:
     context.stamp(scripts, to)
 
 
-def pending(database: Database) -> list[str]:
-    """What an upgrade would change, a line for each revision."""
+def _scripts() -> ScriptDirectory:
     from alembic.script import ScriptDirectory
 
+    return ScriptDirectory(str(MIGRATIONS), version_locations=[str(MIGRATIONS)])
+
+
+def pending(database: Database) -> list[str]:
+    """What an upgrade would change, a line for each revision."""
     with reaching(database), database.reading() as connection:
         found = revision_of(connection) or "base"
-    scripts = ScriptDirectory(str(MIGRATIONS)).iterate_revisions(revisions()[-1], found)
+    scripts = _scripts().iterate_revisions(revisions()[-1], found)
     return [f"{script.revision}, {script.doc}" for script in reversed(list(scripts))]
 
 

@@ -15,10 +15,8 @@ from typing import Any, TypeAlias, TypeVar
 from sqlalchemy import Connection
 
 from sottovoce.errors import Reason, Refused
-from sottovoce.stores.database.connecting import Database
-from sottovoce.stores.database.failing import STORAGE_ERRORS, unavailable
-from sottovoce.stores.database.intake import Intake, Outcome, take
-from sottovoce.stores.database.intake_reading import hold
+from sottovoce.server.database.connection import STORAGE_ERRORS, Database, unavailable
+from sottovoce.server.database.intake import Intake, Outcome, hold, take
 
 __all__ = ["Writer"]
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from sqlalchemy import Connection, insert, select, update
 
 from sottovoce.model import FloatArray, State
-from sottovoce.stores.database.tables import campaigns, opened, results
+from sottovoce.server.database.schema import campaigns, opened, results
 
 __all__ = [
     "Columns",

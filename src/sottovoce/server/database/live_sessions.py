@@ -1,41 +1,62 @@
-"""Live sessions and who takes part in them, in rows."""
+"""Live sessions and who takes part in them, in rows.
+
+Whether what a database holds of live sessions is what the service wrote.
+
+What happens in the rounds of live sessions, in rows.
+
+Of the round that is on there is every accepted reply and every end of a phase, in their order. Of a
+round that is over there is what was opened, and nothing else. The session's `sequence` counts all
+of it: whoever writes names the count it knows, so that of two servers on one database the second
+sees that it does not know everything.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, null, select, update
+import numpy as np
+import numpy.typing as npt
+from sqlalchemy import Connection, bindparam, delete, func, insert, null, select, update
 from sqlalchemy.engine import Row
 
 from sottovoce.errors import Reason, Refused
-from sottovoce.stores.database.tables import live_events, live_members, live_sessions
+from sottovoce.server.database.schema import live_events, live_members, live_rounds, live_sessions
 
 __all__ = [
     "DEALER",
+    "Event",
+    "EventKind",
     "LiveState",
     "Seat",
     "StoredMember",
+    "StoredRound",
     "StoredSession",
     "add_session",
     "all_sessions",
     "change_session",
+    "count_rounds",
     "delete_session",
     "end_session",
     "ending_of",
+    "events_of",
     "find_member",
     "joined",
+    "live_faults",
     "members_of",
+    "record",
+    "rounds_of",
     "secret_of",
     "session_ids",
     "set_joined",
     "state_of",
     "the_session",
 ]
+
 
 DEALER = 0
 """The seat of who deals the key; workers' links have the seats 1, 2, …"""
@@ -272,3 +293,183 @@ def _stored(row: Row[Any]) -> StoredSession:
 
 def _parsed(text: str | None) -> Mapping[str, Any] | None:
     return None if text is None else json.loads(text)
+
+
+_WIDTH = 8
+"""Bytes of a total."""
+
+
+def live_faults(connection: Connection) -> Iterator[str]:
+    """The faults of all live sessions."""
+    for id in session_ids(connection):
+        name = f"live session {id}"
+        try:
+            stored = the_session(connection, id)
+        except (KeyError, ValueError):
+            yield f"{name}: it cannot be read"
+            continue
+        for kind in (_state, _members, _events, _rounds):
+            yield from (f"{name}: {fault}" for fault in kind(connection, stored))
+
+
+def _state(_: Connection, stored: StoredSession) -> Iterator[str]:
+    fixed = stored.state in (LiveState.DEALING, LiveState.RUNNING, LiveState.DONE)
+    if fixed and stored.terms is None:
+        yield f"it is {stored.state} and has no terms"
+    if stored.state is LiveState.GATHERING and stored.terms is not None:
+        yield "it has terms before it began"
+    if stored.state.is_over is not (stored.outcome is not None):
+        yield f"it is {stored.state}, and what is stored of its end says otherwise"
+
+
+def _members(connection: Connection, stored: StoredSession) -> Iterator[str]:
+    numbers = [member.number for member in members_of(connection, stored.number)]
+    if numbers != list(range(1, len(numbers) + 1)):
+        yield "its workers are not numbered from 1 on"
+    elif stored.terms is not None and len(stored.terms.get("members", ())) != len(numbers):
+        yield "its terms name other workers than have joined"
+
+
+def _events(connection: Connection, stored: StoredSession) -> Iterator[str]:
+    mine = select(live_events.c.sequence).where(live_events.c.session == stored.number)
+    found = list(connection.execute(mine.order_by(live_events.c.sequence)).scalars())
+    if found and stored.state is not LiveState.RUNNING:
+        yield f"it is {stored.state} and has events"
+    _, _, counted = state_of(connection, stored.id)
+    if found != list(range(counted - len(found) + 1, counted + 1)):
+        yield "its events are not the last ones that were counted"
+
+
+def _rounds(connection: Connection, stored: StoredSession) -> Iterator[str]:
+    columns = (live_rounds.c.round, func.length(live_rounds.c.totals), live_rounds.c.contributors)
+    mine = select(*columns).where(live_rounds.c.session == stored.number)
+    rows = connection.execute(mine.order_by(live_rounds.c.round)).all()
+    if [row[0] for row in rows] != list(range(len(rows))):
+        yield "its rounds are not numbered from 0 on"
+    for number, length, contributors in rows:
+        if length == 0 or length % _WIDTH:
+            yield f"the totals of round {number} are no whole numbers"
+        if not json.loads(contributors):
+            yield f"round {number} was opened of nobody"
+
+
+class EventKind(StrEnum):
+    """A member's reply, or the end of a phase whose time was up."""
+
+    REPLY = "reply"
+    CLOSE = "close"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened."""
+
+    kind: EventKind
+    member: int | None = None
+    content: bytes | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredRound:
+    """A round that is over: its totals, who is in them, and who was excluded in it, and why."""
+
+    totals: npt.NDArray[np.int64]
+    contributors: tuple[int, ...]
+    excluded: Mapping[int, str]
+
+
+def events_of(connection: Connection, number: int, after: int = 0) -> list[tuple[int, Event]]:
+    """What has happened in the round that is on, with its place in the sequence."""
+    query = (
+        select(live_events)
+        .where(live_events.c.session == number, live_events.c.sequence > after)
+        .order_by(live_events.c.sequence)
+    )
+    return [
+        (row.sequence, Event(EventKind(row.kind), row.member, row.content))
+        for row in connection.execute(query)
+    ]
+
+
+def rounds_of(connection: Connection, number: int) -> list[StoredRound]:
+    """The rounds that are over, in their order."""
+    query = select(live_rounds).where(live_rounds.c.session == number).order_by(live_rounds.c.round)
+    return [
+        StoredRound(
+            np.frombuffer(row.totals, "<i8").astype(np.int64),
+            tuple(json.loads(row.contributors)),
+            {int(member): reason for member, reason in json.loads(row.excluded).items()},
+        )
+        for row in connection.execute(query)
+    ]
+
+
+def count_rounds(connection: Connection, numbers: Sequence[int]) -> dict[int, int]:
+    """How many rounds of each session were opened."""
+    query = (
+        select(live_rounds.c.session, func.count())
+        .where(live_rounds.c.session.in_(numbers))
+        .group_by(live_rounds.c.session)
+    )
+    return {session: count for session, count in connection.execute(query)}
+
+
+def record(
+    connection: Connection,
+    number: int,
+    known: int,
+    happened: int,
+    *,
+    events: Sequence[Event],
+    rounds: Sequence[StoredRound],
+    opened: int,
+    replied: Mapping[int, bytes],
+) -> bool:
+    """Add what has happened, if nothing else has since `known`; whether it was added.
+
+    Of `happened` events the last ones, `events`, are of the round that is on. After `opened` rounds
+    that were over before, `rounds` are over now, and what happened in them is not kept. `replied`
+    are the hashes of members' last replies.
+    """
+    mine = live_sessions.c.number == number
+    same = (live_sessions.c.sequence == known) & (live_sessions.c.state == "running")
+    counted = update(live_sessions).where(mine, same).values(sequence=known + happened)
+    if connection.execute(counted).rowcount != 1:
+        return False
+    if rounds:
+        connection.execute(delete(live_events).where(live_events.c.session == number))
+        rows = [_round_row(number, at, each) for at, each in enumerate(rounds, opened)]
+        connection.execute(insert(live_rounds), rows)
+    if events:
+        start = known + happened - len(events) + 1
+        rows = [_event_row(number, at, each) for at, each in enumerate(events, start)]
+        connection.execute(insert(live_events), rows)
+    _note_replies(connection, number, replied)
+    return True
+
+
+def _round_row(number: int, round: int, over: StoredRound) -> dict[str, Any]:
+    return {
+        "session": number,
+        "round": round,
+        "totals": over.totals.astype("<i8").tobytes(),
+        "contributors": json.dumps(over.contributors),
+        "excluded": json.dumps(over.excluded),
+    }
+
+
+def _event_row(number: int, sequence: int, event: Event) -> dict[str, Any]:
+    row = {"kind": event.kind, "member": event.member, "content": event.content}
+    return {"session": number, "sequence": sequence, **row}
+
+
+def _note_replies(connection: Connection, number: int, replied: Mapping[int, bytes]) -> None:
+    if not replied:
+        return
+    statement = (
+        update(live_members)
+        .where(live_members.c.session == number, live_members.c.number == bindparam("member"))
+        .values(replied=bindparam("hash"))
+    )
+    rows = [{"member": member, "hash": hash} for member, hash in replied.items()]
+    connection.execute(statement, rows)

@@ -4,23 +4,65 @@ Nothing here waits long, and nobody waits long for it. A partition is attached u
 neither readers nor writers of reports notice. To drop one, PostgreSQL locks all of `reports` for a
 moment; where somebody reads for longer than that, the partition is emptied instead, and dropped
 when another campaign goes. SQLite has one table, and these functions leave it alone.
+
+Many rows at once, while reports wait for the same writer.
+
+Several statements to PostgreSQL in one round trip.
 """
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, delete, text
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any, TypeAlias
+
+from sqlalchemy import Connection, Table, delete, text
 from sqlalchemy.exc import OperationalError
 
-from sottovoce.stores.database.tables import reports
+from sottovoce.server.database.connection import unavailable
+from sottovoce.server.database.schema import reports
 
 __all__ = [
+    "Rows",
+    "Statement",
     "add_missing_partitions",
     "add_partition",
     "count_partitions",
     "drop_partition",
     "hold_partitions",
+    "in_one_trip",
+    "insert_many",
     "without_partition",
 ]
+
+
+def insert_many(
+    connection: Connection, table: Table, columns: Sequence[str], rows: Iterable[Sequence[Any]]
+) -> None:
+    """New rows, in the connection's transaction.
+
+    Below SQLAlchemy, which looks at each value of each row; PostgreSQL's COPY saves a round trip
+    for each row on top.
+    """
+    names = ", ".join(columns)
+    if connection.dialect.name == "postgresql":
+        _copy(connection, f"COPY {table.name} ({names}) FROM STDIN", rows)
+    else:
+        marks = ", ".join("?" * len(columns))
+        statement = f"INSERT INTO {table.name} ({names}) VALUES ({marks})"
+        connection.exec_driver_sql(statement, [tuple(row) for row in rows])
+
+
+def _copy(connection: Connection, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+    driver: Any = connection.dialect.dbapi
+    held: Any = connection.connection
+    try:
+        with held.cursor() as cursor, cursor.copy(statement) as copy:
+            for row in rows:
+                copy.write_row(row)
+    except driver.Error as error:
+        raise unavailable(error) from None
+
 
 MOMENT = "100ms"
 """How long others may have to wait while a partition is dropped."""
@@ -122,3 +164,22 @@ def _promptly(connection: Connection, statement: str) -> bool:
 def _wait_for_locks(connection: Connection, limit: str) -> None:
     """For the rest of the transaction, as long as that."""
     connection.execute(text("SELECT set_config('lock_timeout', :limit, true)"), {"limit": limit})
+
+
+Rows: TypeAlias = Sequence[Sequence[Any]]
+Statement: TypeAlias = tuple[str, Mapping[str, Any]]
+"""What is asked, with `%(name)s` for each value, and the values."""
+
+
+def in_one_trip(connection: Connection, statements: Sequence[Statement]) -> list[Rows]:
+    """The rows of each, in the connection's transaction.
+
+    One after another all the same: each sees what the ones before it did, and waited for.
+    """
+    driver: Any = connection.connection.driver_connection
+    with ExitStack() as stack:
+        cursors = [stack.enter_context(driver.cursor()) for _ in statements]
+        with driver.pipeline():
+            for cursor, (text, values) in zip(cursors, statements, strict=True):
+                cursor.execute(text, values)
+        return [cursor.fetchall() if cursor.description else [] for cursor in cursors]

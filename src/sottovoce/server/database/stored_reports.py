@@ -1,0 +1,309 @@
+"""Packed reports as arrays: what arrived since, or everything by worker.
+
+A submission is one row; its reports are bytes in that row. Rows are joined before they are read as
+arrays, so that a report costs no Python object.
+
+What the database knows of one worker: the invite it came with, and its own reports.
+
+Packed reports by ranges of pseudonyms, which are hashes: equal ranges hold about as many.
+
+A range is read as the database finds it and put in order here, so that no database sorts a whole
+campaign. The order of arrival is not even asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sqlalchemy import Connection, Select, delete, exists, func, insert, select, update
+from sqlalchemy.engine import Row
+
+from sottovoce.model import Codes
+from sottovoce.server.database.schema import campaigns, erased, reports
+
+__all__ = [
+    "EVERYBODY",
+    "Ordered",
+    "OwnRow",
+    "Packed",
+    "all_task_lists",
+    "count_reports",
+    "cut",
+    "erase_report",
+    "factorized",
+    "has_reported",
+    "is_erased",
+    "own_rows",
+    "owner_of",
+    "packed_after",
+    "packed_by_worker",
+    "reports_between",
+    "worker_names",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRow:
+    """One submission, as it is packed."""
+
+    report_id: bytes
+    day: int
+    tasks: bytes
+    codes: bytes
+
+
+def own_rows(connection: Connection, campaign: int, worker: bytes) -> list[OwnRow]:
+    """A worker's submissions, by identifier: the order of arrival is kept to the server."""
+    query = (
+        select(reports.c.report_id, reports.c.day, reports.c.tasks, reports.c.codes)
+        .where(reports.c.campaign == campaign, reports.c.worker == worker)
+        .order_by(reports.c.report_id)
+    )
+    return [OwnRow(*row) for row in connection.execute(query)]
+
+
+def has_reported(connection: Connection, campaign: int, worker: bytes) -> bool:
+    """Whether the campaign has anything of a worker."""
+    query = select(reports.c.sequence).where(
+        reports.c.campaign == campaign, reports.c.worker == worker
+    )
+    return connection.execute(query.limit(1)).first() is not None
+
+
+def is_erased(connection: Connection, campaign: int, report_id: bytes) -> bool:
+    """Whether a submission was taken back."""
+    query = select(erased).where(erased.c.campaign == campaign, erased.c.report_id == report_id)
+    return connection.execute(select(query.exists())).scalar_one()
+
+
+def owner_of(connection: Connection, campaign: int, report_id: bytes) -> bytes | None:
+    """Whose submission this is; None where there is none."""
+    query = select(reports.c.worker).where(
+        reports.c.campaign == campaign, reports.c.report_id == report_id
+    )
+    return connection.execute(query).scalar_one_or_none()
+
+
+def erase_report(connection: Connection, campaign: int, report_id: bytes) -> None:
+    """Take a submission out, leave its tombstone, and count. The campaign must be held."""
+    of_campaign = reports.c.campaign == campaign
+    row = connection.execute(
+        delete(reports)
+        .where(of_campaign, reports.c.report_id == report_id)
+        .returning(reports.c.worker, reports.c.tasks)
+    ).one()
+    connection.execute(insert(erased), {"campaign": campaign, "report_id": report_id})
+    others = exists(select(reports.c.sequence).where(of_campaign, reports.c.worker == row.worker))
+    is_still_there = connection.execute(select(others)).scalar_one()
+    connection.execute(
+        update(campaigns)
+        .where(campaigns.c.number == campaign)
+        .values(
+            workers=campaigns.c.workers - int(not is_still_there),
+            submissions=campaigns.c.submissions - 1,
+            reports=campaigns.c.reports - len(row.tasks) // 4,
+            erasures=campaigns.c.erasures + 1,
+        )
+    )
+
+
+AT_ONCE = 1 << 15
+"""Reports that are read at once, unless one worker has more."""
+
+PSEUDONYM = 16
+"""Bytes of a worker's pseudonym."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Packed:
+    """Some submissions: the j-th is of pseudonym j and has count[j] reports, one after another.
+
+    `task` holds places in the campaign's list, `code` codes of the mechanism's alphabet. `sequence`
+    is the last submission's.
+    """
+
+    sequence: int
+    pseudonyms: bytes
+    count: npt.NDArray[np.int64]
+    task: npt.NDArray[np.uint32]
+    code: npt.NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.task)
+
+
+def packed_after(
+    connection: Connection, campaign: int, after: int, kind: np.dtype[Any], *, block: int
+) -> Iterator[Packed]:
+    """What a campaign received after a submission, or everything after 0, some at a time.
+
+    `block` is the most reports of a submission.
+    """
+    query, of_campaign = _columns(), reports.c.campaign == campaign
+    if after:
+        query = query.where(reports.c.sequence > after)
+        if connection.dialect.name == "sqlite":
+            # Only the end of the table is of interest: an index on campaigns would lead through
+            # all. PostgreSQL has the campaign's reports in a table of their own.
+            of_campaign = (reports.c.campaign + 0) == campaign
+    query = query.where(of_campaign)
+    for rows in _partitions(connection, query, block):
+        yield _packed(rows, kind)
+
+
+def packed_by_worker(
+    connection: Connection, campaign: int, kind: np.dtype[Any], *, block: int
+) -> Iterator[Packed]:
+    """Everything a campaign received, by pseudonym; all submissions of a worker come together."""
+    query = _columns().where(reports.c.campaign == campaign).order_by(reports.c.worker)
+    held: list[Row[Any]] = []
+    for rows in _partitions(connection, query, block):
+        held.extend(rows)
+        whole = len(held)
+        while whole and held[whole - 1].worker == held[-1].worker:
+            whole -= 1
+        if whole:
+            yield _packed(held[:whole], kind)
+            held = held[whole:]
+    if held:
+        yield _packed(held, kind)
+
+
+def count_reports(connection: Connection, campaign: int, after: int = 0) -> int:
+    """How many reports there are, by counting them."""
+    query = select(func.coalesce(func.sum(func.length(reports.c.tasks)), 0)).where(
+        reports.c.campaign == campaign, reports.c.sequence > after
+    )
+    return int(connection.execute(query).scalar_one()) // 4
+
+
+def all_task_lists(connection: Connection, campaign: int) -> Iterator[bytes]:
+    """The tasks (4 bytes each) of all submissions, some submissions joined at a time."""
+    query = select(reports.c.tasks).where(reports.c.campaign == campaign)
+    with connection.execute(query.execution_options(yield_per=1000)) as result:
+        for rows in result.scalars().partitions():
+            yield b"".join(rows)
+
+
+def factorized(pseudonyms: bytes) -> tuple[Codes, bytes]:
+    """Codes of pseudonyms in their own order, and the distinct ones in that order.
+
+    >>> codes, distinct = factorized(b"b" * 16 + b"a" * 16 + b"b" * 16)
+    >>> codes.tolist(), distinct == b"a" * 16 + b"b" * 16
+    ([1, 0, 1], True)
+    """
+    high, low = np.frombuffer(pseudonyms, ">u8").astype(np.uint64).reshape(-1, 2).T
+    order = np.lexsort((low, high))
+    new = np.ones(len(order), np.bool_)
+    new[1:] = (np.diff(high[order]) != 0) | (np.diff(low[order]) != 0)
+    codes = np.empty(len(order), np.int32)
+    codes[order] = np.cumsum(new, dtype=np.int32) - 1
+    rows = np.frombuffer(pseudonyms, np.uint8).reshape(-1, PSEUDONYM)
+    return codes, rows[order[new]].tobytes()
+
+
+def worker_names(pseudonyms: bytes) -> list[str]:
+    """Pseudonyms as tables have them: 32 hexadecimal digits each."""
+    text = pseudonyms.hex()
+    return [text[start : start + 2 * PSEUDONYM] for start in range(0, len(text), 2 * PSEUDONYM)]
+
+
+def _columns() -> Select[Any]:
+    return select(reports.c.sequence, reports.c.worker, reports.c.tasks, reports.c.codes)
+
+
+def _partitions(
+    connection: Connection, query: Select[Any], block: int
+) -> Iterator[Sequence[Row[Any]]]:
+    size = max(AT_ONCE // max(block, 1), 1)
+    with connection.execute(query.execution_options(yield_per=size)) as result:
+        yield from result.partitions()
+
+
+def _packed(rows: Sequence[Row[Any]], kind: np.dtype[Any]) -> Packed:
+    sequences, workers, tasks, codes = zip(*rows, strict=True)
+    code = np.frombuffer(b"".join(codes), kind)
+    return Packed(
+        max(sequences),
+        b"".join(workers),
+        np.array([len(each) for each in tasks], np.int64) // 4,
+        np.frombuffer(b"".join(tasks), "<u4").astype(np.uint32, copy=False),
+        code.astype(kind.newbyteorder("="), copy=False),
+    )
+
+
+EVERYBODY = range(1 << 8 * PSEUDONYM)
+"""All pseudonyms there can be, as numbers."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ordered:
+    """Some reports by pseudonym, then by the task's place; all of a worker's are among them.
+
+    `worker` holds places among `pseudonyms`, which are joined, and `task` places in the campaign's
+    list.
+    """
+
+    pseudonyms: bytes
+    worker: Codes
+    task: npt.NDArray[np.uint32]
+    code: npt.NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.task)
+
+
+def cut(workers: range, count: int) -> list[range]:
+    """A range of pseudonyms as so many equal ones, one after another.
+
+    >>> cut(range(10), 3)
+    [range(0, 3), range(3, 6), range(6, 10)]
+    """
+    width = workers.stop - workers.start
+    bounds = (workers.start + width * turn // count for turn in range(count + 1))
+    return [range(start, stop) for start, stop in pairwise(bounds)]
+
+
+def reports_between(
+    connection: Connection, campaign: int, kind: np.dtype[Any], workers: range, *, most: int
+) -> Iterator[Ordered]:
+    """What a campaign received from the workers in a range, in the order of their pseudonyms.
+
+    A range with more than `most` submissions is halved until it has less: what is held at once
+    does not depend on how even pseudonyms are, unless one worker alone has more.
+    """
+    is_one = workers.stop - workers.start == 1
+    query: Select[Any] = (
+        select(reports.c.worker, reports.c.tasks, reports.c.codes)
+        .where(
+            reports.c.campaign == campaign,
+            reports.c.worker.between(_bytes(workers.start), _bytes(workers.stop - 1)),
+        )
+        .limit(None if is_one else most + 1)
+    )
+    rows = connection.execute(query).all()
+    if len(rows) > most and not is_one:
+        for half in cut(workers, 2):
+            yield from reports_between(connection, campaign, kind, half, most=most)
+    elif rows:
+        yield _ordered(rows, kind)
+
+
+def _bytes(pseudonym: int) -> bytes:
+    return pseudonym.to_bytes(PSEUDONYM)
+
+
+def _ordered(rows: Sequence[Row[Any]], kind: np.dtype[Any]) -> Ordered:
+    workers, tasks, codes = zip(*rows, strict=True)
+    submission, pseudonyms = factorized(b"".join(workers))
+    worker = np.repeat(submission, [len(each) // 4 for each in tasks])
+    task = np.frombuffer(b"".join(tasks), "<u4").astype(np.uint32, copy=False)
+    code = np.frombuffer(b"".join(codes), kind).astype(kind.newbyteorder("="), copy=False)
+    # One key instead of two sorts several times as fast; a worker has a task once.
+    order = np.argsort(worker.astype(np.int64) << 32 | task)
+    return Ordered(pseudonyms, worker[order], task[order], code[order])

@@ -1,6 +1,0 @@
-"""What each release changed in the tables, one file in `versions` for each change.
-
-A file's number is its revision. It has `upgrade()`, which works through Alembic's `op` in the one
-transaction that `upgrading` opens, on SQLite with foreign keys off: tables may be made anew.
-There is no way down; restore the backup that an upgrade makes.
-"""
