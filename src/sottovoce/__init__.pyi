@@ -119,11 +119,8 @@ from sottovoce.model import (
     Unit as Unit,
 )
 from sottovoce.model.opened_totals import NoiseLaw as NoiseLaw, Opened as Opened
-from sottovoce.planning.plans import (
-    Plan as Plan,
-    plan as plan,
-)
-from sottovoce.planning.recommending import (
+from sottovoce.planning.plan import Plan as Plan, plan as plan
+from sottovoce.planning.recommendation import (
     Recommendation as Recommendation,
     recommend as recommend,
 )

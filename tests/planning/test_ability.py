@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import UsageError
-from sottovoce.planning.ability import LabelAbility, NumberAbility
+from sottovoce.planning.scenario import LabelAbility, NumberAbility
 
 
 def rng() -> np.random.Generator:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.planning import caching
-from sottovoce.planning.caching import key_of, plans_folder, recall, remember, stamp_of
+from sottovoce.planning import trial_runner
+from sottovoce.planning.trial_runner import key_of, plans_folder, recall, remember, stamp_of
 
 KEY = key_of(["a question"])
 
@@ -59,7 +59,7 @@ def test_the_folder_is_the_users_cache_unless_named(
 
 
 def test_other_software_has_other_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(caching, "software", lambda: ("another", "version", "of it"))
+    monkeypatch.setattr(trial_runner, "software", lambda: ("another", "version", "of it"))
     assert key_of(["a question"]) != KEY
 
 
@@ -73,3 +73,11 @@ def test_a_stamp_is_of_names_and_contents_not_of_times(tmp_path: Path) -> None:
     second = stamp_of([file], tmp_path)
     other = file.rename(tmp_path / "other.py")
     assert len({first, second, stamp_of([other], tmp_path)}) == 3
+
+
+def test_a_folder_without_code_is_an_error_not_an_empty_stamp(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(trial_runner, "DECIDING", (*trial_runner.DECIDING, "stores"))
+    with pytest.raises(FileNotFoundError, match="no code in stores"):
+        trial_runner.software.__wrapped__()

@@ -7,8 +7,7 @@ import pytest
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, Unit
-from sottovoce.planning.candidates import candidates, keeps, target_of
-from sottovoce.planning.pairs import Pair
+from sottovoce.planning.pipelines import Pair, candidates, keeps, target_of
 from sottovoce.planning.scenario import Scenario
 
 NUMBERS = Domain.numeric(0, 10)

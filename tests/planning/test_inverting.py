@@ -9,15 +9,10 @@ import pytest
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain
-from sottovoce.planning.inverting import (
-    _first,
-    answers_needed,
-    epsilon_needed,
-    workers_needed,
-)
-from sottovoce.planning.pairs import Pair
-from sottovoce.planning.running import Case, Runner
+from sottovoce.planning.pipelines import Pair
+from sottovoce.planning.requirements import _first, answers_needed, epsilon_needed, workers_needed
 from sottovoce.planning.scenario import Scenario
+from sottovoce.planning.trial_runner import Case, Runner
 
 PAIR = Pair("vote", "randomized-response", "majority-vote")
 SCENARIO = Scenario(Domain.categorical("ab"), 100, 100, 10)

@@ -16,7 +16,7 @@ import pytest
 
 from sottovoce.errors import SottovoceError, UsageError
 from sottovoce.model import Domain
-from sottovoce.planning.parallel import Processes
+from sottovoce.planning.trial_runner import Processes
 from sottovoce.testing.server_process import wait_until
 
 
@@ -57,7 +57,7 @@ def test_jobs_are_counted_from_one(jobs: int) -> None:
 BEATING = """
 import os, sys, time
 from pathlib import Path
-from sottovoce.planning.parallel import Processes
+from sottovoce.planning.trial_runner import Processes
 
 def beat(folder):
     while True:

@@ -7,9 +7,8 @@ import pytest
 
 from sottovoce.errors import DataError, UsageError
 from sottovoce.model import Domain, Gold, Reports
-from sottovoce.planning.ability import LabelAbility, NumberAbility
 from sottovoce.planning.pilot import read_pilot
-from sottovoce.planning.scenario import Scenario
+from sottovoce.planning.scenario import LabelAbility, NumberAbility, Scenario
 
 LABELS = Domain.categorical(["no", "yes"])
 

@@ -9,8 +9,7 @@ import pytest
 
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, Reports
-from sottovoce.planning.pairs import Pair
-from sottovoce.planning.pipelines import papers, true_guarantee
+from sottovoce.planning.pipelines import Pair, papers, true_guarantee
 from sottovoce.planning.trials import run_trial
 
 DOMAINS = {

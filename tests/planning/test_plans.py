@@ -10,7 +10,7 @@ import pytest
 from sottovoce import Plan, Scenario, plan
 from sottovoce.errors import UsageError
 from sottovoce.model import Domain, Unit
-from sottovoce.planning.running import Case
+from sottovoce.planning.trial_runner import Case
 
 LABELS = Scenario(Domain.categorical("ab"), 100, 100, 10)
 NUMBERS = Scenario(Domain.numeric(0, 10), 100, 100, 10)

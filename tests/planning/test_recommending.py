@@ -11,12 +11,11 @@ from sottovoce import recommend
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Calibration, Domain, Unit
-from sottovoce.planning import recommending
-from sottovoce.planning.candidates import keeps
-from sottovoce.planning.pairs import Pair
-from sottovoce.planning.recommending import recommended
-from sottovoce.planning.running import Case, Runner
+from sottovoce.planning import recommendation
+from sottovoce.planning.pipelines import Pair, keeps
+from sottovoce.planning.recommendation import recommended
 from sottovoce.planning.scenario import Scenario
+from sottovoce.planning.trial_runner import Case, Runner
 
 SMALL = Scenario(Domain.categorical("abc"), 24, 8, 12)
 FIRST, SECOND = Pair("first", "randomized-response"), Pair("second", "subset-selection")
@@ -31,10 +30,10 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def choose(
     monkeypatch: pytest.MonkeyPatch, errors: Errors, pairs: list[Pair] | None = None
-) -> recommending.Recommendation:
+) -> recommendation.Recommendation:
     """What is recommended where errors are as told."""
     monkeypatch.setattr(Case, "error", errors)
-    monkeypatch.setattr(recommending, "candidates", lambda *_: pairs or [FIRST, SECOND])
+    monkeypatch.setattr(recommendation, "candidates", lambda *_: pairs or [FIRST, SECOND])
     with Runner(cache=False) as runner:
         return recommended(runner, SMALL, Target(1.0), 20)
 
@@ -102,7 +101,7 @@ def test_what_is_recommended_keeps_what_was_asked_for(unit: Unit) -> None:
 
 
 def test_a_recommendation_is_found_again_in_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    def ask() -> recommending.Recommendation:
+    def ask() -> recommendation.Recommendation:
         return recommend(Domain.categorical("ab"), Unit.ANSWER, 1.0, 0.0, 6, 6, 12, trials=19)
 
     first = ask()

@@ -9,10 +9,10 @@ import pytest
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain
-from sottovoce.planning import running
-from sottovoce.planning.pairs import Pair
-from sottovoce.planning.running import Case, Runner
+from sottovoce.planning import trial_runner
+from sottovoce.planning.pipelines import Pair
 from sottovoce.planning.scenario import Scenario
+from sottovoce.planning.trial_runner import Case, Runner
 
 SCENARIO = Scenario(Domain.categorical("ab"), 20, 8, 10)
 VOTE = Pair("vote", "randomized-response", "majority-vote")
@@ -28,13 +28,13 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def count(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The trials that are really run."""
     ran: list[int] = []
-    error = running._error
+    error = trial_runner._error
 
-    def counted(item: running.Work) -> float:
+    def counted(item: trial_runner.Work) -> float:
         ran.append(item[2])
         return error(item)
 
-    monkeypatch.setattr(running, "_error", counted)
+    monkeypatch.setattr(trial_runner, "_error", counted)
     return ran
 
 
@@ -76,11 +76,11 @@ def test_cases_meet_the_same_campaigns() -> None:
 def test_processes_give_what_one_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     with Runner(cache=False) as runner:
         alone = runner.errors([CASE], 7)
-    monkeypatch.setattr(running, "WORTH_STARTING", 0.0)
-    here: list[running.Work] = []
+    monkeypatch.setattr(trial_runner, "WORTH_STARTING", 0.0)
+    here: list[trial_runner.Work] = []
     timed = Runner._timed
 
-    def noted(self: Runner, item: running.Work) -> float:
+    def noted(self: Runner, item: trial_runner.Work) -> float:
         here.append(item)
         return timed(self, item)
 
@@ -88,7 +88,7 @@ def test_processes_give_what_one_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     with Runner(cache=False, jobs=2) as runner:
         runner.expect(100)
         assert runner.errors([CASE], 7) == alone
-    assert len(here) == running.TIMED
+    assert len(here) == trial_runner.TIMED
 
 
 def test_progress_counts_up_to_what_was_expected() -> None:

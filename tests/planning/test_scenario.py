@@ -9,8 +9,7 @@ import pytest
 
 from sottovoce.errors import UsageError
 from sottovoce.model import Domain
-from sottovoce.planning.ability import LabelAbility, NumberAbility
-from sottovoce.planning.scenario import Scenario
+from sottovoce.planning.scenario import LabelAbility, NumberAbility, Scenario
 
 LABELS = Domain.categorical("abcd")
 NUMBERS = Domain.numeric(-5, 15)

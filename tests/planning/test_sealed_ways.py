@@ -9,13 +9,11 @@ from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import sealed_of
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, Kind, Unit
-from sottovoce.planning.ability import Assumption
-from sottovoce.planning.candidates import Ways
-from sottovoce.planning.pairs import Pair
-from sottovoce.planning.recommending import Recommendation
-from sottovoce.planning.running import Case
-from sottovoce.planning.scenario import Scenario
-from sottovoce.planning.simulating import simulate
+from sottovoce.planning.forecast import simulate
+from sottovoce.planning.pipelines import Pair, Ways
+from sottovoce.planning.recommendation import Recommendation
+from sottovoce.planning.scenario import Assumption, Scenario
+from sottovoce.planning.trial_runner import Case
 
 LABELS = Domain.categorical(["no", "yes"])
 

@@ -10,19 +10,11 @@ import pytest
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, Unit
-from sottovoce.planning.ability import Assumption
-from sottovoce.planning.candidates import target_of
-from sottovoce.planning.pairs import Pair
-from sottovoce.planning.recommending import recommended
-from sottovoce.planning.running import Case, Runner
-from sottovoce.planning.scenario import Scenario
-from sottovoce.planning.simulating import (
-    Forecast,
-    check_trials,
-    constant_error,
-    forecasts,
-    simulate,
-)
+from sottovoce.planning.forecast import Forecast, check_trials, constant_error, forecasts, simulate
+from sottovoce.planning.pipelines import Pair, target_of
+from sottovoce.planning.recommendation import recommended
+from sottovoce.planning.scenario import Assumption, Scenario
+from sottovoce.planning.trial_runner import Case, Runner
 
 VOTE = Pair("vote", "randomized-response", "majority-vote")
 SMALL = Scenario(Domain.categorical("ab"), 30, 8, 15)

@@ -13,13 +13,10 @@ from sottovoce.errors import DataError, UsageError
 from sottovoce.inference.registry import usual_methods
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, FloatArray, Gold, Kind, Policy, Reports, Unit
-from sottovoce.planning import contending
-from sottovoce.planning.contending import contenders
-from sottovoce.planning.pairs import Pair
-from sottovoce.planning.pipelines import papers
-from sottovoce.planning.spreads import Spread
-from sottovoce.planning.tradeoff import Tradeoff, tradeoff, within_range
-from sottovoce.planning.trials import Trial, run_trial
+from sottovoce.planning import tradeoff as planning_tradeoff
+from sottovoce.planning.pipelines import Pair, papers
+from sottovoce.planning.tradeoff import Tradeoff, contenders, tradeoff, within_range
+from sottovoce.planning.trials import Spread, Trial, run_trial
 
 ANSWERS, GOLD = generate(CategoricalCrowd(workers=20, tasks=40, labels=3, seed=3))
 OURS = Pair("randomised response + aware", "randomized-response")
@@ -68,7 +65,7 @@ def test_the_pilot_draws_other_noise_than_the_trials(monkeypatch: pytest.MonkeyP
         seeds.append(seed)
         return run_trial(answers, truths, policy, method, seed, settings)
 
-    monkeypatch.setattr(contending, "run_trial", seen)
+    monkeypatch.setattr(planning_tradeoff, "run_trial", seen)
     other = Pair("subset selection + aware", "subset-selection")
     tradeoff(ANSWERS, GOLD, [1.0], pairs=[OURS, other, VOTE], trials=3)
     pilot, reported = seeds[:8], seeds[8:]

@@ -7,7 +7,7 @@ import pytest
 
 from sottovoce.errors import DataError
 from sottovoce.model import Domain, Gold, Reports
-from sottovoce.planning.truths import best_constant, truths_by_task
+from sottovoce.planning.trials import best_constant, truths_by_task
 
 LABELS = Reports.of([0, 0, 0], [0, 1, 2], [0, 1, 0], domain=Domain.ordinal([10, 20]),
                     tasks=np.array(["a", "b", "c"]))  # fmt: skip

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import UsageError
-from sottovoce.planning.ability import LabelAbility
-from sottovoce.planning.weighting import _fewest, weighted_rounds_that_pay
+from sottovoce.planning.scenario import LabelAbility
+from sottovoce.planning.weighted_rounds import _fewest, weighted_rounds_that_pay
 
 FEW_KNOW = LabelAbility((0.95,) * 2 + (0.5,) * 8)
 

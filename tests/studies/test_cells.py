@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.planning.caching import key_of
+from sottovoce.planning.trial_runner import key_of
 from sottovoce.studies import cells
 from sottovoce.studies.cells import Cell, Kept, run_cells, studies_folder
 from sottovoce.studies.sources import LabelCrowd

@@ -31,11 +31,11 @@ from sottovoce.cli.options import (
 from sottovoce.cli.planning_pilot import domain_of, pilot_of
 from sottovoce.errors import UsageError
 from sottovoce.figures import check_page, text_chart, write_page
-from sottovoce.planning.running import default_jobs
+from sottovoce.planning.trial_runner import default_jobs
 
 if TYPE_CHECKING:
     from sottovoce.model import Domain
-    from sottovoce.planning.plans import Plan
+    from sottovoce.planning.plan import Plan
 
 __all__ = ["plan"]
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sottovoce.figures import Block, Chart, Figure, Heading, Level, Paragraph, Series, Table
-from sottovoce.planning.inverting import MARGIN, Needed
-from sottovoce.planning.plans import Plan
-from sottovoce.planning.recommending import Recommendation
-from sottovoce.planning.simulating import Forecast
-from sottovoce.planning.spreads import BAND
-from sottovoce.planning.wording import band_words, score_name, score_of, score_words
+from sottovoce.planning.forecast import Forecast, band_words, score_name, score_of, score_words
+from sottovoce.planning.plan import Plan
+from sottovoce.planning.recommendation import Recommendation
+from sottovoce.planning.requirements import MARGIN, Needed
+from sottovoce.planning.trials import BAND
 
 __all__ = ["answers", "blocks", "chart", "columns", "reasons", "rows", "title"]
 

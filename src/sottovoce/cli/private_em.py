@@ -10,7 +10,7 @@ from sottovoce.cli import screen
 from sottovoce.cli.live_processes import run_live_processes
 from sottovoce.errors import UsageError
 from sottovoce.files.atomic_output import new_file
-from sottovoce.planning.weighting import weighted_rounds_that_pay
+from sottovoce.planning.weighted_rounds import weighted_rounds_that_pay
 
 if TYPE_CHECKING:
     from sottovoce.model import Reports, Score

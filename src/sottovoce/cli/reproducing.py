@@ -15,7 +15,7 @@ from sottovoce.cli.reproducing_files import check_folder, write_files
 from sottovoce.cli.reproducing_views import print_list, print_study, print_verdicts
 from sottovoce.cli.stopping import Stopped
 from sottovoce.errors import UsageError
-from sottovoce.planning.running import default_jobs
+from sottovoce.planning.trial_runner import default_jobs
 from sottovoce.studies import STUDIES, Kept, Outcome, Study, study_named
 from sottovoce.studies.remembering import Anew, Remembered, results_file
 from sottovoce.studies.reporting import Run

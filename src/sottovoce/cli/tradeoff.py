@@ -43,9 +43,9 @@ from sottovoce.cli.plotting import can_plot
 from sottovoce.errors import UsageError
 from sottovoce.figures import check_page, check_picture, save, text_chart, write_page
 from sottovoce.model import Domain, Kind, Reports
-from sottovoce.planning.running import default_jobs
 from sottovoce.planning.tradeoff import tradeoff as traded
 from sottovoce.planning.tradeoff import within_range
+from sottovoce.planning.trial_runner import default_jobs
 from sottovoce.tables import check_path, parse_domain, write_columns
 
 __all__ = ["tradeoff"]

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from sottovoce.api.inferring import infer
 from sottovoce.errors import UsageError
 from sottovoce.model import Domain, FloatArray, Gold, Reports
-from sottovoce.planning.ability import Ability, LabelAbility, NumberAbility
-from sottovoce.planning.truths import truths_by_task
+from sottovoce.planning.scenario import Ability, LabelAbility, NumberAbility
+from sottovoce.planning.trials import truths_by_task
 
 __all__ = ["Pilot", "read_pilot"]
 

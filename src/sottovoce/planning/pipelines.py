@@ -1,13 +1,140 @@
-"""The papers' pipelines as pairs of randomiser and aggregator, by domain."""
+"""The papers' pipelines as pairs of randomiser and aggregator, by domain.
+
+Which pairs are worth trying for a campaign, the simpler first.
+
+A randomiser or a sealed sum, and what reads it: what a campaign could use.
+"""
 
 from __future__ import annotations
 
-from sottovoce.mechanisms.policies import release_of, weakest_guarantee
-from sottovoce.mechanisms.targets import Target
-from sottovoce.model import Domain, Guarantee, Kind, Policy
-from sottovoce.planning.pairs import Pair
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any, Literal, TypeAlias, get_args
 
-__all__ = ["P3_DELTA", "P4_RIDGE", "papers", "true_guarantee"]
+from sottovoce.errors import UsageError
+from sottovoce.mechanisms.policies import release_of, weakest_guarantee
+from sottovoce.mechanisms.registry import RELEASES, is_sealed
+from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.model import Calibration, Candidate, Domain, Guarantee, Kind, Policy
+from sottovoce.planning.scenario import Scenario
+
+__all__ = [
+    "AWARE",
+    "P3_DELTA",
+    "P4_RIDGE",
+    "Pair",
+    "Ways",
+    "candidates",
+    "keeps",
+    "papers",
+    "target_of",
+    "true_guarantee",
+]
+
+
+AWARE = "auto"
+"""The method that inference takes under a policy: it knows the channel."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A mechanism by name, calibrated to a target, and the method that reads its reports.
+
+    `delta` replaces the target's, for mechanisms that keep no promise at delta 0. `published`
+    takes the paper's own calibration, which may betray more than the target says; its true
+    guarantee is then stated beside it, and it is never recommended. `parameters` are the
+    mechanism's, `settings` the method's.
+    """
+
+    name: str
+    mechanism: str
+    method: str = AWARE
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    delta: float | None = None
+    published: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def sealed(self) -> bool:
+        """Whether keyholders add the noise, and not each worker to its own answers."""
+        return is_sealed(self.mechanism)
+
+    def policy(self, domain: Domain, target: Target) -> Policy:
+        """The policy of this mechanism at this target."""
+        target = target if self.delta is None else replace(target, delta=self.delta)
+        return _policy(
+            domain, self.mechanism, target, tuple(sorted(self.parameters.items())), self.published
+        )
+
+
+@lru_cache(maxsize=256)
+def _policy(
+    domain: Domain,
+    mechanism: str,
+    target: Target,
+    parameters: tuple[tuple[str, Any], ...],
+    published: bool,
+) -> Policy:
+    # Kept, since a calibration may take seconds and a simulation asks for it in every trial.
+    calibration = Calibration.AS_PUBLISHED if published else Calibration.SOUND
+    return make_policy(domain, mechanism, target, calibration=calibration, **dict(parameters))
+
+
+Ways: TypeAlias = Literal["any", "local", "sealed"]
+"""How answers may leave a device: randomised there, or sealed for keyholders."""
+
+
+def candidates(domain: Domain, target: Target, ways: Ways = "any") -> list[Pair]:
+    """Pairs that can keep the target, from the simplest mechanism to the least simple.
+
+    Sealed ones come last: they need keyholders.
+
+    >>> [pair.name for pair in candidates(Domain.categorical("abc"), Target(1.0))]
+    ['randomized-response', 'subset-selection', 'sealed-sum']
+    """
+    check_ways(ways)
+    tried = [
+        (candidate, name)
+        for name, kind in RELEASES.items()
+        if ways == "any" or is_sealed(name) is (ways == "sealed")
+        for candidate in kind.candidates(domain, target.promise, hidden=target.hide_participation)
+    ]
+    pairs = (_pair(*each) for each in sorted(tried, key=lambda each: each[0].complexity))
+    return [pair for pair in pairs if _possible(pair, domain, target)]
+
+
+def check_ways(ways: object) -> None:
+    """Refuse what is no way for answers to leave a device."""
+    if ways not in get_args(Ways):
+        raise UsageError(f"ways is one of {', '.join(get_args(Ways))}, not {ways!r}")
+
+
+def target_of(scenario: Scenario, target: Target) -> Target:
+    """The target with how many cells of a worker a scenario has."""
+    hidden = scenario.hide_participation
+    cells = scenario.tasks if hidden else scenario.answers_per_worker
+    return Target(target.epsilon, target.unit, target.delta, cells, hidden, target.sample)
+
+
+def keeps(policy: Policy, target: Target) -> bool:
+    """Whether the mechanism of a policy betrays no more than the target allows."""
+    held = weakest_guarantee(release_of(policy), target.answers, target.unit, target.delta)
+    return held.within(target.epsilon, target.delta)
+
+
+def _pair(candidate: Candidate, name: str) -> Pair:
+    variant = f" ({candidate.variant})" if candidate.variant else ""
+    return Pair(f"{name}{variant}", name, parameters=candidate.parameters)
+
+
+def _possible(pair: Pair, domain: Domain, target: Target) -> bool:
+    """Whether the mechanism can be calibrated to the target at all."""
+    try:
+        return keeps(pair.policy(domain, target), target)
+    except UsageError:
+        return False
+
 
 P3_DELTA = 0.1
 """P3 prints no delta, and its mechanism keeps no promise at 0: this one is ours, and generous."""

@@ -8,8 +8,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from sottovoce.planning.caching import key_of, plans_folder
-from sottovoce.planning.parallel import Processes, Progress
+from sottovoce.planning.trial_runner import Processes, Progress, key_of, plans_folder
 from sottovoce.studies.stamping import PACKAGE, study_stamp
 
 __all__ = ["Cell", "Kept", "Results", "run_cells", "studies_folder"]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sottovoce.figures import Role, Series
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.study import Row, Value
 
 __all__ = ["BAND", "beside", "curve", "spread_by", "within"]

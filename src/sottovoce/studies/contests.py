@@ -11,10 +11,8 @@ import numpy.typing as npt
 
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Reports
-from sottovoce.planning.pairs import Pair
-from sottovoce.planning.spreads import Spread, trial_seed
-from sottovoce.planning.trials import Trial, run_trial
-from sottovoce.planning.truths import best_constant
+from sottovoce.planning.pipelines import Pair
+from sottovoce.planning.trials import Spread, Trial, best_constant, run_trial, trial_seed
 from sottovoce.studies.cells import Cell
 from sottovoce.studies.sources import Source
 

@@ -14,7 +14,7 @@ from sottovoce.datasets import NumericCrowd, SparseCrowd, generate
 from sottovoce.errors import DataError, UsageError
 from sottovoce.model import Domain, Reports
 from sottovoce.planning.tradeoff import within_range
-from sottovoce.planning.truths import truths_by_task
+from sottovoce.planning.trials import truths_by_task
 
 __all__ = ["Dataset", "LabelCrowd", "Simulated", "Source"]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from sottovoce.planning.caching import stamp_of
+from sottovoce.planning.trial_runner import stamp_of
 
 __all__ = ["PACKAGE", "study_stamp"]
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from sottovoce.errors import UsageError
 from sottovoce.figures import Chart, Table
-from sottovoce.planning.parallel import Progress
+from sottovoce.planning.trial_runner import Progress
 from sottovoce.studies.cells import Cell, Results, run_cells
 
 __all__ = ["Outcome", "Row", "Size", "Study", "Value", "Verdict", "Work"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.beyond.aware_vs_papers import SKIPPED, STUDY, is_met
 from sottovoce.studies.beyond.settings import settings
 from sottovoce.studies.contests import CONSTANT

@@ -12,7 +12,7 @@ import pytest
 
 from sottovoce.datasets import SparseCrowd
 from sottovoce.model import Kind, Reports
-from sottovoce.planning.pairs import Pair
+from sottovoce.planning.pipelines import Pair
 from sottovoce.studies.beyond import published_guarantees as published
 from sottovoce.studies.beyond.best_constant import EPSILONS, QUICK, STUDY, judge
 from sottovoce.studies.beyond.constant_scenes import Arm, Scene

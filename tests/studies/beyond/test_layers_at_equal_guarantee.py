@@ -8,7 +8,7 @@ import pytest
 
 from sottovoce.mechanisms.laws.hyper import UniformWeights
 from sottovoce.model import WORDS, Unit
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.beyond.equal_layers import (
     ALIKE,
     EXPERTS,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sottovoce.planning.spreads import trial_seed
-from sottovoce.planning.weighting import weighted_rounds_that_pay
+from sottovoce.planning.trials import trial_seed
+from sottovoce.planning.weighted_rounds import weighted_rounds_that_pay
 from sottovoce.studies.beyond.weighted_rounds import CROWDS, QUICK, Case, judge
 from sottovoce.studies.beyond.weighted_sessions import Crowd, sessions
 

@@ -12,7 +12,7 @@ from sottovoce import TD
 from sottovoce.api.inferring import infer
 from sottovoce.inference import METHODS
 from sottovoce.model import Kind
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.p1.layers import drawn
 from sottovoce.studies.p1.method_cases import OTHERS, Case, Seen, ruling
 from sottovoce.studies.p1.method_trials import LAYERS, READERS, clean_trial, noisy_trial

@@ -7,8 +7,7 @@ import pytest
 
 from sottovoce.api.inferring import infer
 from sottovoce.errors import UsageError
-from sottovoce.planning.spreads import Spread
-from sottovoce.planning.trials import error_of
+from sottovoce.planning.trials import Spread, error_of
 from sottovoce.studies.p1.peer_grades import PeerGrades
 from sottovoce.studies.printed import printed
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.studies.p3.made_up import trials
 
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.comparing import spread_by
 from sottovoce.studies.p3.by_lambda import Point, over_range
 from sottovoce.studies.p3.figure_2 import LAMBDAS, judge

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.studies.p3.made_up import trials
 
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.comparing import spread_by
 from sottovoce.studies.p3.figure_3 import EPSILONS, judge, noise_error, slope
 from sottovoce.studies.p3.noising import noise_of

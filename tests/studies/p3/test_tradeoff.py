@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.studies.p3.made_up import sweep_seen
 
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.p3.figure_1 import LIMIT, sweep
 from sottovoce.studies.p3.noising import MOST, published, read_aware
 from sottovoce.studies.p3.tradeoff import falls, surely_below

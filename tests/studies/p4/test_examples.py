@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import UsageError
-from sottovoce.planning.spreads import Spread
-from sottovoce.planning.theorems.sparse import SparseSetting, laplace_error, null_response_error
+from sottovoce.planning.theorems.sparse_numbers import (
+    SparseSetting,
+    laplace_error,
+    null_response_error,
+)
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.contests import CONSTANT, Contest
 from sottovoce.studies.p4.alike import AlikeCrowd, errors
 from sottovoce.studies.p4.examples import judge

@@ -13,8 +13,8 @@ from sottovoce.datasets import SeededRandomness
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.mechanisms.tables import answer_cells
 from sottovoce.model import Domain, Reports, Unit
-from sottovoce.planning.pairs import Pair
-from sottovoce.planning.spreads import trial_seed
+from sottovoce.planning.pipelines import Pair
+from sottovoce.planning.trials import trial_seed
 from sottovoce.studies.contests import CONSTANT
 from sottovoce.studies.p4.gold_answers import GoldAnswers
 from sottovoce.studies.p4.sparse_answers import (

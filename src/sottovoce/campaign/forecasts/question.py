@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, Kind, ShowDraw, Unit
-from sottovoce.planning.ability import Assumption
+from sottovoce.planning.scenario import Assumption
 
 __all__ = ["Question"]
 

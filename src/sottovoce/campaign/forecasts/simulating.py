@@ -17,10 +17,10 @@ from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.mechanisms.tables import answer_cells, report_table
 from sottovoce.mechanisms.targets import Target, make_policy, simplest_mechanism
 from sottovoce.model import Policy, Reports
-from sottovoce.planning.pairs import AWARE
-from sottovoce.planning.running import seeds_of
+from sottovoce.planning.forecast import Forecast, constant_error
+from sottovoce.planning.pipelines import AWARE
 from sottovoce.planning.scenario import Scenario
-from sottovoce.planning.simulating import Forecast, constant_error
+from sottovoce.planning.trial_runner import seeds_of
 from sottovoce.planning.trials import error_of
 
 __all__ = ["outlook"]

@@ -1,46 +1,43 @@
 """The papers' theorems as calculators: what was printed, beside what holds. Pure maths."""
 
-from sottovoce.planning.theorems.delta_law import DeltaLaw
-from sottovoce.planning.theorems.gaussian_privacy import (
-    noise_floor,
-    published_noise_floor,
-    published_range,
-    published_tradeoff_floor,
-    range_probability,
-)
-from sottovoce.planning.theorems.gaussian_published import (
-    published_alpha_bound,
-    published_beta_bound,
-    published_mean_distance,
-    published_noise_ceiling,
-)
-from sottovoce.planning.theorems.gaussian_utility import (
+from sottovoce.planning.theorems.gaussian_noise import (
     alpha_bound,
     beta_bound,
     mean_distance,
     noise_ceiling,
+    noise_floor,
+    published_alpha_bound,
+    published_beta_bound,
+    published_mean_distance,
+    published_noise_ceiling,
+    published_noise_floor,
+    published_range,
+    published_tradeoff_floor,
+    range_probability,
     variance_of_mean,
 )
-from sottovoce.planning.theorems.majority import error_bound, flipped, log_odds, vote_error
-from sottovoce.planning.theorems.majority_published import (
-    published_change,
-    published_error_bound,
-    published_expanded_change,
-    published_folded_bound,
-)
-from sottovoce.planning.theorems.published import Published
-from sottovoce.planning.theorems.sparse import (
+from sottovoce.planning.theorems.sparse_numbers import (
     ExpectedError,
     SparseSetting,
     factorization_error,
     keep_probability,
     laplace_error,
     null_response_error,
-)
-from sottovoce.planning.theorems.sparse_published import (
     published_factorization_error,
     published_laplace_error,
     published_null_response_error,
+)
+from sottovoce.planning.theorems.statement import Published
+from sottovoce.planning.theorems.weighted_vote import (
+    DeltaLaw,
+    error_bound,
+    flipped,
+    log_odds,
+    published_change,
+    published_error_bound,
+    published_expanded_change,
+    published_folded_bound,
+    vote_error,
 )
 
 __all__ = [

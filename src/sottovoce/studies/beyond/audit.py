@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from sottovoce.figures import Chart, Series
 from sottovoce.mechanisms.registry import RELEASES
 from sottovoce.model import Unit
-from sottovoce.planning.spreads import trial_seed
+from sottovoce.planning.trials import trial_seed
 from sottovoce.studies.beyond.audited import Audited, audited, published_cases, sound_cases
 from sottovoce.studies.cells import Cell
 from sottovoce.studies.study import Outcome, Row, Size, Study, Verdict, Work

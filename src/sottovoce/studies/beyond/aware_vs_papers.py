@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sottovoce.figures import Chart
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.beyond.settings import Setting, settings
 from sottovoce.studies.comparing import BAND, curve
 from sottovoce.studies.contests import CONSTANT, spreads

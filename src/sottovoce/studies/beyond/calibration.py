@@ -10,7 +10,7 @@ import numpy as np
 from sottovoce.errors import UsageError
 from sottovoce.figures import Chart, Series, Table
 from sottovoce.model import FloatArray
-from sottovoce.planning.pairs import Pair
+from sottovoce.planning.pipelines import Pair
 from sottovoce.studies.cells import Cell
 from sottovoce.studies.contests import Contest, trial_of
 from sottovoce.studies.sources import LabelCrowd

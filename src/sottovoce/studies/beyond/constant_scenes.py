@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 from sottovoce.figures import Chart, Level
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.comparing import BAND, curve
 from sottovoce.studies.contests import CONSTANT
 from sottovoce.studies.study import Row, Value

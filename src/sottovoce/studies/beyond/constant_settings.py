@@ -12,11 +12,8 @@ import numpy.typing as npt
 from sottovoce.datasets import NumericCrowd, SparseCrowd
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, Kind, Reports
-from sottovoce.planning.pairs import Pair
-from sottovoce.planning.pipelines import P3_DELTA, papers, true_guarantee
-from sottovoce.planning.spreads import trial_seed
-from sottovoce.planning.trials import run_trial
-from sottovoce.planning.truths import best_constant
+from sottovoce.planning.pipelines import P3_DELTA, Pair, papers, true_guarantee
+from sottovoce.planning.trials import best_constant, run_trial, trial_seed
 from sottovoce.studies.contests import CONSTANT
 from sottovoce.studies.p1.peer_grades import PeerGrades
 from sottovoce.studies.sources import Dataset, Simulated, Source

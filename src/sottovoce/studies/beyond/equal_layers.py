@@ -21,10 +21,8 @@ from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.sampling import Sampled
 from sottovoce.mechanisms.two_layer import TwoLayer
 from sottovoce.model import WORDS, Domain, Unit
-from sottovoce.planning.pairs import AWARE
-from sottovoce.planning.spreads import trial_seed
-from sottovoce.planning.trials import error_of
-from sottovoce.planning.truths import best_constant
+from sottovoce.planning.pipelines import AWARE
+from sottovoce.planning.trials import best_constant, error_of, trial_seed
 from sottovoce.privacy.calibration import smallest_integer
 from sottovoce.studies.contests import CONSTANT
 from sottovoce.studies.p1.important_crowd import ImportantCrowd

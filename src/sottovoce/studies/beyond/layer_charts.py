@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sottovoce.figures import Chart, Level
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.beyond.equal_layers import READERS, SMALL_DELTA
 from sottovoce.studies.beyond.layer_cases import Case
 from sottovoce.studies.comparing import curve, spread_by

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.beyond.equal_layers import KINDS, READERS
 from sottovoce.studies.beyond.layer_cases import Case
 from sottovoce.studies.comparing import BAND, spread_by

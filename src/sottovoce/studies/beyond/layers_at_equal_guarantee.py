@@ -8,7 +8,7 @@ from typing import Any, cast
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.two_layer import TwoLayer
 from sottovoce.model import Unit
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.beyond.equal_layers import (
     KINDS,
     SMALL_DELTA,

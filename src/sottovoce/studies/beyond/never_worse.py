@@ -8,9 +8,8 @@ from typing import Any
 
 from sottovoce.figures import Chart, Level
 from sottovoce.model import Domain
-from sottovoce.planning.pairs import Pair
-from sottovoce.planning.pipelines import papers
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.pipelines import Pair, papers
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.comparing import curve
 from sottovoce.studies.contests import CONSTANT, Contest, spreads
 from sottovoce.studies.sources import Dataset

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from sottovoce.datasets import NumericCrowd, SparseCrowd
 from sottovoce.model import Domain, Kind
-from sottovoce.planning.pairs import Pair
-from sottovoce.planning.pipelines import papers
+from sottovoce.planning.pipelines import Pair, papers
 from sottovoce.studies.contests import Contest
 from sottovoce.studies.sources import Dataset, LabelCrowd, Simulated, Source
 

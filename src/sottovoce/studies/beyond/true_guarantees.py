@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sottovoce.planning.spreads import trial_seed
+from sottovoce.planning.trials import trial_seed
 from sottovoce.studies.beyond import published_guarantees as published
 from sottovoce.studies.beyond.guarantee_views import Found, charts_of, finite, rows_of
 from sottovoce.studies.cells import Cell

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sottovoce.figures import Chart, Level
-from sottovoce.planning.ability import LabelAbility
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.scenario import LabelAbility
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.beyond.weighted_sessions import Crowd, sessions
 from sottovoce.studies.cells import Cell
 from sottovoce.studies.comparing import BAND, curve

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from sottovoce.model import Domain
-from sottovoce.planning.ability import Assumption, LabelAbility
-from sottovoce.planning.scenario import Scenario
-from sottovoce.planning.spreads import trial_seed
-from sottovoce.planning.truths import best_constant
-from sottovoce.planning.weighting import weighted_rounds_that_pay
+from sottovoce.planning.scenario import Assumption, LabelAbility, Scenario
+from sottovoce.planning.trials import best_constant, trial_seed
+from sottovoce.planning.weighted_rounds import weighted_rounds_that_pay
 
 __all__ = ["DELTA", "LABELS", "TASKS", "Crowd", "sessions"]
 

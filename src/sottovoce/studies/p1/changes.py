@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sottovoce.figures import Chart, Level, Series
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.cells import Cell
 from sottovoce.studies.comparing import BAND, beside, curve
 from sottovoce.studies.contests import CONSTANT

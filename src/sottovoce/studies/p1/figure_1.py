@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from sottovoce.figures import Chart, Series
-from sottovoce.planning.spreads import trial_seed
-from sottovoce.planning.theorems.delta_law import DeltaLaw
+from sottovoce.planning.theorems.weighted_vote import DeltaLaw
+from sottovoce.planning.trials import trial_seed
 from sottovoce.studies.cells import Cell
 from sottovoce.studies.study import Outcome, Row, Size, Study, Verdict, Work
 

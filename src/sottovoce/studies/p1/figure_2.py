@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sottovoce.figures import Chart, Series
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.cells import Cell
 from sottovoce.studies.comparing import BAND, curve
 from sottovoce.studies.p1.peer_grades import PeerGrades

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sottovoce.figures import Chart
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.comparing import BAND
 from sottovoce.studies.p1.changes import EPSILONS, EQUAL, PAPER_TRIALS, Grid, Seen, chart, lower_at
 from sottovoce.studies.p1.keeping import Answered

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.comparing import BAND
 from sottovoce.studies.p1.hyper_laws import LAWS, NONE, UNIFORM
 

@@ -16,9 +16,8 @@ from sottovoce.mechanisms.laws.hyper import HyperWeights, LevelWeights
 from sottovoce.mechanisms.policies import policy_of
 from sottovoce.mechanisms.two_layer import TwoLayer
 from sottovoce.model import WORDS, Domain, Unit
-from sottovoce.planning.pairs import AWARE
-from sottovoce.planning.trials import error_of
-from sottovoce.planning.truths import best_constant
+from sottovoce.planning.pipelines import AWARE
+from sottovoce.planning.trials import best_constant, error_of
 from sottovoce.studies.contests import CONSTANT
 from sottovoce.studies.p1.layers import drawn, noise_seed, one_layer, two_layer
 from sottovoce.studies.sources import Source

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from sottovoce.model import WORDS, Domain
-from sottovoce.planning.spreads import Spread
-from sottovoce.planning.theorems.delta_law import DeltaLaw
+from sottovoce.planning.theorems.weighted_vote import DeltaLaw
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.p1.important_crowd import ImportantCrowd
 from sottovoce.studies.p1.layers import two_layer
 

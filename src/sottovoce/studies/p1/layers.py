@@ -23,10 +23,8 @@ from sottovoce.mechanisms.policies import policy_of
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.two_layer import TwoLayer
 from sottovoce.model import WORDS, Domain, Policy, Reports, Result, Unit
-from sottovoce.planning.pairs import AWARE
-from sottovoce.planning.spreads import trial_seed
-from sottovoce.planning.trials import error_of
-from sottovoce.planning.truths import best_constant
+from sottovoce.planning.pipelines import AWARE
+from sottovoce.planning.trials import best_constant, error_of, trial_seed
 from sottovoce.seams import Release
 from sottovoce.studies.contests import CONSTANT
 from sottovoce.studies.sources import Dataset, Source

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sottovoce.model import Domain, Unit
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.cells import Cell
 from sottovoce.studies.comparing import BAND
 from sottovoce.studies.p1.layers import most_answers, two_layer

@@ -17,10 +17,8 @@ from sottovoce.api.perturbing import perturb
 from sottovoce.datasets import SeededRandomness
 from sottovoce.mechanisms.policies import policy_of
 from sottovoce.model import Policy, Reports
-from sottovoce.planning.pairs import AWARE
-from sottovoce.planning.spreads import trial_seed
-from sottovoce.planning.trials import error_of
-from sottovoce.planning.truths import best_constant
+from sottovoce.planning.pipelines import AWARE
+from sottovoce.planning.trials import best_constant, error_of, trial_seed
 from sottovoce.seams import Release
 from sottovoce.studies.contests import CONSTANT
 from sottovoce.studies.p1.layers import (

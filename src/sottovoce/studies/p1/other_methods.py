@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sottovoce.figures import Chart, Level, Series
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.comparing import BAND, spread_by
 from sottovoce.studies.contests import CONSTANT
 from sottovoce.studies.p1.method_cases import OTHERS, Case, Seen, ruling

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from sottovoce.figures import Chart, Level, Series
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.comparing import beside
 from sottovoce.studies.p2.em_trials import EXPONENTS, PARAMETERS
 from sottovoce.studies.printed import printed

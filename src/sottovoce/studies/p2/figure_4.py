@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from sottovoce.figures import Chart, Series
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.cells import Cell
 from sottovoce.studies.comparing import curve
 from sottovoce.studies.p2.sealed_times import (

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from sottovoce import datasets
 from sottovoce.errors import DataError
 from sottovoce.model import Domain, Reports
-from sottovoce.planning.truths import truths_by_task
+from sottovoce.planning.trials import truths_by_task
 
 __all__ = ["GoldTasks", "PaperCrowd", "TableSource"]
 

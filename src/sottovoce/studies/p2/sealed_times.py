@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.printed import printed
 
 __all__ = [

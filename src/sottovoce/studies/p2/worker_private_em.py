@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from sottovoce.planning.spreads import trial_seed
+from sottovoce.planning.trials import trial_seed
 from sottovoce.studies.cells import Cell
 from sottovoce.studies.p2.em_tables import (
     DRAWN,

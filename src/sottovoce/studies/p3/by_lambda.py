@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from sottovoce.figures import Chart, Level
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.comparing import curve
 from sottovoce.studies.p3.lemma import coverage, published_distance
 from sottovoce.studies.p3.noising import BASELINES, true_epsilon

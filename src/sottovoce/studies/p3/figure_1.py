@@ -7,7 +7,7 @@ from typing import Any
 
 from sottovoce.figures import Level
 from sottovoce.planning.pipelines import P3_DELTA
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.cells import Cell
 from sottovoce.studies.comparing import spread_by
 from sottovoce.studies.p3.lemma import DISTANCE

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sottovoce.figures import Chart, Level
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.cells import Cell
 from sottovoce.studies.comparing import curve, spread_by
 from sottovoce.studies.p3.figure_1 import ANSWERS, NEAR_ONE, SETTING, WIDTH

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sottovoce.figures import Chart, Level, Series
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.cells import Cell
 from sottovoce.studies.p3.floorplan import Floorplan
 from sottovoce.studies.p3.noising import epsilon_of_noise, ours_at, read_aware, true_epsilon

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from sottovoce.planning.theorems.gaussian_privacy import published_range
-from sottovoce.planning.theorems.published import Published
+from sottovoce.planning.theorems.gaussian_noise import published_range
+from sottovoce.planning.theorems.statement import Published
 
 __all__ = ["DISTANCE", "ETA", "B", "coverage", "published_distance"]
 

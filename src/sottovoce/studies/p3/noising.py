@@ -15,11 +15,8 @@ from sottovoce.api.perturbing import perturb
 from sottovoce.datasets import NumericCrowd, SeededRandomness
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, Policy, Result
-from sottovoce.planning.pairs import Pair
-from sottovoce.planning.pipelines import P3_DELTA
-from sottovoce.planning.spreads import trial_seed
-from sottovoce.planning.trials import error_of
-from sottovoce.planning.truths import best_constant
+from sottovoce.planning.pipelines import P3_DELTA, Pair
+from sottovoce.planning.trials import best_constant, error_of, trial_seed
 from sottovoce.privacy.random_variance import delta_finite, rate_published
 from sottovoce.studies.sources import Simulated, Source
 

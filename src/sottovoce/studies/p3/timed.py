@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sottovoce.figures import Chart, Level
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.comparing import curve
 from sottovoce.studies.p3.noising import BASELINES
 from sottovoce.studies.study import Row

@@ -10,7 +10,7 @@ from typing import Any
 
 from sottovoce.figures import Chart, Level
 from sottovoce.planning.pipelines import P3_DELTA
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.cells import Cell
 from sottovoce.studies.comparing import BAND, curve, spread_by
 from sottovoce.studies.p3.noising import BASELINES, ours_at, published, read_aware, true_epsilon

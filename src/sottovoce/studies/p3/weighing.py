@@ -12,8 +12,7 @@ from sottovoce.api.perturbing import perturb
 from sottovoce.datasets import SeededRandomness
 from sottovoce.inference.crh import crh_weights
 from sottovoce.model import FloatArray, Reports
-from sottovoce.planning.trials import error_of
-from sottovoce.planning.truths import best_constant
+from sottovoce.planning.trials import best_constant, error_of
 from sottovoce.studies.p3.noising import (
     BASELINES,
     SETTINGS,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from sottovoce.errors import UsageError
 from sottovoce.model import Domain, Reports
-from sottovoce.planning.truths import best_constant
+from sottovoce.planning.trials import best_constant
 from sottovoce.studies.contests import CONSTANT, Contest, trial_of
 
 __all__ = ["AlikeCrowd", "errors"]

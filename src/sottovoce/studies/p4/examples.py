@@ -8,8 +8,7 @@ from typing import Any
 
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain
-from sottovoce.planning.pairs import Pair
-from sottovoce.planning.pipelines import true_guarantee
+from sottovoce.planning.pipelines import Pair, true_guarantee
 from sottovoce.studies.cells import Cell
 from sottovoce.studies.comparing import spread_by
 from sottovoce.studies.p4.alike import errors

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sottovoce.figures import Chart, Level, Series
-from sottovoce.planning.theorems.sparse import keep_probability
+from sottovoce.planning.theorems.sparse_numbers import keep_probability
 from sottovoce.studies.comparing import beside, curve
 from sottovoce.studies.contests import CONSTANT
 from sottovoce.studies.p4.worked import (

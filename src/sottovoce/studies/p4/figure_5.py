@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from sottovoce.planning.pairs import Pair
+from sottovoce.planning.pipelines import Pair
 from sottovoce.studies.cells import Cell
 from sottovoce.studies.contests import CONSTANT
 from sottovoce.studies.p4.gold_answers import GoldAnswers

@@ -15,11 +15,8 @@ from sottovoce.mechanisms.tables import answer_cells, report_table
 from sottovoce.mechanisms.targets import Target
 from sottovoce.mechanisms.two_layer import TwoLayer
 from sottovoce.model import Cells, Domain, FloatArray, Kind, Policy, Reports
-from sottovoce.planning.pairs import Pair
-from sottovoce.planning.pipelines import P4_RIDGE, papers
-from sottovoce.planning.spreads import trial_seed
-from sottovoce.planning.trials import error_of
-from sottovoce.planning.truths import best_constant
+from sottovoce.planning.pipelines import P4_RIDGE, Pair, papers
+from sottovoce.planning.trials import best_constant, error_of, trial_seed
 from sottovoce.studies.contests import CONSTANT
 from sottovoce.studies.sources import Simulated, Source
 

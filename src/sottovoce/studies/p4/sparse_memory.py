@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from sottovoce.planning.pairs import Pair
+from sottovoce.planning.pipelines import Pair
 from sottovoce.studies.p4.sparse_answers import maes
 from sottovoce.studies.sources import Source
 

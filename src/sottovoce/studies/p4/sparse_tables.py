@@ -10,9 +10,8 @@ from typing import TypeAlias
 from sottovoce.figures import Chart, Level, Role
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain
-from sottovoce.planning.pairs import Pair
-from sottovoce.planning.pipelines import true_guarantee
-from sottovoce.planning.spreads import Spread
+from sottovoce.planning.pipelines import Pair, true_guarantee
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.comparing import curve
 from sottovoce.studies.contests import CONSTANT
 from sottovoce.studies.p4.sparse_answers import CLEAN, policy_at

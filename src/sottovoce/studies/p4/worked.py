@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from sottovoce.planning.pairs import Pair
-from sottovoce.planning.spreads import Spread
-from sottovoce.planning.theorems.sparse import SparseSetting
-from sottovoce.planning.theorems.sparse_published import (
+from sottovoce.planning.pipelines import Pair
+from sottovoce.planning.theorems.sparse_numbers import (
+    SparseSetting,
     published_factorization_error,
     published_laplace_error,
     published_null_response_error,
 )
+from sottovoce.planning.trials import Spread
 from sottovoce.studies.contests import Contest
 from sottovoce.studies.p4.alike import AlikeCrowd
 from sottovoce.studies.printed import printed

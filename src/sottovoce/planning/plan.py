@@ -9,15 +9,20 @@ from typing import Any
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, Kind, Unit
-from sottovoce.planning.candidates import Ways, target_of
-from sottovoce.planning.inverting import Needed, epsilon_needed, workers_needed
-from sottovoce.planning.parallel import Progress
-from sottovoce.planning.recommending import TRIALS, Recommendation, recommended
-from sottovoce.planning.running import Case, Runner
+from sottovoce.planning.forecast import (
+    Forecast,
+    constant_error,
+    forecasts,
+    scaled_words,
+    score_name,
+    score_of,
+)
+from sottovoce.planning.pipelines import Ways, target_of
+from sottovoce.planning.recommendation import TRIALS, Recommendation, recommended
+from sottovoce.planning.requirements import Needed, epsilon_needed, workers_needed
 from sottovoce.planning.scenario import Scenario
-from sottovoce.planning.simulating import Forecast, constant_error, forecasts
-from sottovoce.planning.spreads import BAND
-from sottovoce.planning.wording import scaled_words, score_name, score_of
+from sottovoce.planning.trial_runner import Case, Progress, Runner
+from sottovoce.planning.trials import BAND
 
 __all__ = ["Plan", "plan"]
 

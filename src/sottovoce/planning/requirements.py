@@ -9,11 +9,10 @@ from typing import Literal, TypeAlias
 
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.targets import Target
-from sottovoce.planning.candidates import target_of
-from sottovoce.planning.pairs import Pair
-from sottovoce.planning.running import Case, Runner
+from sottovoce.planning.forecast import Forecast, check_trials, forecasts
+from sottovoce.planning.pipelines import Pair, target_of
 from sottovoce.planning.scenario import Scenario
-from sottovoce.planning.simulating import Forecast, check_trials, forecasts
+from sottovoce.planning.trial_runner import Case, Runner
 
 __all__ = ["MARGIN", "Needed", "Question", "answers_needed", "epsilon_needed", "workers_needed"]
 

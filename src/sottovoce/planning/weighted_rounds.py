@@ -12,9 +12,8 @@ from sottovoce.inference.private_em.evidence import guess, posterior_of_rounds
 from sottovoce.inference.private_em.weighted import GRID, weights
 from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.model import Codes, Domain, FloatArray, Reports
-from sottovoce.planning.ability import Assumption, LabelAbility
-from sottovoce.planning.scenario import Scenario
-from sottovoce.planning.spreads import trial_seed
+from sottovoce.planning.scenario import Assumption, LabelAbility, Scenario
+from sottovoce.planning.trials import trial_seed
 from sottovoce.securesum.em.calibrating import calibrated
 from sottovoce.securesum.em.guaranteeing import default_honest
 from sottovoce.securesum.em.slots import Slots

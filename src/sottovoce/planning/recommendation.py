@@ -9,14 +9,10 @@ from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import mechanism_of, sealed_of
 from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Alphabet, Domain, Policy, Unit
-from sottovoce.planning.ability import Ability, Assumption
-from sottovoce.planning.candidates import Ways, candidates, keeps, target_of
-from sottovoce.planning.pairs import Pair
-from sottovoce.planning.parallel import Progress
-from sottovoce.planning.running import Case, Runner
-from sottovoce.planning.scenario import Scenario
-from sottovoce.planning.simulating import Forecast, check_trials, forecasts
-from sottovoce.planning.wording import reason_of, sealed_words
+from sottovoce.planning.forecast import Forecast, check_trials, forecasts, reason_of, sealed_words
+from sottovoce.planning.pipelines import Pair, Ways, candidates, keeps, target_of
+from sottovoce.planning.scenario import Ability, Assumption, Scenario
+from sottovoce.planning.trial_runner import Case, Progress, Runner
 
 __all__ = ["TRIALS", "Recommendation", "recommend", "recommended"]
 

@@ -1,0 +1,378 @@
+"""Trials of simulated campaigns, each of them run only once.
+
+Simulated errors on disk, so that the same question is answered at once the second time.
+
+The same function over many items, in several processes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from functools import cache
+from multiprocessing import get_context, parent_process
+from pathlib import Path
+from typing import Any, Generic, Self, TypeAlias, TypeVar
+
+import numpy as np
+
+from sottovoce.errors import SottovoceError, UsageError
+from sottovoce.files.atomic_output import new_file
+from sottovoce.files.user_folders import cache_folder
+from sottovoce.mechanisms.targets import Target
+from sottovoce.planning.pipelines import AWARE, Pair
+from sottovoce.planning.scenario import Scenario
+from sottovoce.planning.trials import run_trial, trial_seed
+from sottovoce.version import __version__
+
+__all__ = [
+    "Case",
+    "Processes",
+    "Progress",
+    "Runner",
+    "default_jobs",
+    "key_of",
+    "plans_folder",
+    "recall",
+    "remember",
+    "seeds_of",
+    "stamp_of",
+]
+
+
+def plans_folder() -> Path:
+    """Name the cache: `SOTTOVOCE_CACHE`, or sottovoce in the user's cache folder; plans in it."""
+    if chosen := os.environ.get("SOTTOVOCE_CACHE"):
+        return Path(chosen).expanduser() / "plans"
+    return cache_folder() / "plans"
+
+
+def key_of(content: Any) -> str:
+    """SHA-256 of everything that decides a result: what was asked, and the software that answers.
+
+    `content` is plain: mappings, sequences, texts, numbers.
+    """
+    text = json.dumps([software(), content], sort_keys=True)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def recall(key: str) -> tuple[float, ...]:
+    """The errors kept under a key; none where there is no file, or one that makes no sense."""
+    try:
+        document = json.loads((plans_folder() / f"{key}.json").read_bytes())
+        errors = tuple(map(float, document["errors"]))
+    except (OSError, ValueError, TypeError, KeyError, RuntimeError, RecursionError):
+        return ()
+    return errors if all(math.isfinite(error) and error >= 0 for error in errors) else ()
+
+
+def remember(key: str, errors: tuple[float, ...]) -> None:
+    """Keep errors under a key, whole or not at all; where nothing can be kept, nothing is."""
+    try:
+        folder = plans_folder()
+        folder.mkdir(parents=True, exist_ok=True)
+        with new_file(folder / f"{key}.json", force=True) as temporary:
+            temporary.write_text(json.dumps({"errors": errors}))
+    except (OSError, RuntimeError, UsageError):  # a full disk, another user's folder, no home
+        return
+
+
+DECIDING = (
+    "model",
+    "privacy",
+    "mechanisms",
+    "inference",
+    "files",
+    "tables",
+    "securesum",
+    "datasets",
+    "engines",
+    "api",
+    "planning",
+)
+"""The folders whose code decides what a simulation finds: all layers up to this one."""
+
+
+@cache
+def software() -> tuple[str, str, str]:
+    """The versions that decide a simulation, and a stamp of the code that does.
+
+    Two installations of one version may differ, where somebody works on them. What is above the
+    simulations, such as pages and commands, has no part in the stamp.
+    """
+    root = Path(__file__).parents[1]
+    files = [path for folder in DECIDING for path in _code_in(root / folder)]
+    return __version__, np.__version__, stamp_of([*sorted(root.glob("*.py")), *files], root)
+
+
+def _code_in(folder: Path) -> list[Path]:
+    """The modules of a folder; a folder that is not there must not pass for unchanged code."""
+    found = sorted(folder.rglob("*.py"))
+    if not found:
+        raise FileNotFoundError(f"no code in {folder.name}, which decides what simulations find")
+    return found
+
+
+def stamp_of(files: Sequence[Path], root: Path) -> str:
+    """SHA-256 of the names and contents of files, in their order."""
+    stamp = hashlib.sha256()
+    for path in files:
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        stamp.update(f"{path.relative_to(root).as_posix()} {content}\n".encode())
+    return stamp.hexdigest()
+
+
+Item = TypeVar("Item")
+Found = TypeVar("Found")
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Called with how many items are done, and how many there are."""
+
+CHUNKS_PER_PROCESS = 8
+"""Small enough that no process waits long for the last one, large enough to keep pipes quiet."""
+
+
+class Processes(Generic[Item, Found]):
+    """A function kept in so many processes; with one job everything stays in this process.
+
+    The function goes to each process once, with whatever it carries (a `partial` over a table).
+    Processes are spawned, so that they inherit no thread and no lock. Results do not depend on
+    the number of jobs.
+
+    >>> with Processes(abs, jobs=1) as processes:
+    ...     processes.map([-2, 3])
+    [2, 3]
+    """
+
+    def __init__(self, function: Callable[[Item], Found], *, jobs: int = 1) -> None:
+        if not isinstance(jobs, int) or isinstance(jobs, bool) or jobs < 1:
+            raise UsageError(f"jobs must be a whole number from 1 up, not {jobs!r}")
+        self._function, self._jobs = function, jobs
+        self._executor: Executor | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._executor is not None:
+            self._executor.shutdown(wait=True, cancel_futures=True)
+
+    def map(self, items: Sequence[Item], progress: Progress | None = None) -> list[Found]:
+        """The function of every item, in the order of the items."""
+        found: dict[int, Found] = {}
+        for place, result in self.results(items):
+            found[place] = result
+            if progress is not None:
+                progress(len(found), len(items))
+        return [found[place] for place in range(len(items))]
+
+    def results(
+        self, items: Sequence[Item], size: int | None = None
+    ) -> Iterator[tuple[int, Found]]:
+        """The function of every item beside the item's place, as they are finished.
+
+        Items go to a process `size` at a time, else in a few chunks for each.
+        """
+        if self._jobs == 1 or len(items) < 2:
+            yield from ((place, self._function(item)) for place, item in enumerate(items))
+            return
+        size = size or math.ceil(len(items) / (self._jobs * CHUNKS_PER_PROCESS))
+        pending: dict[Future[list[Found]], int] = {
+            self._pool().submit(_apply, items[first : first + size]): first
+            for first in range(0, len(items), size)
+        }
+        try:
+            for future in as_completed(pending):
+                yield from enumerate(future.result(), pending[future])
+        except BrokenProcessPool:
+            raise SottovoceError(
+                "a process ended before its work, perhaps for want of memory: try fewer jobs"
+            ) from None
+        finally:
+            for future in pending:
+                future.cancel()
+
+    def _pool(self) -> Executor:
+        if self._executor is None:
+            self._executor = ProcessPoolExecutor(
+                self._jobs, get_context("spawn"), _remember, (self._function,)
+            )
+        return self._executor
+
+
+_remembered: list[Callable[[Any], Any]] = []
+"""The function of this process, once it is one of several."""
+
+
+def _remember(function: Callable[[Any], Any]) -> None:
+    # Ctrl-C reaches every process of a terminal; the first one ends the others.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _remembered[:] = [function]
+
+
+def _end_with_parent() -> None:
+    """A process whose first one was killed would wait for work for ever."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _apply(items: Sequence[Any]) -> list[Any]:
+    [function] = _remembered
+    return [function(item) for item in items]
+
+
+WORTH_STARTING = 6.0
+"""Seconds of trials for which processes are started, which takes a second or two."""
+
+TIMED = 3
+"""Trials that are timed first: the fastest says what one takes, since the first loads libraries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is simulated again and again: a scenario under a pair and its target.
+
+    Without a pair the answers themselves are used.
+    """
+
+    scenario: Scenario
+    pair: Pair | None = None
+    target: Target | None = None
+
+    def error(self, seed: int, trial: int) -> float:
+        """The error of one simulated campaign.
+
+        Truths, crowd, answers and the words that noise is made of are those of the seed and the
+        trial, whatever the case: cases are compared on common random numbers.
+        """
+        for_answers, for_noise = seeds_of(seed, trial)
+        answers, truths = self.scenario.draw(for_answers)
+        if self.pair is None or self.target is None:
+            return run_trial(answers, truths, None, AWARE, for_noise).error
+        pair = self.pair
+        policy = pair.policy(self.scenario.domain, self.target)
+        return run_trial(answers, truths, policy, pair.method, for_noise, pair.settings).error
+
+    def key(self, seed: int) -> str:
+        """The case's name in the cache."""
+        return key_of([repr(self), seed])
+
+
+Work: TypeAlias = tuple[Case, int, int]
+"""A case, the seed, and the number of a trial."""
+
+
+class Runner:
+    """Runs trials; what was run before, here or according to the cache, is not run again.
+
+    Errors depend on the case, the seed and the trial alone, so `jobs` does not change them. With
+    `jobs` above 1 processes are started once the trials still expected are worth it, and stay until
+    the block ends.
+    """
+
+    def __init__(
+        self, seed: int = 0, *, jobs: int = 1, cache: bool = True, progress: Progress | None = None
+    ) -> None:
+        if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+            raise UsageError(f"seed must be an integer of at least 0, not {seed!r}")
+        self._seed, self._jobs, self._cache, self._progress = seed, jobs, cache, progress
+        self._processes: Processes[Work, float] = Processes(_error, jobs=jobs)
+        self._known: dict[str, tuple[float, ...]] = {}
+        self._counted: dict[str, int] = {}
+        self._done = self._expected = 0
+        self._seconds: list[float] = []
+        self._started = False
+
+    def __enter__(self) -> Self:
+        self._processes.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._processes.__exit__(*_)
+
+    def expect(self, trials: int) -> None:
+        """Say how many more trials will be asked for; fewer, if negative."""
+        self._expected += trials
+        self._tell(0)
+
+    def errors(self, cases: Sequence[Case], trials: int) -> list[tuple[float, ...]]:
+        """The errors of the first so many trials of each case."""
+        keys = [case.key(self._seed) for case in cases]
+        missing = {
+            key: (case, range(len(self._recalled(key, trials)), trials))
+            for key, case in zip(keys, cases, strict=True)
+        }
+        found = self._run({key: work for key, work in missing.items() if work[1]})
+        for key, errors in found.items():
+            self._known[key] += errors
+            if self._cache:
+                remember(key, self._known[key])
+        return [self._known[key][:trials] for key in keys]
+
+    def _recalled(self, key: str, trials: int) -> tuple[float, ...]:
+        if key not in self._known:
+            self._known[key] = recall(key) if self._cache else ()
+            self._counted[key] = 0
+        done = min(len(self._known[key]), trials)
+        self._tell(max(0, done - self._counted[key]))
+        self._counted[key] = max(trials, self._counted[key])
+        return self._known[key]
+
+    def _run(self, work: Mapping[str, tuple[Case, range]]) -> dict[str, tuple[float, ...]]:
+        items = [(case, self._seed, trial) for case, trials in work.values() for trial in trials]
+        errors = [0.0] * len(items)
+        here = 0
+        while here < len(items) and not self._starts_processes():
+            errors[here] = self._timed(items[here])
+            here += 1
+        for place, error in self._processes.results(items[here:]):
+            errors[here + place] = error
+            self._tell(1)
+        ordered = iter(errors)
+        return {key: tuple(next(ordered) for _ in trials) for key, (_, trials) in work.items()}
+
+    def _starts_processes(self) -> bool:
+        """Whether the trials that are left would take longer here than starting helpers does."""
+        if not self._started and self._jobs > 1 and len(self._seconds) >= TIMED:
+            left = min(self._seconds) * (self._expected - self._done)
+            self._started = left > WORTH_STARTING
+        return self._started
+
+    def _timed(self, item: Work) -> float:
+        start = time.perf_counter()
+        error = _error(item)
+        self._seconds.append(time.perf_counter() - start)
+        self._tell(1)
+        return error
+
+    def _tell(self, more: int) -> None:
+        self._done += more
+        if self._progress is not None:
+            self._progress(self._done, max(self._expected, self._done))
+
+
+def seeds_of(seed: int, trial: int) -> tuple[int, int]:
+    """The seeds of a trial's answers and of its noise."""
+    return trial_seed(seed, trial, 0), trial_seed(seed, trial, 1)
+
+
+def default_jobs() -> int:
+    """One process for each processor this one may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _error(item: Work) -> float:
+    case, seed, trial = item
+    return case.error(seed, trial)
