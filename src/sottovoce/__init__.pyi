@@ -97,10 +97,7 @@ from sottovoce.mechanisms.policies import (
     release_of as release_of,
 )
 from sottovoce.mechanisms.registry import MECHANISMS as MECHANISMS
-from sottovoce.mechanisms.targets import (
-    Target as Target,
-    make_policy as make_policy,
-)
+from sottovoce.mechanisms.policies import Target as Target, make_policy as make_policy
 from sottovoce.model import (
     Calibration as Calibration,
     Domain as Domain,

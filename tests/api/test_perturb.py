@@ -12,7 +12,7 @@ import pytest
 import sottovoce
 from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.errors import DataError, SottovoceError, UsageError
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain, Reports, Unit
 from sottovoce.worker import SystemRandomness
 

@@ -11,8 +11,8 @@ import pytest
 from sottovoce.api.sealed import infer_opened, own_weight, sum_answers
 from sottovoce.datasets import SeededRandomness
 from sottovoce.errors import UsageError
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.mechanisms.sealed_sum import Layout
-from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain, Unit
 
 LABELS = Domain.categorical(["no", "yes"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Unpack
 
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Unit
 from sottovoce.requester.drafts import AskedTerms
 from sottovoce.testing.server_thread import RunningServer

@@ -13,7 +13,7 @@ from tests.browser.screens_drafting import shoot_drafting
 from tests.browser.screens_sealed import shoot_sealed
 from tests.browser.watching import Locale, Scheme, Size, watch
 
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain
 from sottovoce.testing.server_thread import RunningServer, running_server
 

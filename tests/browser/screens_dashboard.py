@@ -10,7 +10,7 @@ from tests.browser.campaigns import opened
 from tests.browser.requesting import READY, crowd, headers, sign_in
 from tests.browser.watching import Scheme, Size, watch
 
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.testing.server_thread import RunningServer
 
 __all__ = ["shoot_dashboard"]

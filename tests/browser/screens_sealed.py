@@ -10,7 +10,7 @@ from tests.browser.requesting import sign_in
 from tests.browser.sealing import sealed_campaign, seated, send_alike
 from tests.browser.watching import Locale, Scheme, Size, watch
 
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain
 from sottovoce.testing.server_thread import RunningServer
 

@@ -14,7 +14,7 @@ from tests.securesum.sealed_policies import KEYS, FixedKeys
 
 from sottovoce.keyholder.coordinator import Coordinator
 from sottovoce.keyholder.links import KeyholderLink
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Credential, Domain, Label, Policy, pseudonym
 from sottovoce.randomness import SystemRandomness
 from sottovoce.requester.drafts import Sealing

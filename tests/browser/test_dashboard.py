@@ -17,7 +17,7 @@ from tests.browser.chromium import NONE_FOUND, find_chromium
 from tests.browser.requesting import READY, crowd, headers, sign_in
 from tests.browser.watching import OpenPage, Scheme, Size, Watched
 
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.testing.server_thread import RunningServer
 
 MANY = 120

@@ -11,8 +11,7 @@ from playwright.sync_api import Page
 from tests.browser.campaigns import opened
 from tests.browser.watching import OpenPage
 
-from sottovoce.mechanisms.policies import mechanism_of
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target, mechanism_of
 from sottovoce.model import Domain, Policy, Unit
 from sottovoce.privacy.audit import audit_samples
 from sottovoce.testing.server_thread import RunningServer

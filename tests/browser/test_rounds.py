@@ -24,7 +24,7 @@ from tests.browser.sealing import (
 )
 from tests.browser.watching import OpenPage, Scheme, Size
 
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain
 from sottovoce.securesum.ballot import Ballot
 from sottovoce.testing.server_thread import RunningServer

@@ -22,8 +22,8 @@ from tests.browser.watching import OpenPage, Watched
 from tests.securesum.sealed_policies import KEYS, sealed_policy
 from tests.web.unsealing import ballot_of, shares_of
 
+from sottovoce.mechanisms.policies import Target
 from sottovoce.mechanisms.sealed_sum import Layout
-from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain
 from sottovoce.securesum.ballot import Ballot
 from sottovoce.securesum.coding import ballot_codes

@@ -12,7 +12,7 @@ from tests.browser.answering import AtPage
 from tests.browser.campaigns import FEW, KINDS, opened
 from tests.browser.watching import Locale, OpenPage, Scheme, Size, Watched
 
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain
 from sottovoce.model.policy import ShowDraw
 from sottovoce.testing.server_thread import RunningServer

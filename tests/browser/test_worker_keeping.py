@@ -12,7 +12,7 @@ from tests.browser.answering import AtPage
 from tests.browser.campaigns import opened
 from tests.browser.watching import OpenPage, Watched, watch
 
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain
 from sottovoce.testing.server_process import ServerProcess, free_port, wait_until
 from sottovoce.testing.server_thread import RunningServer

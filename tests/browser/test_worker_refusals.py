@@ -13,7 +13,7 @@ from tests.browser.campaigns import opened
 from tests.browser.chromium import SOMEWHERE
 from tests.browser.watching import OpenPage, Watched, watch
 
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain
 from sottovoce.testing.server_process import wait_until
 from sottovoce.testing.server_thread import RunningServer

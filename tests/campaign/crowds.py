@@ -14,7 +14,7 @@ from sottovoce.campaign.lifecycle import open_campaign
 from sottovoce.campaign.receiving import Desk
 from sottovoce.campaign.service import Service
 from sottovoce.datasets.seeded_randomness import SeededRandomness
-from sottovoce.mechanisms.tables import names_of, written_reports
+from sottovoce.mechanisms.codes import names_of, written_reports
 from sottovoce.model import Cells, Grid, Policy, Submission, Task, Terms, assigned, pseudonym
 
 

@@ -10,7 +10,7 @@ from datetime import date
 from sottovoce.campaign.drafting import create_draft
 from sottovoce.campaign.promising import calibrated_policy
 from sottovoce.campaign.service import Service
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Campaign, Domain, Task, Terms
 from sottovoce.server.database import Database
 

@@ -17,8 +17,8 @@ from sottovoce.campaign.inferring import infer_now
 from sottovoce.campaign.lifecycle import close_campaign
 from sottovoce.campaign.service import Service
 from sottovoce.mechanisms import RandomizedResponse
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.mechanisms.registry import MECHANISMS
-from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain, Unit
 from sottovoce.server.database import Database
 from sottovoce.server.database.campaigns import add_campaign

@@ -24,7 +24,7 @@ from sottovoce.campaign.lifecycle import (
 from sottovoce.campaign.promising import calibrated_policy, given_policy
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused, UsageError
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Calibration, Domain, State, Task, Terms, Unit
 from sottovoce.server.database import Database
 

@@ -20,7 +20,7 @@ from sottovoce.campaign.inferring import infer_now
 from sottovoce.campaign.results import truths_page
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain, Policy
 from sottovoce.server.database import Database, upgrade
 

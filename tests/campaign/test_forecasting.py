@@ -15,7 +15,7 @@ from sottovoce.campaign.forecasts.simulating import LEAST_TASKS, MOST_LABELS, bo
 from sottovoce.campaign.processes.asking import Ended, Process
 from sottovoce.campaign.promising import calibrated_policy
 from sottovoce.errors import Reason, Refused
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Unit
 from sottovoce.planning.scenario import Scenario
 

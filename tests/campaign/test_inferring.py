@@ -28,7 +28,7 @@ from sottovoce.campaign.returning import erase
 from sottovoce.campaign.service import Service
 from sottovoce.campaign.webhooks import register
 from sottovoce.errors import Reason, Refused
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain, Submission, pseudonym
 from sottovoce.server.database import Database, upgrade
 from sottovoce.server.database.results import unfinished

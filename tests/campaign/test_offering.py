@@ -12,7 +12,7 @@ from sqlalchemy import delete, insert, update
 from sottovoce.campaign.offering import block_for, offered
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain, State, Task, Terms, assigned, digest, pseudonym
 from sottovoce.server.database import Database
 from sottovoce.server.database.campaigns import (

@@ -20,7 +20,7 @@ from sottovoce.campaign.exporting import export
 from sottovoce.campaign.parting import Parted, export_parts
 from sottovoce.campaign.service import Service
 from sottovoce.errors import DataError, Reason, Refused
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain, Policy, Task, Terms
 from sottovoce.server.database import Database
 from sottovoce.tables.duckdb_connection import text_of

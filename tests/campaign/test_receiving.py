@@ -21,7 +21,7 @@ from sottovoce.campaign.inviting import InviteKind, invite
 from sottovoce.campaign.lifecycle import close_campaign, delete_campaign, open_campaign
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain, Policy, Submission, Task, Terms, Unit, assigned, pseudonym
 from sottovoce.server.database import Database, upgrade
 from sottovoce.server.database.schema import reports

@@ -30,7 +30,7 @@ from sottovoce.campaign.results import truths_page
 from sottovoce.campaign.service import Service
 from sottovoce.campaign.simulated_crowd import DOMAIN, LEAVES, SimulatedCrowd
 from sottovoce.errors import Reason, Refused
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Campaign, State, Submission, Terms, pseudonym
 from sottovoce.server.database import Database, upgrade
 from sottovoce.server.database.integrity import check

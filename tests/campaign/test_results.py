@@ -16,7 +16,7 @@ from sottovoce.campaign.returning import erase
 from sottovoce.campaign.service import Service
 from sottovoce.campaign.shelf import Shelf, Shelved
 from sottovoce.errors import Reason, Refused
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain, Terms
 from sottovoce.server.database import Database
 

@@ -15,7 +15,7 @@ from sqlalchemy import insert, select
 from sottovoce.campaign.returning import erase, own_reports
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import (
     Counts,
     Domain,

@@ -18,7 +18,7 @@ from sottovoce.campaign.inferring import infer_now
 from sottovoce.campaign.results import truths_page, workers_page
 from sottovoce.campaign.service import Service
 from sottovoce.cli.app import app
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain, Policy, Unit
 from sottovoce.server.database import Database, upgrade
 

@@ -22,7 +22,7 @@ from tests.worker.hosting import (
 )
 
 from sottovoce.cli import main
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain, State, Terms, Unit
 from sottovoce.worker.client import Client
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Calibration, Domain, Policy, Promise, Unit
 from sottovoce.tables import write_policy
 

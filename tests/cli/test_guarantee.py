@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.mechanisms.registry import MECHANISMS
-from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain, Keyholder
 from sottovoce.tables import write_policy
 

@@ -24,7 +24,7 @@ from sottovoce.mechanisms import (
     TwoLayer,
 )
 from sottovoce.mechanisms.laws.geometric import Geometric
-from sottovoce.mechanisms.laws.hyper import LevelWeights, UniformWeights
+from sottovoce.mechanisms.laws.hyper_weights import LevelWeights, UniformWeights
 from sottovoce.mechanisms.published_factorization import PublishedFactorization
 from sottovoce.model import NULL, WORDS, Cells, Domain, Words
 from sottovoce.seams import Mechanism

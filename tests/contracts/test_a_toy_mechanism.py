@@ -25,7 +25,7 @@ TOY = Path(__file__).with_name("toy_mechanism.py")
 CAMPAIGN = """
 import json, sys
 from sottovoce.model import Domain
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.testing import running_server
 
 folder = sys.argv[1]

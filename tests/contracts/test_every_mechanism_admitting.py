@@ -10,8 +10,7 @@ import pytest
 
 from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.admitting import admitted_codes, code_type, longest_report
-from sottovoce.mechanisms.tables import written_reports
+from sottovoce.mechanisms.codes import admitted_codes, code_type, longest_report, written_reports
 from sottovoce.model import Alphabet, Cells, ReportCodes
 
 if TYPE_CHECKING:

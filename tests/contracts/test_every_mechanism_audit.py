@@ -16,7 +16,7 @@ from sottovoce.mechanisms import (
     RandomizedResponse,
     TwoLayer,
 )
-from sottovoce.mechanisms.auditing import audit_mechanism, submissions
+from sottovoce.mechanisms.audit import audit_mechanism, submissions
 from sottovoce.model import NULL, Domain, Unit
 from sottovoce.privacy.audit import audit
 from sottovoce.seams import Mechanism

@@ -22,8 +22,8 @@ from sottovoce.mechanisms import (
     TwoLayer,
 )
 from sottovoce.mechanisms.laws.geometric import Geometric
-from sottovoce.mechanisms.laws.hyper import LevelWeights
-from sottovoce.mechanisms.laws.profiles import integer_profiles
+from sottovoce.mechanisms.laws.hyper_weights import LevelWeights
+from sottovoce.mechanisms.laws.task_profiles import integer_profiles
 from sottovoce.mechanisms.published_factorization import PublishedFactorization
 from sottovoce.model import NULL, WORDS, FloatArray, Unit
 

@@ -19,8 +19,8 @@ from sottovoce.mechanisms import (
     TwoLayer,
 )
 from sottovoce.mechanisms.laws.geometric import Geometric
-from sottovoce.mechanisms.laws.hyper import UniformWeights
-from sottovoce.mechanisms.laws.profiles import integer_profiles
+from sottovoce.mechanisms.laws.hyper_weights import UniformWeights
+from sottovoce.mechanisms.laws.task_profiles import integer_profiles
 from sottovoce.model import NULL, WORDS, Cells, FloatArray
 
 if TYPE_CHECKING:

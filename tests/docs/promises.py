@@ -23,8 +23,8 @@ from sottovoce import (
     TwoLayer,
     Unit,
 )
-from sottovoce.mechanisms.laws.hyper import LevelWeights
-from sottovoce.mechanisms.laws.profiles import real_profiles
+from sottovoce.mechanisms.laws.hyper_weights import LevelWeights
+from sottovoce.mechanisms.laws.task_profiles import real_profiles
 from sottovoce.mechanisms.published_factorization import PublishedFactorization
 from sottovoce.model import WORDS
 from sottovoce.studies.beyond.published_guarantees import log_density

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.web.node import RANDOMIZER, node
 
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Submission
 from sottovoce.testing.server_thread import running_server
 

@@ -29,7 +29,7 @@ from sottovoce import (
     mechanism_of,
     release_of,
 )
-from sottovoce.mechanisms.laws.hyper import LevelWeights
+from sottovoce.mechanisms.laws.hyper_weights import LevelWeights
 from sottovoce.mechanisms.policies import policy_of
 from sottovoce.mechanisms.registry import mechanism_class
 

@@ -13,7 +13,7 @@ from tests.service.forking import Forked, ForkedServer, Forker
 from sottovoce.keyholder.agreement import Agreement
 from sottovoce.keyholder.key_file import make_keys
 from sottovoce.keyholder.status import Standing
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain
 from sottovoce.requester.client import Requester
 from sottovoce.requester.drafts import Sealing

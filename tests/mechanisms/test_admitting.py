@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms import Laplace, NullRandomizedResponse, RandomizedResponse
-from sottovoce.mechanisms.admitting import admitted_codes, code_type, longest_report
-from sottovoce.mechanisms.policies import mechanism_of
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.codes import admitted_codes, code_type, longest_report
+from sottovoce.mechanisms.policies import Target, make_policy, mechanism_of
 from sottovoce.model import Alphabet, Domain, Policy
 
 LABELS, SCALE = Domain.categorical(["no", "yes"]), Domain.ordinal([1, 2, 3])

@@ -9,7 +9,7 @@ import pytest
 
 from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.auditing import audit_mechanism, neighbors, submissions
+from sottovoce.mechanisms.audit import audit_mechanism, neighbors, submissions
 from sottovoce.mechanisms.null_randomized_response import NullRandomizedResponse
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.sampling import Sampled

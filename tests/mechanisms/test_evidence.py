@@ -11,9 +11,9 @@ from scipy.special import ndtr
 from sottovoce import Target, make_policy
 from sottovoce.datasets import SeededRandomness
 from sottovoce.errors import DataError
+from sottovoce.mechanisms.codes import report_table
 from sottovoce.mechanisms.evidence import BINS, MOST_POINTS
 from sottovoce.mechanisms.policies import mechanism_of
-from sottovoce.mechanisms.tables import report_table
 from sottovoce.model import (
     NULL,
     Cells,

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from sottovoce.datasets import SeededRandomness
 from sottovoce.errors import DataError, UsageError
 from sottovoce.mechanisms.laplace import Laplace
-from sottovoce.mechanisms.laws.clamped import Clamped
-from sottovoce.mechanisms.laws.geometric import LONGEST, Geometric
+from sottovoce.mechanisms.laws.geometric import LONGEST, Clamped, Geometric
 from sottovoce.model import NULL, WORDS, Cells, Domain, FiniteChannel, Unit
 
 DIGITS = Domain.ordinal(range(10))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.errors import DataError, UsageError
 from sottovoce.mechanisms.laws.geometric import Geometric
-from sottovoce.mechanisms.laws.profiles import integer_profiles, real_profiles
+from sottovoce.mechanisms.laws.task_profiles import integer_profiles, real_profiles
 from sottovoce.mechanisms.matrix_factorization import MatrixFactorization
 from sottovoce.mechanisms.published_factorization import PublishedFactorization
 from sottovoce.model import NULL, WORDS, Cells, Domain, FloatArray, Unit

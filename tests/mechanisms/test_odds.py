@@ -8,8 +8,7 @@ import pytest
 
 from sottovoce.cli.screen import hundred
 from sottovoce.mechanisms.odds import frankly
-from sottovoce.mechanisms.policies import mechanism_of
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy, mechanism_of
 from sottovoce.model import Domain, Unit
 
 LABELS = Domain.categorical("abc")

@@ -10,9 +10,8 @@ import pytest
 
 from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.errors import DataError
-from sottovoce.mechanisms.policies import mechanism_of
-from sottovoce.mechanisms.tables import report_table
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.codes import report_table
+from sottovoce.mechanisms.policies import Target, make_policy, mechanism_of
 from sottovoce.model import Cells, Domain, Policy, Reading, Reports, Unit
 
 NUMBERS = Domain.numeric(-1, 1, 0.05)

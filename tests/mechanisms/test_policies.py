@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.policies import mechanism_of
+from sottovoce.mechanisms.policies import Target, make_policy, mechanism_of
 from sottovoce.mechanisms.registry import MECHANISMS
-from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import WORDS, Calibration, Domain, Policy, ShowDraw, Unit
 
 LABELS = Domain.categorical("abc")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.errors import DataError, UsageError
-from sottovoce.mechanisms.laws.keeping import Keeping
+from sottovoce.mechanisms.laws.symmetric_channel import Keeping
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.model import WORDS, Cells, Domain, Unit, Words
 

@@ -16,8 +16,14 @@ import pytest
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms import Layout, SealedSum
 from sottovoce.mechanisms.laws.polya import noise_law
-from sottovoce.mechanisms.policies import mechanism_of, policy_of, release_of, sealed_of
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import (
+    Target,
+    make_policy,
+    mechanism_of,
+    policy_of,
+    release_of,
+    sealed_of,
+)
 from sottovoce.model import Calibration, Domain, Keyholder, Policy, ShowDraw, Unit
 from sottovoce.securesum.ballot import Ballot
 from sottovoce.securesum.plain import PlainSum

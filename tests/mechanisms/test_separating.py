@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sottovoce.mechanisms import Sampled
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.mechanisms.registry import mechanism_from
-from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain
 
 LABELS, NUMBERS = Domain.categorical(["no", "yes", "?"]), Domain.numeric(0, 4, step=1)

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.errors import DataError, UsageError
-from sottovoce.mechanisms.laws.combinations import masks, uniform_masks
-from sottovoce.mechanisms.laws.subsets import best_size
+from sottovoce.mechanisms.laws.subsets import best_size, masks, uniform_masks
 from sottovoce.mechanisms.subset_selection import SubsetSelection
 from sottovoce.model import NULL, WORDS, Cells, Domain, Unit
 

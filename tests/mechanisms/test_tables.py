@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sottovoce.errors import DataError, UsageError
-from sottovoce.mechanisms.tables import (
+from sottovoce.mechanisms.codes import (
     answer_cells,
     answer_codes,
     recoded,

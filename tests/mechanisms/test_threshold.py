@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from sottovoce.datasets import SeededRandomness
 from sottovoce.errors import DataError, UsageError
-from sottovoce.mechanisms.laws.thresholds import Windows
-from sottovoce.mechanisms.threshold import Threshold, next_windows
+from sottovoce.mechanisms.threshold import Threshold, Windows, next_windows
 from sottovoce.model import NULL, WORDS, Alphabet, Cells, Domain, Unit
 
 DIGITS = Domain.ordinal(range(10))
@@ -199,7 +198,7 @@ def test_windows_are_the_same_block_by_block(monkeypatch: pytest.MonkeyPatch) ->
     mechanism = Threshold.calibrated(RANGE, 1.0, null=True)
     reports = mechanism.perturb(table(20, 17, 55), None, SeededRandomness(9))
     whole = next_windows(mechanism, reports)
-    monkeypatch.setattr("sottovoce.mechanisms.laws.thresholds.BLOCK", 400)
+    monkeypatch.setattr("sottovoce.mechanisms.threshold.BLOCK", 400)
     assert next_windows(mechanism, reports) == whole
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.errors import DataError, UsageError
-from sottovoce.mechanisms.laws.hyper import LevelWeights, UniformWeights
+from sottovoce.mechanisms.laws.hyper_weights import LevelWeights, UniformWeights
 from sottovoce.mechanisms.two_layer import TwoLayer
 from sottovoce.model import NULL, WORDS, Alphabet, Cells, Domain, Private, Unit
 

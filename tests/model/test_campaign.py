@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Calibration, Campaign, Domain, State, Task, Terms, assigned
 from sottovoce.model.campaign import check_tasks
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Unit
 from sottovoce.planning.pipelines import Pair, candidates, keeps, target_of
 from sottovoce.planning.scenario import Scenario

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain
 from sottovoce.planning.pipelines import Pair
 from sottovoce.planning.requirements import _first, answers_needed, epsilon_needed, workers_needed

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Reports
 from sottovoce.planning.pipelines import Pair, papers, true_guarantee
 from sottovoce.planning.trials import run_trial

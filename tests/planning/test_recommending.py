@@ -9,7 +9,7 @@ import pytest
 
 from sottovoce import recommend
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Calibration, Domain, Unit
 from sottovoce.planning import recommendation
 from sottovoce.planning.pipelines import Pair, keeps

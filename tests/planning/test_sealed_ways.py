@@ -6,8 +6,7 @@ import pytest
 
 from sottovoce import recommend
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.policies import sealed_of
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target, sealed_of
 from sottovoce.model import Domain, Kind, Unit
 from sottovoce.planning.forecast import simulate
 from sottovoce.planning.pipelines import Pair, Ways

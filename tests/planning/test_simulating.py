@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Unit
 from sottovoce.planning.forecast import Forecast, check_trials, constant_error, forecasts, simulate
 from sottovoce.planning.pipelines import Pair, target_of

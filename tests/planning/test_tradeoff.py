@@ -11,7 +11,7 @@ import pytest
 from sottovoce.datasets import CategoricalCrowd, NumericCrowd, SparseCrowd, generate
 from sottovoce.errors import DataError, UsageError
 from sottovoce.inference.registry import usual_methods
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, FloatArray, Gold, Kind, Policy, Reports, Unit
 from sottovoce.planning import tradeoff as planning_tradeoff
 from sottovoce.planning.pipelines import Pair, papers

@@ -9,8 +9,8 @@ import pytest
 from tests.securesum.sealed_policies import POLICIES
 
 from sottovoce.errors import UsageError
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.mechanisms.sealed_sum import SealedSum
-from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain
 from sottovoce.securesum.session import Session, committee_of
 

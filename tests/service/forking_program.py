@@ -28,7 +28,7 @@ IMPORTED = (
     "sottovoce.keyholder.dealing",
     "sottovoce.keyholder.status",
     "sottovoce.keyholder.serving",
-    "sottovoce.mechanisms.auditing",
+    "sottovoce.mechanisms.audit",
     "sottovoce.requester.client",
     "sottovoce.web.running",
     "sottovoce.worker.client",

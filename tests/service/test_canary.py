@@ -20,7 +20,7 @@ import pytest
 from tests.service.forking import ForkedServer, Forker
 
 from sottovoce.campaign.exporting import EXPORTS
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Submission, pseudonym
 from sottovoce.requester.client import Requester
 from sottovoce.testing.server_process import settled_result, wait_until

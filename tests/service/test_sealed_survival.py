@@ -11,7 +11,7 @@ import pytest
 from tests.campaign.sealed.committees import Holder, OverHttp, cards, sealed_answers
 from tests.service.forking import ForkedServer, Forker
 
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Policy
 from sottovoce.requester.client import Requester
 from sottovoce.requester.drafts import Sealing

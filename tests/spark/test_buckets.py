@@ -14,9 +14,9 @@ from tests.contracts.conftest import CASES, THREE, Case
 import sottovoce
 from sottovoce.engines.spark.perturbation import BucketMaker, Made, bucket_count, bucket_seed
 from sottovoce.mechanisms import RandomizedResponse, Sampled, Threshold
+from sottovoce.mechanisms.codes import report_cells
 from sottovoce.mechanisms.policies import policy_of
 from sottovoce.mechanisms.published_factorization import PublishedFactorization
-from sottovoce.mechanisms.tables import report_cells
 from sottovoce.model import Cells, Domain, FloatArray
 from sottovoce.seams import Mechanism
 

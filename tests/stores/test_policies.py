@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sottovoce.errors import DataError, OutputExists, UsageError
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain
 from sottovoce.tables import policy_file, policy_text, read_policy, write_policy
 

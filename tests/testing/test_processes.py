@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from sottovoce.errors import SottovoceError, UsageError
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain
 from sottovoce.testing import ServerProcess
 from sottovoce.worker.client import Client

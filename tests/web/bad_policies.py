@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.policies import mechanism_of
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy, mechanism_of
 from sottovoce.model import Calibration, Domain, Policy, Unit
 
 __all__ = ["refused_policies"]

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from sottovoce.mechanisms import RandomizedResponse
-from sottovoce.mechanisms.policies import policy_of
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy, policy_of
 from sottovoce.mechanisms.threshold import Threshold
 from sottovoce.model import Domain, Policy, Promise, ShowDraw, Unit
 from sottovoce.seams import Mechanism

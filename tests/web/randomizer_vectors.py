@@ -19,10 +19,10 @@ from tests.web.browser_policies import POLICIES
 
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms import RandomizedResponse
+from sottovoce.mechanisms.codes import answer_codes, names_of, written_reports
 from sottovoce.mechanisms.null_randomized_response import NullRandomizedResponse
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.mechanisms.sampling import Sampled, sampled_rows
-from sottovoce.mechanisms.tables import answer_codes, names_of, written_reports
 from sottovoce.mechanisms.threshold import Threshold
 from sottovoce.model import (
     NULL,

@@ -13,7 +13,7 @@ import pytest
 from tests.campaign.drafts import TODAY, terms
 from tests.web.requesting import DRAFT, Served, refused, served
 
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Calibration, Domain, Guarantee, Unit
 from sottovoce.server.database import Database
 from sottovoce.web.routes.campaigns import HeldBody

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from tests.web.integrity import with_integrity
 
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain
 from sottovoce.testing.server_thread import RunningServer, running_server
 from sottovoce.web.assets import PAGE, STATIC, worker_files

@@ -13,10 +13,9 @@ import pytest
 from tests.web.node import randomizer
 from tests.web.randomizer_vectors import written
 
-from sottovoce.mechanisms.policies import mechanism_of
+from sottovoce.mechanisms.codes import answer_codes, names_of
+from sottovoce.mechanisms.policies import Target, make_policy, mechanism_of
 from sottovoce.mechanisms.registry import mechanism_from
-from sottovoce.mechanisms.tables import answer_codes, names_of
-from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.mechanisms.threshold import Threshold
 from sottovoce.model import NULL, Cells, Domain, Label, Policy, Unit
 from sottovoce.privacy.audit import audit_samples

@@ -12,7 +12,7 @@ from tests.web.requesting import Served, refused, served
 
 from sottovoce.campaign.exporting import EXPORTS
 from sottovoce.campaign.inferring import infer_now
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain
 from sottovoce.server.database import Database
 

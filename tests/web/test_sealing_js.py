@@ -17,8 +17,8 @@ from tests.securesum.sealing_vectors import PATH
 from tests.web.node import RANDOMIZER, SEALER, node, sealer
 from tests.web.unsealing import ballot_of, shares_of
 
+from sottovoce.mechanisms.policies import Target
 from sottovoce.mechanisms.sealed_sum import Layout
-from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, Policy
 from sottovoce.securesum.envelope import b64
 from sottovoce.securesum.session import committee_of

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from tests.campaign.telling import Receiver, receiving, wait_until
 
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain
 from sottovoce.requester.signatures import verify_signature
 from sottovoce.testing import RunningServer, ServerProcess, running_server

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sottovoce.errors import BudgetExceeded, LedgerUnwritable
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain, Unit
 from sottovoce.worker import Answer, Budget, Ledger, SystemRandomness, respond
 

@@ -15,7 +15,7 @@ from sqlalchemy import insert, select
 from tests.web.requesting import served
 
 from sottovoce.campaign.service import Service
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Counts, Domain, Policy, State, Submission, Task, Terms, digest
 from sottovoce.server.database import Database, upgrade
 from sottovoce.server.database.campaigns import (

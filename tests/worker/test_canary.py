@@ -13,7 +13,7 @@ import pytest
 
 from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.errors import SottovoceError
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Calibration, Domain, Policy
 from sottovoce.worker import Answer, Budget, Ledger, SystemRandomness, respond
 

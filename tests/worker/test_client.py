@@ -31,7 +31,7 @@ from sottovoce.errors import (
     Unreachable,
     UsageError,
 )
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain, Policy, State, Submission, Terms, Unit
 from sottovoce.worker import Answer, Budget
 from sottovoce.worker.client import DEFAULT_BUDGET, Client

@@ -12,7 +12,7 @@ import pytest
 from tests.worker.hosting import DROP_REQUEST, Host, hosting, line_to
 
 from sottovoce.errors import SottovoceError, Unreachable
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain
 from sottovoce.worker.client import Client
 

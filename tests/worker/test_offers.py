@@ -8,7 +8,7 @@ import pytest
 from tests.worker.hosting import COIN, YES_NO
 
 from sottovoce.errors import Unreachable, UsageError
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Calibration, Unit
 from sottovoce.worker.links import Link
 from sottovoce.worker.offers import Offer

@@ -12,7 +12,7 @@ import pytest
 
 from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.errors import AlreadyReported, BudgetExceeded, DataError, UsageError
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Calibration, Domain, Policy, Promise, Submission, Unit, Words
 from sottovoce.worker import (
     Answer,

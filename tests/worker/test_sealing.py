@@ -14,8 +14,8 @@ from tests.securesum.sealed_policies import KEYS, sealed_policy
 from tests.worker.hosting import DROP_RESPONSE, YES_NO, Host, Line, hosting, line_to
 
 from sottovoce.errors import AlreadyReported, NotInstalled, Unreachable, UsageError
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.mechanisms.sealed_sum import Layout
-from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain, Policy, Unit
 from sottovoce.securesum.ballot import Ballot
 from sottovoce.securesum.committee.terms import ContributionTerms

@@ -11,8 +11,8 @@ from sottovoce.api.inferring import chosen_aggregator
 from sottovoce.engines.large_table import Recoding
 from sottovoce.errors import UsageError
 from sottovoce.inference.noise_aware.registry import AWARE_METHODS, aware_method, is_aware
+from sottovoce.mechanisms.codes import report_domain
 from sottovoce.mechanisms.policies import mechanism_of
-from sottovoce.mechanisms.tables import report_domain
 from sottovoce.model import Domain, Kind, Policy, Reports
 from sottovoce.seams import Aggregator, SumsAggregator
 

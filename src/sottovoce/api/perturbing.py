@@ -9,8 +9,8 @@ import numpy as np
 
 from sottovoce.api.sources import dataset_name, read
 from sottovoce.errors import UsageError
+from sottovoce.mechanisms.codes import answer_cells, recoded, report_domain, report_table
 from sottovoce.mechanisms.policies import mechanism_of
-from sottovoce.mechanisms.tables import answer_cells, recoded, report_domain, report_table
 from sottovoce.model import Domain, Evidence, Policy, Reports, occurs_twice
 from sottovoce.seams import Randomness, Release
 

@@ -14,9 +14,9 @@ from sottovoce.api.perturbing import check_once, check_promised, reading_under
 from sottovoce.api.sources import read
 from sottovoce.errors import UsageError
 from sottovoce.inference.sealed.registry import sealed_method
+from sottovoce.mechanisms.codes import answer_cells
 from sottovoce.mechanisms.policies import sealed_of
 from sottovoce.mechanisms.sealed_sum import SealedSum
-from sottovoce.mechanisms.tables import answer_cells
 from sottovoce.model import Domain, Label, Names, Policy, Reports, Result, label_text
 from sottovoce.model.opened_totals import NoiseLaw, Opened
 from sottovoce.seams import Randomness

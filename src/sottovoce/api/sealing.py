@@ -13,9 +13,8 @@ import numpy.typing as npt
 from sottovoce.api.sealed import infer_opened, opened_under
 from sottovoce.api.sources import read
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.policies import policy_of
+from sottovoce.mechanisms.policies import Target, policy_of
 from sottovoce.mechanisms.sealed_sum import Layout, SealedSum
-from sottovoce.mechanisms.targets import Target
 from sottovoce.model import (
     NULL,
     Guarantee,

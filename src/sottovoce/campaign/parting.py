@@ -23,8 +23,8 @@ from sqlalchemy import Connection
 from sottovoce.campaign.report_columns import TEXT, report_column
 from sottovoce.errors import DataError, Reason, Refused
 from sottovoce.files.atomic_output import new_folder
-from sottovoce.mechanisms.admitting import code_type
-from sottovoce.mechanisms.tables import names_of as array_of
+from sottovoce.mechanisms.codes import code_type
+from sottovoce.mechanisms.codes import names_of as array_of
 from sottovoce.server.database import Database
 from sottovoce.server.database.backup import Progress
 from sottovoce.server.database.campaigns import Stored, find_campaign, task_names

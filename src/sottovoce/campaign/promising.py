@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.policies import release_of
-from sottovoce.mechanisms.targets import Target, default_mechanism, make_policy
+from sottovoce.mechanisms.policies import Target, default_mechanism, make_policy, release_of
 from sottovoce.model import Domain, Policy
 
 __all__ = ["calibrated_policy", "computable", "given_policy"]

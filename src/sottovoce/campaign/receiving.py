@@ -17,7 +17,7 @@ from cachetools import LRUCache
 
 from sottovoce.campaign.sealed.desk import SealedDesk
 from sottovoce.errors import Reason, Refused, UsageError
-from sottovoce.mechanisms.admitting import admitted_codes, code_type, longest_report
+from sottovoce.mechanisms.codes import admitted_codes, code_type, longest_report
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.mechanisms.sampling import sent_by
 from sottovoce.model import (

@@ -21,7 +21,7 @@ from sottovoce.campaign.promising import calibrated_policy
 from sottovoce.campaign.service import Service
 from sottovoce.campaign.simulated_crowd import DOMAIN, SimulatedCrowd
 from sottovoce.errors import Reason, Refused
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Campaign, Credential, State, Terms, digest, pseudonym
 from sottovoce.server.database.campaigns import (
     add_campaign,

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import Reason, Refused
+from sottovoce.mechanisms.codes import report_domain, written_reports
 from sottovoce.mechanisms.policies import mechanism_of
-from sottovoce.mechanisms.tables import report_domain, written_reports
 from sottovoce.model import Alphabet, Domain, Grid, Label, ReportCodes, label_text
 from sottovoce.seams import Mechanism
 from sottovoce.server.database.campaigns import Stored

@@ -14,8 +14,7 @@ from sottovoce.campaign.receiving import AnyDesk
 from sottovoce.campaign.sealed.desk import SealedDesk
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
-from sottovoce.mechanisms.admitting import code_type
-from sottovoce.mechanisms.tables import written_reports
+from sottovoce.mechanisms.codes import code_type, written_reports
 from sottovoce.model import Credential, Label, pseudonym
 from sottovoce.server.database.sealed_campaigns import is_batched
 from sottovoce.server.database.stored_reports import (

@@ -11,8 +11,8 @@ import numpy as np
 
 from sottovoce.datasets.crowds import CategoricalCrowd
 from sottovoce.datasets.seeded_randomness import SeededRandomness
+from sottovoce.mechanisms.codes import names_of, written_reports
 from sottovoce.mechanisms.policies import mechanism_of
-from sottovoce.mechanisms.tables import names_of, written_reports
 from sottovoce.model import Campaign, Cells, Codes, Domain, Submission, Task, assigned
 
 __all__ = ["DOMAIN", "SimulatedCrowd"]

@@ -29,7 +29,7 @@ from sottovoce.campaign.sealed.opening import slot_names
 from sottovoce.campaign.service import Service
 from sottovoce.campaign.shelf import Shelved
 from sottovoce.errors import Reason, Refused
-from sottovoce.mechanisms.admitting import code_type
+from sottovoce.mechanisms.codes import code_type
 from sottovoce.mechanisms.policies import sealed_of
 from sottovoce.model import Alphabet
 from sottovoce.server.database.campaigns import Stored, task_names, tasks_at

@@ -11,7 +11,7 @@ import typer
 from sottovoce.cli import screen
 from sottovoce.cli.options import AnswersOption, JsonOption, PolicyArgument, Unit
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.auditing import audit_mechanism
+from sottovoce.mechanisms.audit import audit_mechanism
 from sottovoce.mechanisms.policies import mechanism_of, release_of, sealed_of
 from sottovoce.mechanisms.sampling import sample_of, unsampled
 from sottovoce.model import Claim, Policy, Promise

@@ -20,7 +20,7 @@ from sottovoce.cli import screen
 from sottovoce.cli.demo_crowd import LABELS, PROCESSES, Answering, Sent, SimulatedCrowd, answering
 from sottovoce.cli.guaranteeing import guarantee_words
 from sottovoce.errors import SottovoceError, UsageError
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Policy, Result
 from sottovoce.testing.server_process import ServerProcess, settled_result
 

@@ -23,7 +23,7 @@ from sottovoce.errors import SottovoceError
 from sottovoce.keyholder.coordinator import Coordinator
 from sottovoce.keyholder.key_file import make_keys, open_keys
 from sottovoce.keyholder.links import KeyholderLink as Link
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Keyholder, Policy, Reports
 from sottovoce.requester.drafts import Sealing
 from sottovoce.securesum.committee.dealing import sealed_share, unsealed

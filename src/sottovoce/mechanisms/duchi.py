@@ -10,26 +10,24 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.mechanisms.checking import (
+from sottovoce.mechanisms.codes import report_cells
+from sottovoce.mechanisms.evidence import listed_evidence, plain_numbers
+from sottovoce.mechanisms.laws.geometric import log_probabilities
+from sottovoce.mechanisms.laws.symmetric_channel import Keeping
+from sottovoce.mechanisms.odds import side_odds
+from sottovoce.mechanisms.validation import (
+    NUMBERS,
     check_answers,
+    check_steps,
     check_weight,
+    check_within,
     codes_within,
+    grid_of,
+    has_grid,
     integer,
     mechanism_fields,
     word_weight,
 )
-from sottovoce.mechanisms.evidence import listed_evidence, plain_numbers
-from sottovoce.mechanisms.laws.geometric import log_probabilities
-from sottovoce.mechanisms.laws.gridding import (
-    NUMBERS,
-    check_steps,
-    check_within,
-    grid_of,
-    has_grid,
-)
-from sottovoce.mechanisms.laws.keeping import Keeping
-from sottovoce.mechanisms.odds import side_odds
-from sottovoce.mechanisms.tables import report_cells
 from sottovoce.model import (
     WORDS,
     Alphabet,

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import DataError
-from sottovoce.mechanisms.tables import report_cells
+from sottovoce.mechanisms.codes import report_cells
 from sottovoce.model import (
     NULL,
     Alphabet,

@@ -12,29 +12,25 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.checking import (
+from sottovoce.mechanisms.codes import report_cells
+from sottovoce.mechanisms.evidence import binned_evidence, plain_numbers
+from sottovoce.mechanisms.laws.draws import below
+from sottovoce.mechanisms.laws.geometric import LONGEST, Clamped, Geometric
+from sottovoce.mechanisms.odds import point_odds
+from sottovoce.mechanisms.validation import (
+    NUMBERS,
     check_answers,
+    check_entries,
     check_integer,
+    check_steps,
+    check_within,
     codes_within,
+    grid_of,
+    has_grid,
     integer,
     mechanism_fields,
     word_weight,
 )
-from sottovoce.mechanisms.evidence import binned_evidence, plain_numbers
-from sottovoce.mechanisms.laws.clamped import Clamped
-from sottovoce.mechanisms.laws.drawing import below
-from sottovoce.mechanisms.laws.geometric import LONGEST, Geometric
-from sottovoce.mechanisms.laws.gridding import (
-    NUMBERS,
-    check_entries,
-    check_steps,
-    check_within,
-    grid_of,
-    has_grid,
-)
-from sottovoce.mechanisms.laws.pure_cells import calibrated_cell, cells_delta, cells_guarantee
-from sottovoce.mechanisms.odds import point_odds
-from sottovoce.mechanisms.tables import report_cells
 from sottovoce.model import (
     NULL,
     WORDS,
@@ -57,6 +53,7 @@ from sottovoce.model import (
     Unit,
 )
 from sottovoce.model.policy import check_target
+from sottovoce.privacy.composition import calibrated_cell, cells_delta, cells_guarantee
 from sottovoce.seams import Randomness
 
 __all__ = ["Laplace"]

@@ -11,23 +11,31 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.checking import (
+from sottovoce.mechanisms.codes import report_cells
+from sottovoce.mechanisms.evidence import plain_numbers
+from sottovoce.mechanisms.laws.geometric import (
+    LONGEST,
+    Geometric,
+    finest_resolution,
+    noise_for,
+    step_epsilon,
+)
+from sottovoce.mechanisms.laws.task_profiles import as_matrix, check_salt, integer_profiles
+from sottovoce.mechanisms.papers import P4
+from sottovoce.mechanisms.published_factorization import PublishedFactorization
+from sottovoce.mechanisms.validation import (
+    FARTHEST,
+    NUMBERS,
     check_answers,
     check_integer,
+    check_steps,
     codes_within,
+    grid_of,
+    has_grid,
     integer,
     mechanism_fields,
     word_weight,
 )
-from sottovoce.mechanisms.evidence import plain_numbers
-from sottovoce.mechanisms.laws.clamped_sums import finest_resolution, noise_for, step_epsilon
-from sottovoce.mechanisms.laws.dense import as_matrix
-from sottovoce.mechanisms.laws.geometric import LONGEST, Geometric
-from sottovoce.mechanisms.laws.gridding import FARTHEST, NUMBERS, check_steps, grid_of, has_grid
-from sottovoce.mechanisms.laws.profiles import check_salt, integer_profiles
-from sottovoce.mechanisms.papers import P4
-from sottovoce.mechanisms.published_factorization import PublishedFactorization
-from sottovoce.mechanisms.tables import report_cells
 from sottovoce.model import (
     NULL,
     WORDS,

@@ -11,27 +11,24 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.checking import (
+from sottovoce.mechanisms.codes import report_cells
+from sottovoce.mechanisms.evidence import binned_evidence, plain_numbers
+from sottovoce.mechanisms.odds import point_odds
+from sottovoce.mechanisms.validation import (
+    NUMBERS,
     check_answers,
+    check_entries,
     check_integer,
+    check_steps,
     check_weight,
+    check_within,
     codes_within,
+    grid_of,
+    has_grid,
     integer,
     mechanism_fields,
     word_weight,
 )
-from sottovoce.mechanisms.evidence import binned_evidence, plain_numbers
-from sottovoce.mechanisms.laws.gridding import (
-    NUMBERS,
-    check_entries,
-    check_steps,
-    check_within,
-    grid_of,
-    has_grid,
-)
-from sottovoce.mechanisms.laws.pure_cells import calibrated_cell, cells_delta, cells_guarantee
-from sottovoce.mechanisms.odds import point_odds
-from sottovoce.mechanisms.tables import report_cells
 from sottovoce.model import (
     WORDS,
     Alphabet,
@@ -53,6 +50,7 @@ from sottovoce.model import (
     Unit,
 )
 from sottovoce.privacy.calibration import smallest_integer
+from sottovoce.privacy.composition import calibrated_cell, cells_delta, cells_guarantee
 from sottovoce.seams import Randomness
 
 __all__ = ["Piecewise"]

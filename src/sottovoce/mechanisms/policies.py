@@ -1,16 +1,31 @@
-"""From a policy to its mechanism or sealed sum, which must keep what the policy promises."""
+"""From a policy to its mechanism or sealed sum, which must keep what the policy promises.
+
+From what a requester asks for to a policy.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import cast
+from inspect import signature
+from typing import Any, cast, get_args, get_origin, get_type_hints
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.registry import mechanism_from, release_from
-from sottovoce.mechanisms.sampling import sent_by, unsampled
-from sottovoce.mechanisms.sealed_sum import SealedSum, check_layout
-from sottovoce.mechanisms.tables import NULL_TEXT
+from sottovoce.mechanisms.codes import NULL_TEXT
+from sottovoce.mechanisms.null_randomized_response import NullRandomizedResponse
+from sottovoce.mechanisms.piecewise import Piecewise
+from sottovoce.mechanisms.randomized_response import RandomizedResponse
+from sottovoce.mechanisms.registry import (
+    RELEASES,
+    always_hides,
+    mechanism_from,
+    release_class,
+    release_from,
+)
+from sottovoce.mechanisms.sampling import Sampled, sent_by, unsampled
+from sottovoce.mechanisms.sealed_sum import Layout, SealedSum, check_layout
+from sottovoce.mechanisms.subset_selection import MOST_LABELS, SubsetSelection
 from sottovoce.model import (
     Alphabet,
     Calibration,
@@ -19,17 +34,22 @@ from sottovoce.model import (
     Guarantee,
     Policy,
     Promise,
+    ShowDraw,
     Unit,
     label_text,
 )
+from sottovoce.model.policy import short
 from sottovoce.seams import Mechanism, Release
 
 __all__ = [
-    "check_promise",
+    "Target",
+    "default_mechanism",
+    "make_policy",
     "mechanism_of",
     "policy_of",
     "release_of",
     "sealed_of",
+    "simplest_mechanism",
     "weakest_guarantee",
 ]
 
@@ -139,3 +159,196 @@ def weakest_guarantee(release: Release, most: int, unit: Unit, delta: float = 0.
     counts = {most, sent_by(release, most)}
     held = (release.guarantee(count, unit, delta) for count in sorted(counts))
     return max(held, key=lambda one: one.epsilon)
+
+
+MANY_LABELS = 10
+"""From so many labels on, a set of labels says more than one label does."""
+
+WORDS_OF: Mapping[type, str] = {
+    bool: "true or false", int: "an integer", float: "a number", str: "a text",
+    Layout: "a Layout", tuple: "a tuple of Keyholder",
+}  # fmt: skip
+"""What a parameter must be, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a requester asks for: a guarantee, and how workers take part.
+
+    `hide_participation` makes not answering private too. `sample` is how many answers a worker
+    sends when the unit is the worker: a number, or None for the best by rule; `answers` of them
+    sends all. `show_draw` is when a worker sees what was drawn for it.
+    """
+
+    epsilon: float
+    unit: Unit = Unit.ANSWER
+    delta: float = 0.0
+    answers: int = 1
+    hide_participation: bool = False
+    sample: int | None = None
+    show_draw: ShowDraw = ShowDraw.BEFORE_SEND
+
+    def __post_init__(self) -> None:
+        _ = self.promise  # raises for what cannot be promised
+        if not isinstance(self.show_draw, ShowDraw):
+            raise UsageError(
+                "show_draw must be ShowDraw.BEFORE_SEND or ShowDraw.AFTER_SEND, not "
+                f"{short(self.show_draw)}"
+            )
+
+    @property
+    def promise(self) -> Promise:
+        """The same as a policy states it."""
+        return Promise(self.unit, self.epsilon, self.delta, self.answers)
+
+
+def default_mechanism(domain: Domain, target: Target) -> str:
+    """The mechanism for whoever names none: one that pages can run, and that loses little.
+
+    In simulations subset selection does better than randomised response from about ten labels on.
+    Of the mechanisms for numbers the piecewise one is never far from the best; it cannot hide
+    participation, and of those that can, subset selection is best from epsilon 2 on and not far
+    from it below.
+
+    >>> default_mechanism(Domain.numeric(0, 10), Target(1.0, hide_participation=True))
+    'subset-selection'
+    """
+    hidden = target.hide_participation
+    in_sets = hidden if domain.is_numeric else MANY_LABELS <= domain.size <= MOST_LABELS
+    if in_sets:
+        return SubsetSelection.name
+    return NullRandomizedResponse.name if hidden else simplest_mechanism(domain)
+
+
+def simplest_mechanism(domain: Domain) -> str:
+    """Randomised response for labels, the piecewise mechanism for numbers."""
+    return Piecewise.name if domain.is_numeric else RandomizedResponse.name
+
+
+def make_policy(
+    domain: Domain,
+    name: str,
+    target: Target,
+    *,
+    calibration: Calibration = Calibration.SOUND,
+    **parameters: Any,
+) -> Policy:
+    """The policy of a mechanism or a sealed sum for a target; parameters go to its calibration.
+
+    >>> policy = make_policy(Domain.categorical(["no", "yes"]), "randomized-response", Target(1.0))
+    >>> policy.name, policy.promise.answers
+    ('randomized-response', 1)
+    """
+    if not (isinstance(domain, Domain) and isinstance(target, Target)):
+        raise UsageError("a policy is made of a Domain, a mechanism's name and a Target")
+    promise = target.promise
+    _check_draw(name, target)
+    kind = release_class(name)
+    if domain.kind not in kind.takes:
+        takes = " or ".join(sorted(kind.takes))
+        raise UsageError(f"{name} takes {takes} answers, not {domain.kind} ones")
+    if calibration is Calibration.AS_PUBLISHED and not kind.sound_as_published:
+        published = policy_of(_as_published(kind, domain, target, parameters), domain, None)
+        return replace(published, show_draw=target.show_draw)
+    if target.hide_participation:
+        parameters = {**_hiding(kind), **parameters}
+    _check_parameters(name, kind.calibrated, parameters)
+    release: Release
+    if _samples(kind, target):
+        release = Sampled.calibrated_worker(
+            cast("type[Mechanism]", kind), domain, target.epsilon, delta=target.delta,
+            answers=target.answers, sample=target.sample, **parameters,
+        )  # fmt: skip
+    else:
+        release = kind.calibrated(
+            domain, target.epsilon, unit=target.unit, delta=target.delta, answers=target.answers,
+            **parameters,
+        )  # fmt: skip
+    _check_hiding(name, target, release)
+    return replace(policy_of(release, domain, promise), show_draw=target.show_draw)
+
+
+def _check_draw(name: str, target: Target) -> None:
+    if name == SealedSum.name and target.show_draw is not ShowDraw.BEFORE_SEND:
+        raise UsageError(f"{name} draws nothing on the device: leave show_draw out")
+
+
+def _as_published(
+    kind: type[Release], domain: Domain, target: Target, parameters: dict[str, Any]
+) -> Release:
+    published: Any = getattr(kind, "as_published", None)
+    if target.unit is Unit.WORKER:
+        raise UsageError("the papers calibrate per answer: --as-published needs --unit answer")
+    if published is None:
+        raise UsageError(f"{kind.name} has no calibration of a paper: drop --as-published")
+    _check_parameters(kind.name, published, parameters)
+    taken = signature(published).parameters
+    if "delta" in taken:
+        parameters = {**parameters, "delta": target.delta}
+    if target.hide_participation:
+        hiding = kind.hiding or {}
+        parameters = {field: hiding[field] for field in hiding if field in taken} | parameters
+    mechanism: Release = published(domain, target.epsilon, **parameters)
+    if target.hide_participation and not mechanism.hides_participation:
+        raise UsageError(f"{kind.name} as published does not hide who answered what")
+    return mechanism
+
+
+def _samples(kind: type[Release], target: Target) -> bool:
+    """Whether a worker sends a few of its answers only."""
+    if target.unit is Unit.ANSWER:
+        if target.sample is not None:
+            raise UsageError("a sample of the answers is for --unit worker: drop --sample")
+        return False
+    if kind.whole:
+        if target.sample not in (None, target.answers):
+            raise UsageError(f"{kind.name} needs all answers of a worker: drop --sample")
+        return False
+    return target.sample != target.answers
+
+
+def _check_parameters(name: str, calibration: Any, parameters: Mapping[str, Any]) -> None:
+    """Refuse parameters that a calibration does not take."""
+    hints = get_type_hints(calibration)
+    taken = {
+        field: hints[field]
+        for field, each in signature(calibration).parameters.items()
+        if each.kind is each.KEYWORD_ONLY and field not in ("unit", "delta", "answers")
+    }
+    for field, value in parameters.items():
+        if field not in taken:
+            those = ", ".join(taken) or "none"
+            raise UsageError(f"{name} has no parameter {short(field)} to set; there are: {those}")
+        kinds = _kinds(taken[field])
+        if not (type(value) in kinds or (float in kinds and type(value) is int)):
+            wanted = " or ".join(WORDS_OF[kind] for kind in kinds if kind is not type(None))
+            raise UsageError(f"{name}'s {field} must be {wanted}, not {short(value)}")
+
+
+def _kinds(hint: Any) -> tuple[type, ...]:
+    """The types a parameter may have: all of a union, and of a tuple only that it is one."""
+    return (tuple,) if get_origin(hint) is tuple else get_args(hint) or (hint,)
+
+
+def _check_hiding(name: str, target: Target, release: Release) -> None:
+    """Refuse parameters that hide participation, or reveal it, against what was asked for.
+
+    How many cells a worker reports on, and so what a worker betrays, depends on it.
+    """
+    if target.hide_participation and not release.hides_participation:
+        raise UsageError(f"these parameters of {name} do not hide who answered what")
+    if release.hides_participation and not (target.hide_participation or always_hides(name)):
+        raise UsageError(
+            f"these parameters of {name} hide who answered what: say --hide-participation "
+            "(hide_participation=True)"
+        )
+
+
+def _hiding(kind: type[Release]) -> Mapping[str, Any]:
+    """What makes a mechanism's calibration hide participation."""
+    if kind.hiding is None:
+        those = sorted(name for name, each in RELEASES.items() if each.hiding is not None)
+        raise UsageError(
+            f"{kind.name} cannot hide who answered what; these can: {', '.join(those)}"
+        )
+    return kind.hiding

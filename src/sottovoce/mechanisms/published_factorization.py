@@ -12,20 +12,22 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import DataError, UsageError
-from sottovoce.mechanisms.checking import (
+from sottovoce.mechanisms.codes import report_cells
+from sottovoce.mechanisms.evidence import plain_numbers
+from sottovoce.mechanisms.laws.draws import laplace, normal
+from sottovoce.mechanisms.laws.task_profiles import as_matrix, check_salt, real_profiles
+from sottovoce.mechanisms.papers import P4
+from sottovoce.mechanisms.validation import (
+    FARTHEST,
+    NUMBERS,
     check_answers,
     check_integer,
+    check_steps,
     codes_within,
+    grid_of,
     integer,
     mechanism_fields,
 )
-from sottovoce.mechanisms.evidence import plain_numbers
-from sottovoce.mechanisms.laws.dense import as_matrix
-from sottovoce.mechanisms.laws.floating import laplace, normal
-from sottovoce.mechanisms.laws.gridding import FARTHEST, NUMBERS, check_steps, grid_of
-from sottovoce.mechanisms.laws.profiles import check_salt, real_profiles
-from sottovoce.mechanisms.papers import P4
-from sottovoce.mechanisms.tables import report_cells
 from sottovoce.model import (
     NULL,
     Alphabet,

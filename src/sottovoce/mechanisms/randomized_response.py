@@ -9,7 +9,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.mechanisms.checking import (
+from sottovoce.mechanisms.evidence import label_evidence
+from sottovoce.mechanisms.laws.symmetric_channel import Keeping
+from sottovoce.mechanisms.odds import label_odds
+from sottovoce.mechanisms.papers import P1
+from sottovoce.mechanisms.validation import (
     LABELS,
     check_answers,
     check_labels,
@@ -20,10 +24,6 @@ from sottovoce.mechanisms.checking import (
     mechanism_fields,
     word_weight,
 )
-from sottovoce.mechanisms.evidence import label_evidence
-from sottovoce.mechanisms.laws.keeping import Keeping
-from sottovoce.mechanisms.odds import label_odds
-from sottovoce.mechanisms.papers import P1
 from sottovoce.model import (
     Alphabet,
     Candidate,

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.checking import LABELS, check_integer, integer, mechanism_fields
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.subset_selection import SubsetSelection
+from sottovoce.mechanisms.validation import LABELS, check_integer, integer, mechanism_fields
 from sottovoce.model import (
     Alphabet,
     Candidate,

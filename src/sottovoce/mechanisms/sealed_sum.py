@@ -11,8 +11,8 @@ from itertools import chain
 from typing import Any, ClassVar, Self
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.checking import check_integer, integer, mechanism_fields
 from sottovoce.mechanisms.laws.polya import FLATTEST, Polya, noise_law
+from sottovoce.mechanisms.validation import check_integer, integer, mechanism_fields
 from sottovoce.model import (
     Candidate,
     Citation,

@@ -12,7 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import DataError, UsageError
-from sottovoce.mechanisms.checking import (
+from sottovoce.mechanisms.codes import report_cells
+from sottovoce.mechanisms.evidence import coded, left_out, listed_channel
+from sottovoce.mechanisms.laws.draws import blocks
+from sottovoce.mechanisms.laws.subsets import MOST_SYMBOLS, Subsets
+from sottovoce.mechanisms.odds import shares
+from sottovoce.mechanisms.validation import (
     LABELS,
     check_answers,
     check_integer,
@@ -21,11 +26,6 @@ from sottovoce.mechanisms.checking import (
     mechanism_fields,
     word_weight,
 )
-from sottovoce.mechanisms.evidence import coded, left_out, listed_channel
-from sottovoce.mechanisms.laws.drawing import blocks
-from sottovoce.mechanisms.laws.subsets import MOST_SYMBOLS, Subsets
-from sottovoce.mechanisms.odds import shares
-from sottovoce.mechanisms.tables import report_cells
 from sottovoce.model import (
     NULL,
     WORDS,

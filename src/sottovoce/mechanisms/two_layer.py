@@ -11,17 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.checking import (
-    LABELS,
-    check_answers,
-    check_labels,
-    codes_within,
-    integer,
-    label_count,
-    mechanism_fields,
-)
 from sottovoce.mechanisms.evidence import label_evidence, plain_labels
-from sottovoce.mechanisms.laws.hyper import (
+from sottovoce.mechanisms.laws.hyper_weights import (
     LEAST_HIGH,
     HyperWeights,
     LevelWeights,
@@ -31,6 +22,15 @@ from sottovoce.mechanisms.laws.hyper import (
 )
 from sottovoce.mechanisms.odds import label_odds
 from sottovoce.mechanisms.papers import P1
+from sottovoce.mechanisms.validation import (
+    LABELS,
+    check_answers,
+    check_labels,
+    codes_within,
+    integer,
+    label_count,
+    mechanism_fields,
+)
 from sottovoce.model import (
     NULL,
     WORDS,

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sottovoce.errors import UsageError
+from sottovoce.mechanisms.policies import Target
 from sottovoce.mechanisms.sealed_sum import SealedSum
-from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain
 from sottovoce.planning.pipelines import Pair, target_of
 from sottovoce.planning.scenario import Scenario

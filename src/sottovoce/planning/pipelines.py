@@ -13,9 +13,8 @@ from functools import lru_cache
 from typing import Any, Literal, TypeAlias, get_args
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.policies import release_of, weakest_guarantee
+from sottovoce.mechanisms.policies import Target, make_policy, release_of, weakest_guarantee
 from sottovoce.mechanisms.registry import RELEASES, is_sealed
-from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Calibration, Candidate, Domain, Guarantee, Kind, Policy
 from sottovoce.planning.scenario import Scenario
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Kind, Unit
 from sottovoce.planning.forecast import (
     Forecast,

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.policies import mechanism_of, sealed_of
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target, mechanism_of, sealed_of
 from sottovoce.model import Alphabet, Domain, Policy, Unit
 from sottovoce.planning.forecast import Forecast, check_trials, forecasts, reason_of, sealed_words
 from sottovoce.planning.pipelines import Pair, Ways, candidates, keeps, target_of

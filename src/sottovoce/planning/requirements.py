@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.planning.forecast import Forecast, check_trials, forecasts
 from sottovoce.planning.pipelines import Pair, target_of
 from sottovoce.planning.scenario import Scenario

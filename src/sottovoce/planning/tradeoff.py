@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from sottovoce.errors import DataError, UsageError
 from sottovoce.inference.registry import usual_methods
+from sottovoce.mechanisms.policies import Target
 from sottovoce.mechanisms.registry import release_class
-from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, FloatArray, Gold, Grid, Kind, Policy, Reports, Unit
 from sottovoce.planning.pipelines import AWARE, Pair, Ways, candidates, papers, true_guarantee
 from sottovoce.planning.trial_runner import Processes, Progress

@@ -28,7 +28,7 @@ import numpy as np
 from sottovoce.errors import SottovoceError, UsageError
 from sottovoce.files.atomic_output import new_file
 from sottovoce.files.user_folders import cache_folder
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.planning.pipelines import AWARE, Pair
 from sottovoce.planning.scenario import Scenario
 from sottovoce.planning.trials import run_trial, trial_seed

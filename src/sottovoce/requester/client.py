@@ -40,7 +40,7 @@ from sottovoce.requester.views import (
 )
 
 if TYPE_CHECKING:
-    from sottovoce.mechanisms.targets import Target
+    from sottovoce.mechanisms.policies import Target
     from sottovoce.requester.live import LiveSessions
 
 __all__ = ["Order", "Requester"]

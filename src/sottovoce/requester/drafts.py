@@ -17,7 +17,7 @@ from sottovoce.tables.task_table import read_tasks
 
 if TYPE_CHECKING:
     # Whoever names a target has loaded the mechanisms; others need not wait for them.
-    from sottovoce.mechanisms.targets import Target
+    from sottovoce.mechanisms.policies import Target
 
 __all__ = [
     "AskedTerms",

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import DataError
+from sottovoce.mechanisms.codes import answer_codes
 from sottovoce.mechanisms.sealed_sum import Layout
-from sottovoce.mechanisms.tables import answer_codes
 from sottovoce.model import NULL, Domain, FloatArray, Label
 from sottovoce.securesum.ballot import Ballot
 

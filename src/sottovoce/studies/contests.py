@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Reports
 from sottovoce.planning.pipelines import Pair
 from sottovoce.planning.trials import Spread, Trial, best_constant, run_trial, trial_seed

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from sottovoce.errors import NotInstalled, SottovoceError
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Result
 from sottovoce.requester.client import Requester
 from sottovoce.testing.server_process import PATIENCE, settled_result, wait_until

@@ -16,9 +16,9 @@ from pydantic import (
 
 from sottovoce.campaign.promising import calibrated_policy, given_policy
 from sottovoce.errors import Reason, Refused, UsageError
+from sottovoce.mechanisms.policies import Target
 from sottovoce.mechanisms.registry import RELEASES, is_sealed
 from sottovoce.mechanisms.sealed_sum import MOST_MINIMUM, MOST_SEATS, MOST_STEPS, SealedSum
-from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, Kind, Policy, ShowDraw, Task, Terms, Unit
 from sottovoce.model.campaign import (
     LONGEST_NAME,

@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass, field
 
 from sottovoce.errors import BudgetExceeded
+from sottovoce.mechanisms.codes import report_domain
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.mechanisms.sampling import sent_by
-from sottovoce.mechanisms.tables import report_domain
 from sottovoce.model import Alphabet, Domain, Guarantee, Policy, Submission, Unit
 from sottovoce.worker.book import Spending
 from sottovoce.worker.budget import Amount

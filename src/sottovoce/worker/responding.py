@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from sottovoce.errors import DataError, UsageError
+from sottovoce.mechanisms.codes import answer_codes, names_of, written_reports
 from sottovoce.mechanisms.policies import mechanism_of, release_of
-from sottovoce.mechanisms.tables import answer_codes, names_of, written_reports
 from sottovoce.model import (
     NULL,
     Calibration,
@@ -67,7 +67,7 @@ def respond(
     loses the reports, never the record of them.
 
     >>> import tempfile
-    >>> from sottovoce.mechanisms.targets import Target, make_policy
+    >>> from sottovoce.mechanisms.policies import Target, make_policy
     >>> from sottovoce.model import Domain
     >>> from sottovoce.worker import Budget
     >>> policy = make_policy(Domain.categorical(["no", "yes"]), "randomized-response", Target(1.0))

@@ -14,7 +14,7 @@ from sottovoce.campaign.overview.looking import overview
 from sottovoce.campaign.results import truths_page, workers_page
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain
 from sottovoce.server.database import Database
 

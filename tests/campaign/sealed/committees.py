@@ -22,7 +22,7 @@ from sottovoce.campaign.sealed.seats import keyholder_links, sealed_desk, seated
 from sottovoce.campaign.sealed.signing import coordinator_of
 from sottovoce.campaign.service import Service
 from sottovoce.datasets.seeded_randomness import SeededRandomness
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain, Policy, Task, Terms, assigned, pseudonym
 from sottovoce.model.keyholder import Keyholder
 from sottovoce.securesum.committee.contributing import contribute

@@ -13,8 +13,8 @@ from sottovoce.datasets import SeededRandomness
 from sottovoce.engines import LocalEngine
 from sottovoce.errors import UsageError
 from sottovoce.inference.noise_aware.factorization import AwareFactorization
+from sottovoce.mechanisms.codes import report_table
 from sottovoce.mechanisms.matrix_factorization import MatrixFactorization
-from sottovoce.mechanisms.tables import report_table
 from sottovoce.model import NULL, Cells, Domain, Evidence, FactorChannel, FloatArray, Result
 
 DIGITS = Domain.ordinal(range(10))

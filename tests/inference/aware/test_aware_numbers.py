@@ -18,11 +18,11 @@ from sottovoce.inference.noise_aware.grid_model import (
     truth_grid,
 )
 from sottovoce.inference.noise_aware.numbers import AwareNumbers
+from sottovoce.mechanisms.codes import report_table
 from sottovoce.mechanisms.laplace import Laplace
 from sottovoce.mechanisms.piecewise import Piecewise
 from sottovoce.mechanisms.random_variance_gaussian import RandomVarianceGaussian
 from sottovoce.mechanisms.subset_selection import SubsetSelection
-from sottovoce.mechanisms.tables import report_table
 from sottovoce.mechanisms.threshold import Threshold
 from sottovoce.model import (
     NULL,

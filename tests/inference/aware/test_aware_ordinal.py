@@ -9,9 +9,9 @@ from sottovoce.datasets import SeededRandomness
 from sottovoce.engines import LocalEngine
 from sottovoce.errors import UsageError
 from sottovoce.inference.noise_aware.numbers import AwareOrdinal
+from sottovoce.mechanisms.codes import report_table
 from sottovoce.mechanisms.null_randomized_response import NullRandomizedResponse
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
-from sottovoce.mechanisms.tables import report_table
 from sottovoce.mechanisms.threshold import Threshold
 from sottovoce.model import NULL, Cells, Codes, Domain, Evidence, PointChannel, Reports, Result
 from sottovoce.seams import Mechanism

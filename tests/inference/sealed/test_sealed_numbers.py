@@ -9,8 +9,8 @@ import pytest
 
 from sottovoce.api.sealed import infer_opened, sum_answers
 from sottovoce.datasets import SeededRandomness
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.mechanisms.sealed_sum import Layout
-from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.model import Domain, FloatArray, Reports, Result
 from sottovoce.model.opened_totals import Opened
 

@@ -15,7 +15,7 @@ from sottovoce.errors import UsageError
 from sottovoce.inference.sealed import likelihood
 from sottovoce.inference.sealed.likelihood import Counts, counts_of
 from sottovoce.mechanisms.laws.polya import noise_law
-from sottovoce.mechanisms.targets import Target, make_policy
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain, Result
 from sottovoce.model.opened_totals import NoiseLaw, Opened
 from sottovoce.planning.scenario import Scenario

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from sottovoce.mechanisms.policies import Target
 from sottovoce.mechanisms.registry import RELEASES
-from sottovoce.mechanisms.targets import Target
 from sottovoce.model import Domain, Unit
 from sottovoce.studies.beyond.audit import (
     DOUBT,

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from sottovoce.mechanisms.laws.hyper import UniformWeights
+from sottovoce.mechanisms.laws.hyper_weights import UniformWeights
 from sottovoce.model import WORDS, Unit
 from sottovoce.planning.trials import Spread
 from sottovoce.studies.beyond.equal_layers import (

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.integrate
 
-from sottovoce.mechanisms.laws.profiles import real_profiles
+from sottovoce.mechanisms.laws.task_profiles import real_profiles
 from sottovoce.studies.beyond import published_guarantees as published
 from sottovoce.studies.beyond.true_guarantees import (
     LAYERS,

@@ -10,7 +10,7 @@ import pytest
 
 from sottovoce.api.inferring import infer
 from sottovoce.datasets import NumericCrowd, SeededRandomness, generate
-from sottovoce.mechanisms.laws.floating import exponential, normal
+from sottovoce.mechanisms.laws.draws import exponential, normal
 from sottovoce.planning.pipelines import P3_DELTA
 from sottovoce.privacy.random_variance import rate_published
 from sottovoce.studies.p3.noising import (

@@ -10,8 +10,8 @@ import pytest
 from sottovoce.api.inferring import infer
 from sottovoce.api.perturbing import perturb
 from sottovoce.datasets import SeededRandomness
+from sottovoce.mechanisms.codes import answer_cells
 from sottovoce.mechanisms.policies import mechanism_of
-from sottovoce.mechanisms.tables import answer_cells
 from sottovoce.model import Domain, Reports, Unit
 from sottovoce.planning.pipelines import Pair
 from sottovoce.planning.trials import trial_seed

@@ -13,9 +13,8 @@ from sottovoce.campaign.forecasts.question import Question
 from sottovoce.campaign.guaranteeing import kept_under
 from sottovoce.campaign.promising import calibrated_policy
 from sottovoce.datasets import SeededRandomness
-from sottovoce.mechanisms.policies import mechanism_of
-from sottovoce.mechanisms.tables import answer_cells, report_table
-from sottovoce.mechanisms.targets import Target, make_policy, simplest_mechanism
+from sottovoce.mechanisms.codes import answer_cells, report_table
+from sottovoce.mechanisms.policies import Target, make_policy, mechanism_of, simplest_mechanism
 from sottovoce.model import Policy, Reports
 from sottovoce.planning.forecast import Forecast, constant_error
 from sottovoce.planning.pipelines import AWARE

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sottovoce.mechanisms.codes import names_of as vocabulary
+from sottovoce.mechanisms.codes import report_table
 from sottovoce.mechanisms.policies import mechanism_of
-from sottovoce.mechanisms.tables import names_of as vocabulary
-from sottovoce.mechanisms.tables import report_table
 from sottovoce.model import Cells, Names, Policy, Reports
 from sottovoce.server.database.stored_reports import Packed, factorized, worker_names
 from sottovoce.tables.vocabulary import in_order

@@ -10,9 +10,8 @@ from sqlalchemy import Connection
 from sottovoce.campaign.inference.fitting import Fresh, fitted
 from sottovoce.campaign.inference.gathering import Gathered
 from sottovoce.campaign.inference.totals import fitted_totals
-from sottovoce.mechanisms.admitting import code_type
+from sottovoce.mechanisms.codes import code_type, names_of
 from sottovoce.mechanisms.policies import mechanism_of
-from sottovoce.mechanisms.tables import names_of
 from sottovoce.server.database import Database
 from sottovoce.server.database.campaigns import Stored, find_campaign, task_names
 from sottovoce.server.database.results import Columns, find_content, find_result

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from sottovoce.api.sealed import opened_under
+from sottovoce.mechanisms.codes import names_of
 from sottovoce.mechanisms.sealed_sum import Layout, SealedSum
-from sottovoce.mechanisms.tables import names_of
 from sottovoce.model import Domain, Grid, Policy, label_text
 from sottovoce.model.opened_totals import Opened
 from sottovoce.server.database.sealed_campaigns import OpenedTotals

@@ -26,8 +26,8 @@ from sottovoce.engines.spark.hadoop_files import check_arrived, write_parquet
 from sottovoce.engines.spark.session import saying
 from sottovoce.engines.spark.table import SparkTable
 from sottovoce.errors import DataError, SottovoceError
+from sottovoce.mechanisms.codes import report_domain, report_table
 from sottovoce.mechanisms.policies import mechanism_of
-from sottovoce.mechanisms.tables import report_domain, report_table
 from sottovoce.model import Cells, Codes, Domain, Grid, Names, Policy, Repeats
 from sottovoce.seams import Mechanism
 from sottovoce.tables.column_roles import SIMULATED

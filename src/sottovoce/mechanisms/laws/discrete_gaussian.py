@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.mechanisms.checking import check_integer
-from sottovoce.mechanisms.laws.drawing import below
+from sottovoce.mechanisms.laws.draws import below
 from sottovoce.mechanisms.laws.polya import exponential_coins, exponential_lengths
+from sottovoce.mechanisms.validation import check_integer
 from sottovoce.model import FloatArray, Words
 from sottovoce.seams import Randomness
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.laws.drawing import below
+from sottovoce.mechanisms.laws.draws import below
 from sottovoce.model import WORDS, FloatArray, Words
 from sottovoce.model.policy import short
 from sottovoce.seams import Randomness

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, and_, func, select, text
 from sqlalchemy.engine import Row
 
 from sottovoce.errors import Reason, SottovoceError
-from sottovoce.mechanisms.admitting import code_type
+from sottovoce.mechanisms.codes import code_type
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.model import occurs_twice
 from sottovoce.server.database.campaigns import Stored, all_campaigns

@@ -8,11 +8,17 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from sottovoce.datasets import SeededRandomness
-from sottovoce.mechanisms.auditing import audit_mechanism
-from sottovoce.mechanisms.policies import mechanism_of, policy_of, release_of, sealed_of
+from sottovoce.mechanisms.audit import audit_mechanism
+from sottovoce.mechanisms.policies import (
+    Target,
+    make_policy,
+    mechanism_of,
+    policy_of,
+    release_of,
+    sealed_of,
+)
 from sottovoce.mechanisms.registry import RELEASES
 from sottovoce.mechanisms.sealed_sum import SealedSum
-from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.mechanisms.two_layer import TwoLayer
 from sottovoce.model import Calibration, Domain, Policy, Unit
 from sottovoce.privacy.audit import Audit

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.datasets import NumericCrowd, SparseCrowd
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Kind, Reports
 from sottovoce.planning.pipelines import P3_DELTA, Pair, papers, true_guarantee
 from sottovoce.planning.trials import best_constant, run_trial, trial_seed

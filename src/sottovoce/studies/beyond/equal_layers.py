@@ -15,7 +15,7 @@ from typing import TypeAlias
 from sottovoce.api.inferring import infer
 from sottovoce.api.perturbing import perturb
 from sottovoce.datasets import SeededRandomness
-from sottovoce.mechanisms.laws.hyper import UniformWeights
+from sottovoce.mechanisms.laws.hyper_weights import UniformWeights
 from sottovoce.mechanisms.policies import policy_of
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
 from sottovoce.mechanisms.sampling import Sampled

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from sottovoce.mechanisms.laplace import Laplace
-from sottovoce.mechanisms.laws.profiles import real_profiles
+from sottovoce.mechanisms.laws.task_profiles import real_profiles
 from sottovoce.mechanisms.null_randomized_response import NullRandomizedResponse
+from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.mechanisms.published_factorization import PublishedFactorization
 from sottovoce.mechanisms.randomized_response import RandomizedResponse
-from sottovoce.mechanisms.targets import Target, make_policy
 from sottovoce.mechanisms.two_layer import TwoLayer
 from sottovoce.model import Domain, FloatArray, Unit
 from sottovoce.planning.pipelines import true_guarantee

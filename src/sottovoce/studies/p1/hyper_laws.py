@@ -12,7 +12,7 @@ from sottovoce.api.inferring import infer
 from sottovoce.api.perturbing import perturb
 from sottovoce.datasets import SeededRandomness
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.laws.hyper import HyperWeights, LevelWeights
+from sottovoce.mechanisms.laws.hyper_weights import HyperWeights, LevelWeights
 from sottovoce.mechanisms.policies import policy_of
 from sottovoce.mechanisms.two_layer import TwoLayer
 from sottovoce.model import WORDS, Domain, Unit

@@ -12,8 +12,8 @@ import numpy as np
 
 from sottovoce.api.inferring import infer
 from sottovoce.datasets import SeededRandomness
+from sottovoce.mechanisms.codes import answer_cells, report_table
 from sottovoce.mechanisms.policies import policy_of
-from sottovoce.mechanisms.tables import answer_cells, report_table
 from sottovoce.model import WORDS, FloatArray, Private, Reports
 from sottovoce.studies.p1.layers import READERS, drawn, noise_seed, two_layer
 from sottovoce.studies.sources import Source

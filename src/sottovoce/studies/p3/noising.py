@@ -13,7 +13,7 @@ import scipy  # its parts are loaded when first used
 from sottovoce.api.inferring import infer
 from sottovoce.api.perturbing import perturb
 from sottovoce.datasets import NumericCrowd, SeededRandomness
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Policy, Result
 from sottovoce.planning.pipelines import P3_DELTA, Pair
 from sottovoce.planning.trials import best_constant, error_of, trial_seed

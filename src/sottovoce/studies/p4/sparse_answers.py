@@ -10,9 +10,8 @@ import numpy as np
 
 from sottovoce.api.inferring import infer
 from sottovoce.datasets import SeededRandomness, SparseCrowd
-from sottovoce.mechanisms.policies import mechanism_of, policy_of
-from sottovoce.mechanisms.tables import answer_cells, report_table
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.codes import answer_cells, report_table
+from sottovoce.mechanisms.policies import Target, mechanism_of, policy_of
 from sottovoce.mechanisms.two_layer import TwoLayer
 from sottovoce.model import Cells, Domain, FloatArray, Kind, Policy, Reports
 from sottovoce.planning.pipelines import P4_RIDGE, Pair, papers

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from sottovoce.figures import Chart, Level, Role
-from sottovoce.mechanisms.targets import Target
+from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain
 from sottovoce.planning.pipelines import Pair, true_guarantee
 from sottovoce.planning.trials import Spread

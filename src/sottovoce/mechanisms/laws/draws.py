@@ -1,4 +1,7 @@
-"""Exact draws from uniform 64-bit words."""
+"""Exact draws from uniform 64-bit words.
+
+Draws in floating point, for the mechanisms whose noise no integers hold.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,13 @@ from typing import Literal, overload
 
 import numpy as np
 import numpy.typing as npt
+import scipy  # its parts are loaded when first used
 
-from sottovoce.model import WORDS, Words
+from sottovoce.model import WORDS, FloatArray, Words
 from sottovoce.seams import Randomness
 
-__all__ = ["below", "blocks", "completed", "leading"]
+__all__ = ["below", "blocks", "completed", "exponential", "laplace", "leading", "normal"]
+
 
 BLOCK = 1 << 16
 """Rows at a time: what is computed on the way stays in the processor's cache."""
@@ -53,3 +58,33 @@ def completed(first: npt.NDArray[np.uint16], randomness: Randomness) -> Words:
     """Whole words that begin with the given 16 bits; the others are fresh."""
     rest: Words = randomness.words(len(first)) >> np.uint64(16)
     return rest | first.astype(np.uint64) << np.uint64(48)
+
+
+HALF = np.uint64(WORDS // 2)
+
+
+def exponential(words: Words) -> FloatArray:
+    """-ln u for u = (word + ½) / 2⁶⁴, with all digits also where u is near 1.
+
+    >>> exponential(np.array([0, 2**64 - 1], np.uint64)) * [1, 2.0**65]
+    array([45.05456674,  1.        ])
+    """
+    near_zero = (words.astype(np.float64) + 0.5) / WORDS
+    near_one = ((~words).astype(np.float64) + 0.5) / WORDS
+    return -np.where(words < HALF, np.log(near_zero), np.log1p(-np.minimum(near_one, 0.5)))
+
+
+def normal(words: Words) -> FloatArray:
+    """The normal quantile: the first bit is the sign, the others the place in the lower tail.
+
+    >>> normal(np.array([0, 2**62, 2**63], np.uint64)).round(3)
+    array([-9.155, -0.674,  9.155])
+    """
+    tail = scipy.special.ndtri(((words & (HALF - np.uint64(1))).astype(np.float64) + 0.5) / WORDS)
+    return np.where(words < HALF, tail, -tail)
+
+
+def laplace(words: Words) -> FloatArray:
+    """Laplace noise of scale 1: the first bit is the sign, the others an exponential."""
+    size = exponential(words << np.uint64(1))
+    return np.where(words < HALF, -size, size)

@@ -10,7 +10,7 @@ from typing import Self, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.mechanisms.laws.drawing import blocks, completed, leading
+from sottovoce.mechanisms.laws.draws import blocks, completed, leading
 from sottovoce.model import WORDS, Codes, FiniteChannel, FloatArray, Guarantee, Unit, Words
 from sottovoce.model.policy import check_target
 from sottovoce.privacy.calibration import smallest_integer

@@ -13,8 +13,8 @@ import numpy as np
 import scipy  # its parts are loaded when first used
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.checking import MOST_LABELS, check_integer, word_weight
-from sottovoce.mechanisms.laws.drawing import below
+from sottovoce.mechanisms.laws.draws import below
+from sottovoce.mechanisms.validation import MOST_LABELS, check_integer, word_weight
 from sottovoce.model import WORDS, FloatArray, Words
 from sottovoce.privacy.hyper_distribution import Hyper, LevelsHyper, UniformHyper
 from sottovoce.seams import Randomness

@@ -6,6 +6,8 @@ sides compute it. A column is expanded from 8 d bytes of
     SHAKE-256( "sottovoce-profile/1" 00 salt 00 name )        in UTF-8, 00 one zero byte
 
 read as d big-endian 64-bit words: the first bit is the sign, the others the size.
+
+Cells of every worker with every task, as a matrix.
 """
 
 from __future__ import annotations
@@ -18,9 +20,22 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import UsageError
-from sottovoce.model import FloatArray
+from sottovoce.model import Cells, Codes, FloatArray
 
-__all__ = ["check_salt", "integer_profiles", "real_profiles"]
+__all__ = ["as_matrix", "check_salt", "integer_profiles", "real_profiles"]
+
+
+def as_matrix(cells: Cells, codes: Codes, mechanism: str) -> FloatArray:
+    """Codes by worker and task; cells that are not all there, in that order, are refused."""
+    workers, tasks = len(cells.workers), len(cells.tasks)
+    place = cells.worker.astype(np.int64) * tasks + cells.task
+    if len(place) != workers * tasks or (place != np.arange(workers * tasks)).any():
+        raise UsageError(
+            f"{mechanism} reports on every task: give every worker with every task, "
+            "by worker and then by task, NULL where there is no answer"
+        )
+    return codes.reshape(workers, tasks).astype(np.float64)
+
 
 MOST_SALT = 256
 
