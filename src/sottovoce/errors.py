@@ -99,7 +99,7 @@ def absent(library: str, *, purpose: str, extra: str | None = None) -> Any:
     functions or classes is called. It is an exception, so that it may stand for those as well.
     """
     missing = partial(NotInstalled, library, purpose=purpose, extra=extra)
-    return _Absent(f"absent_{library}", (Exception,), {"missing": missing})
+    return _Absent(f"absent_{library}", (Exception,), {"missing": staticmethod(missing)})
 
 
 class SpendRefused(SottovoceError):  # noqa: N818 - reads as the fact it states

@@ -46,6 +46,8 @@ class Library(NamedTuple):
             return NotInstalled(self.name, purpose=self.purpose, extra=self.extra)
         if error is None or error.name is None or error.name.startswith("sottovoce"):
             return None
+        if isinstance(error, NotInstalled):
+            return error
         return NotInstalled(error.name, purpose=self.purpose, extra=self.extra)
 
 
