@@ -21,15 +21,13 @@ from sottovoce.version import __version__ as __version__
 
 def _homes() -> dict[str, str]:
     """The module of every public name, as the stub beside this file imports them."""
-    homes, module = {}, ""
+    homes = {}
     with open(f"{__file__}i", encoding="ascii") as stub:  # pathlib would cost 5 ms
-        lines = stub.read().splitlines()
-    for line in lines:
-        words = line.rstrip(",").split()
-        if words[:1] == ["from"]:
-            module = words[1]
-        if words[-2:-1] == ["as"]:
-            homes[words[-1]] = module
+        imports = stub.read().split("\nfrom ")[1:]
+    for each in imports:
+        module, _, names = each.partition(" import ")
+        for name in names.strip("()\n ,").split(","):
+            homes[name.split()[-1]] = module
     return homes
 
 

@@ -1,5 +1,7 @@
 """The public names and where they live: read by type checkers, editors and the package."""
 
+__all__: list[str]
+
 from sottovoce.api.files import (
     pack as pack,
     write as write,
@@ -145,5 +147,3 @@ from sottovoce.worker import (
     respond as respond,
 )
 from sottovoce.worker.client import Client as Client
-
-__all__: list[str]

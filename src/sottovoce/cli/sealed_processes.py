@@ -89,6 +89,7 @@ def run_processes(
         totals = _totals(requester, campaign, place, len(answers.tasks))
         noise = _noise(place, links)
         policy = Policy.of_json(made["policy"])
+        wait_until(lambda: _is_inferred(requester, campaign), "truths of the sums", PATIENCE)
         result = requester.results(campaign)
         dropped = len(requester.rounds(campaign)["dropped"])
         with cpu(seconds, "server"):
@@ -155,6 +156,10 @@ def _wait_for_opening(
         return rounds["phase"] == "opened"
 
     wait_until(opened, "the keyholders to open the sums", PATIENCE)
+
+
+def _is_inferred(requester: Requester, campaign: str) -> bool:
+    return requester.results_page(campaign, limit=1)["summary"] is not None
 
 
 def _totals(requester: Requester, campaign: str, place: Path, tasks: int) -> Integers:
