@@ -26,16 +26,15 @@ import numpy as np
 
 from sottovoce.model import Keyholder
 from sottovoce.model.sum_rounds import Integers, OpenedSum, SumSpec
+from sottovoce.securesum.damgard_jurik.dealer import deal, open_share, read_public
+from sottovoce.securesum.damgard_jurik.server import ThresholdServer
+from sottovoce.securesum.damgard_jurik.worker import ThresholdWorker
 from sottovoce.securesum.envelope import Ed25519PrivateKey, b64, public_text
 from sottovoce.securesum.hpke import X25519PrivateKey
-from sottovoce.securesum.star.damgard_jurik.coordinating import ThresholdServer
-from sottovoce.securesum.star.damgard_jurik.dealing import deal, open_share
-from sottovoce.securesum.star.damgard_jurik.documents import read_public
-from sottovoce.securesum.star.damgard_jurik.working import ThresholdWorker
-from sottovoce.securesum.star.masked.coordinating import MaskedServer
-from sottovoce.securesum.star.masked.working import MaskedWorker
-from sottovoce.securesum.star.memory import StarRun, run_in_memory
-from sottovoce.securesum.star.phases import Phase
+from sottovoce.securesum.masked.server import MaskedServer
+from sottovoce.securesum.masked.worker import MaskedWorker
+from sottovoce.securesum.star.simulation import StarRun, run_in_memory
+from sottovoce.securesum.star.suite import Phase
 from sottovoce.securesum.star.terms import KeyTerms, Member, StarTerms, Suite, default_threshold
 
 TASKS = 159

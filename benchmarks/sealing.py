@@ -29,13 +29,13 @@ from sottovoce.api.sealing import simulate_sealed
 from sottovoce.datasets import NumericCrowd, generate
 from sottovoce.model import Gold, Keyholder, Policy, Reports, Result
 from sottovoce.randomness import SystemRandomness
-from sottovoce.securesum.committee import coordinating
-from sottovoce.securesum.committee.contributing import contribute
-from sottovoce.securesum.committee.keyholding import KeyholderKeys, KeyholderSession
-from sottovoce.securesum.committee.memory import Committee
+from sottovoce.securesum.committee import server as committee_server
+from sottovoce.securesum.committee.keyholder import KeyholderKeys, KeyholderSession
+from sottovoce.securesum.committee.simulation import Committee
+from sottovoce.securesum.committee.terms import Session
+from sottovoce.securesum.committee.worker import contribute
 from sottovoce.securesum.envelope import Ed25519PrivateKey, public_text
 from sottovoce.securesum.hpke import X25519PrivateKey, seal, unseal
-from sottovoce.securesum.session import Session
 
 SEATS, BATCH, SAMPLE = 3, 500, 200
 SEAL = """async (policy) => {
@@ -65,7 +65,7 @@ def parties(workers: int, values: int) -> dict[str, Any]:
         ]
         worker_seconds += time.process_time() - begun
         committee.take(
-            {coordinating.read_contribution(session, each).digest: each for each in contents}
+            {committee_server.read_contribution(session, each).digest: each for each in contents}
         )
     totals = committee.open()
     noise = totals[:, 0] - codes.sum(0)

@@ -26,13 +26,13 @@ LIVE = (
 )
 WORKERS_HALF = (
     "sottovoce.connection",
-    "sottovoce.securesum.committee.contributing",
-    "sottovoce.securesum.em.answers",
-    "sottovoce.securesum.em.contributing",
-    "sottovoce.securesum.em.noising",
-    "sottovoce.securesum.star.damgard_jurik.working",
-    "sottovoce.securesum.star.masked.working",
-    "sottovoce.securesum.star.working",
+    "sottovoce.securesum.committee.worker",
+    "sottovoce.securesum.em.contributor",
+    "sottovoce.securesum.em.contributor",
+    "sottovoce.securesum.em.contributor",
+    "sottovoce.securesum.damgard_jurik.worker",
+    "sottovoce.securesum.masked.worker",
+    "sottovoce.securesum.star.worker",
     "sottovoce.worker",
 )
 

@@ -9,8 +9,8 @@ import pytest
 
 from sottovoce import Domain, LatentLabel, LocalEngine, Reports, read
 from sottovoce.api.private_em import PrivateRun, is_plain, simulate_private_em
-from sottovoce.api.private_rounds import SUITES, Suite
 from sottovoce.errors import SealedAborted, UsageError
+from sottovoce.securesum.em.simulation import SUITES, Suite
 from sottovoce.securesum.em.terms import Mode
 from sottovoce.securesum.em.transcript import Transcript
 

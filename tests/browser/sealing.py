@@ -18,12 +18,11 @@ from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Credential, Domain, Label, Policy, pseudonym
 from sottovoce.randomness import SystemRandomness
 from sottovoce.requester.drafts import Sealing
-from sottovoce.securesum.ballot import Ballot
-from sottovoce.securesum.coding import ballot_codes
-from sottovoce.securesum.committee.contributing import contribute
-from sottovoce.securesum.committee.keyholding import KeyholderKeys, KeyholderSession, Step
-from sottovoce.securesum.committee.turns import WorkKind
-from sottovoce.securesum.session import committee_of
+from sottovoce.securesum.ballot import Ballot, ballot_codes
+from sottovoce.securesum.committee.keyholder import KeyholderKeys, KeyholderSession, Step
+from sottovoce.securesum.committee.messages import WorkKind
+from sottovoce.securesum.committee.terms import committee_of
+from sottovoce.securesum.committee.worker import contribute
 from sottovoce.testing.server_thread import RunningServer
 
 __all__ = ["SEATED", "SealedCampaign", "sealed_campaign", "seated", "send_alike", "timed_sealing"]

@@ -25,12 +25,11 @@ from tests.web.unsealing import ballot_of, shares_of
 from sottovoce.mechanisms.policies import Target
 from sottovoce.mechanisms.sealed_sum import Layout
 from sottovoce.model import Domain
-from sottovoce.securesum.ballot import Ballot
-from sottovoce.securesum.coding import ballot_codes
-from sottovoce.securesum.committee.turns import WorkKind
+from sottovoce.securesum.ballot import Ballot, ballot_codes
+from sottovoce.securesum.committee.messages import WorkKind
+from sottovoce.securesum.committee.terms import committee_of
 from sottovoce.securesum.envelope import b64
 from sottovoce.securesum.field import to_bytes
-from sottovoce.securesum.session import committee_of
 from sottovoce.testing.server_process import wait_until
 from sottovoce.testing.server_thread import RunningServer
 from sottovoce.web.assets import STATIC, fingerprint

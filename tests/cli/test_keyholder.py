@@ -19,7 +19,7 @@ from sottovoce.mechanisms.policies import policy_of
 from sottovoce.mechanisms.sealed_sum import Layout, SealedSum
 from sottovoce.model import Policy, Promise, Unit
 from sottovoce.model.keyholder import Keyholder
-from sottovoce.securesum.session import committee_of
+from sottovoce.securesum.committee.terms import committee_of
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

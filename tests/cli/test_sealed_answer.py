@@ -12,7 +12,7 @@ from tests.worker.hosting import YES_NO, Host, hosting
 
 from sottovoce.cli.consenting import consent_lines
 from sottovoce.mechanisms.sealed_sum import Layout
-from sottovoce.securesum.session import committee_of
+from sottovoce.securesum.committee.terms import committee_of
 from sottovoce.worker.client import Client
 
 Run = Callable[..., subprocess.CompletedProcess[str]]

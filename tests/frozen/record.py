@@ -37,7 +37,7 @@ import sottovoce
 __all__ = ["PARTS", "main"]
 
 CANDIDATES: Mapping[str, tuple[str, ...]] = {
-    "frames": ("sottovoce.securesum.star.frames", "sottovoce.securesum.star.messages"),
+    "frames": ("sottovoce.securesum.star.messages", "sottovoce.securesum.star.messages"),
     "terms": ("sottovoce.securesum.star.terms",),
     "envelope": ("sottovoce.securesum.envelope",),
     "tables": ("sottovoce.server.database.schema", "sottovoce.server.database.schema"),

@@ -13,11 +13,10 @@ from tests.securesum.sealed_policies import COORDINATOR
 from sottovoce.errors import Unreachable
 from sottovoce.keyholder.coordinator import Batch, Closing, Work
 from sottovoce.model.canonical_json import canonical_bytes
-from sottovoce.securesum.committee import coordinating
-from sottovoce.securesum.committee.messages import Phase
-from sottovoce.securesum.committee.rosters import BEGINNING
-from sottovoce.securesum.committee.turns import WorkKind
-from sottovoce.securesum.session import Session
+from sottovoce.securesum.committee import server
+from sottovoce.securesum.committee.messages import Phase, WorkKind
+from sottovoce.securesum.committee.state_chain import BEGINNING
+from sottovoce.securesum.committee.terms import Session
 
 
 class Killed(BaseException):
@@ -53,7 +52,7 @@ class Relay:
     def take(self, content: bytes) -> None:
         """A keyholder's message: the first of each kind stays, and another for it is an error."""
         self.sent.append(content)
-        message = coordinating.read_message(self.session, content)
+        message = server.read_message(self.session, content)
         places: dict[Phase, Callable[[], dict[int, bytes]]] = {
             Phase.DEAL: lambda: self.deals,
             Phase.CHECK: lambda: self.batches[message.number or 0].checks,
@@ -86,7 +85,7 @@ class Relay:
     def batch(self, number: int, seat: int) -> dict[str, Any]:
         """The document that the route gives."""
         found = self.batches[number]
-        items = [coordinating.item_for(each, seat) for each in found.contents]
+        items = [server.item_for(each, seat) for each in found.contents]
         return {
             "propose": json.loads(found.propose),
             "items": [json.loads(each) for each in items],
@@ -96,20 +95,20 @@ class Relay:
 
     def closing(self) -> dict[str, Any]:
         confirms = list(self.batches[-1].confirms.values())
-        state = coordinating.certified(self.session, confirms)
-        close = coordinating.close(self.session, COORDINATOR, state)
+        state = server.certified(self.session, confirms)
+        close = server.close(self.session, COORDINATOR, state)
         return {"close": json.loads(close), "confirms": [json.loads(each) for each in confirms]}
 
     def _advance(self) -> None:
         if not self.batches:
             if len(self.deals) == self.seats:
                 ordered = [self.deals[seat] for seat in range(1, self.seats + 1)]
-                named = [coordinating.read_message(self.session, each).digest for each in ordered]
+                named = [server.read_message(self.session, each).digest for each in ordered]
                 self._propose(0, BEGINNING, named, ordered)
             return
         last = self.batches[-1]
         if self._waiting and len(last.confirms) == self.seats:
-            state = coordinating.certified(self.session, list(last.confirms.values()))
+            state = server.certified(self.session, list(last.confirms.values()))
             batch = self._waiting.pop(0)
             self._propose(
                 state.number + 1,
@@ -121,7 +120,7 @@ class Relay:
     def _propose(
         self, number: int, previous: str, digests: list[str], contents: list[bytes]
     ) -> None:
-        propose = coordinating.propose(self.session, COORDINATOR, number, previous, digests)
+        propose = server.propose(self.session, COORDINATOR, number, previous, digests)
         self.batches.append(Proposed(propose, contents))
 
 

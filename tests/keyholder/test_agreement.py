@@ -13,7 +13,7 @@ from sottovoce.keyholder.agreement import FILE, LOG, Agreement, check_seat
 from sottovoce.keyholder.log import LogDamaged
 from sottovoce.keyholder.status import Standing
 from sottovoce.model.keyholder import Keyholder
-from sottovoce.securesum.session import Session
+from sottovoce.securesum.committee.terms import Session
 
 SERVER = "https://answers.example"
 SESSION = small_session()

@@ -13,7 +13,7 @@ from tests.keyholder.relaying import small_session
 from sottovoce.errors import Refused, SealedRefused, SottovoceError, Unreachable, UsageError
 from sottovoce.keyholder.coordinator import Coordinator, Work
 from sottovoce.keyholder.links import KeyholderLink
-from sottovoce.securesum.committee.turns import WorkKind
+from sottovoce.securesum.committee.messages import WorkKind
 
 SESSION = small_session()
 SECRET = "svh_" + "A" * 43

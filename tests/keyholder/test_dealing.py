@@ -15,7 +15,7 @@ from sottovoce.connection.live.offers import LiveOffer
 from sottovoce.errors import Refused, SealedRefused, UsageError
 from sottovoce.keyholder.dealing import check_dealer, deal_key, usual_seconds
 from sottovoce.model import Keyholder
-from sottovoce.securesum.committee.keyholding import KeyholderKeys
+from sottovoce.securesum.committee.keyholder import KeyholderKeys
 from sottovoce.securesum.envelope import Ed25519PrivateKey
 from sottovoce.securesum.hpke import X25519PrivateKey
 from sottovoce.securesum.star.terms import SIZES, KeyTerms

@@ -17,9 +17,8 @@ from sottovoce.keyholder.log import FactLog
 from sottovoce.keyholder.seat import Seat
 from sottovoce.keyholder.serving import serve
 from sottovoce.keyholder.status import Standing
-from sottovoce.securesum.committee import coordinating
-from sottovoce.securesum.committee.messages import Phase
-from sottovoce.securesum.committee.turns import WorkKind
+from sottovoce.securesum.committee import server
+from sottovoce.securesum.committee.messages import Phase, WorkKind
 
 SESSION = small_session()
 SERVER = "https://answers.example"
@@ -55,12 +54,12 @@ def run(*seats: Seat, rounds: int = 40) -> None:
 
 
 def opened(relay: Relay) -> tuple[int, ...]:
-    total = coordinating.opened_total(relay.session, list(relay.opens.values()), 10)
+    total = server.opened_total(relay.session, list(relay.opens.values()), 10)
     return tuple(np.ravel(total).tolist())
 
 
 def phase_of(message: bytes) -> Phase:
-    return coordinating.read_message(SESSION, message).phase
+    return server.read_message(SESSION, message).phase
 
 
 def test_three_keyholders_open_one_total(relay: Relay, seated: Make, tmp_path: Path) -> None:

@@ -13,15 +13,14 @@ from tests.securesum.sealed_policies import COORDINATOR, KEYS, sealed_policy
 from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.mechanisms.sealed_sum import Layout
 from sottovoce.model import Domain
-from sottovoce.securesum.committee import coordinating
-from sottovoce.securesum.committee.contributing import contribute
-from sottovoce.securesum.committee.keyholding import KeyholderKeys, KeyholderSession
-from sottovoce.securesum.committee.memory import Committee
-from sottovoce.securesum.committee.terms import ContributionTerms
+from sottovoce.securesum.committee import server
+from sottovoce.securesum.committee.keyholder import KeyholderKeys, KeyholderSession
+from sottovoce.securesum.committee.simulation import Committee
+from sottovoce.securesum.committee.terms import ContributionTerms, Session
+from sottovoce.securesum.committee.worker import contribute
 from sottovoce.securesum.envelope import Ed25519PrivateKey, b64, public_text, signed, unb64
 from sottovoce.securesum.field import Elements, elements, to_bytes
 from sottovoce.securesum.hpke import seal
-from sottovoce.securesum.session import Session
 from sottovoce.securesum.shamir import random_sharing, share, zero_sharing
 
 __all__ = [
@@ -84,7 +83,7 @@ def votes(session: Session, workers: int) -> dict[str, bytes]:
     made = [
         contributed(session, f"worker {i}", [i % 2] * len(session.names)) for i in range(workers)
     ]
-    return {coordinating.read_contribution(session, each).digest: each for each in made}
+    return {server.read_contribution(session, each).digest: each for each in made}
 
 
 def rows_of(session: Session, values: Sequence[int], degree: int | None = None) -> Elements:

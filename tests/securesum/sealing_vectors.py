@@ -20,10 +20,10 @@ from tests.securesum.rfc9180 import seal_base
 from tests.securesum.sealed_policies import KEYS, POLICIES
 
 from sottovoce.model import Domain, Label, Policy, Unit
-from sottovoce.securesum.coding import ballot_codes
-from sottovoce.securesum.committee import contributing
+from sottovoce.securesum.ballot import ballot_codes
+from sottovoce.securesum.committee import worker
+from sottovoce.securesum.committee.terms import Session, committee_of
 from sottovoce.securesum.envelope import b64
-from sottovoce.securesum.session import Session, committee_of
 
 __all__ = ["PATH", "Entropy", "contribution", "text"]
 
@@ -70,8 +70,8 @@ def contribution(
     def seal(public_key: bytes, plaintext: bytes, info: bytes) -> bytes:
         return seal_base(entropy(SEED_BYTES), public_key, info, plaintext)
 
-    with patch.object(contributing, "entropy", entropy), patch.object(contributing, "seal", seal):
-        return contributing.contribute(CAMPAIGN, policy, WORKER, given, codes)
+    with patch.object(worker, "entropy", entropy), patch.object(worker, "seal", seal):
+        return worker.contribute(CAMPAIGN, policy, WORKER, given, codes)
 
 
 def _answers(domain: Domain, drawn: random.Random) -> Iterator[Label]:

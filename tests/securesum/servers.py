@@ -10,12 +10,11 @@ from tests.securesum.committees import keys_of
 from tests.securesum.sealed_policies import COORDINATOR
 
 from sottovoce.datasets.seeded_randomness import SeededRandomness
-from sottovoce.securesum.committee import coordinating
-from sottovoce.securesum.committee.facts import Fact
-from sottovoce.securesum.committee.keyholding import KeyholderSession, Step
+from sottovoce.securesum.committee import server
+from sottovoce.securesum.committee.keyholder import KeyholderSession, Step
 from sottovoce.securesum.committee.messages import Phase, written
-from sottovoce.securesum.committee.rosters import BEGINNING, Certified
-from sottovoce.securesum.session import Session
+from sottovoce.securesum.committee.state_chain import BEGINNING, Certified, Fact
+from sottovoce.securesum.committee.terms import Session
 
 __all__ = ["Party", "Server", "cloned"]
 
@@ -61,14 +60,14 @@ class Server:
         self.deals = {}
         for party in self.parties:
             deal = party.keep(party.keyholder.deal(SeededRandomness(party.seat)))
-            self.deals[coordinating.read_message(self.session, deal).digest] = deal
+            self.deals[server.read_message(self.session, deal).digest] = deal
 
     def propose(self, number: int, previous: str, digests: Iterable[str]) -> bytes:
-        return coordinating.propose(self.session, COORDINATOR, number, previous, list(digests))
+        return server.propose(self.session, COORDINATOR, number, previous, list(digests))
 
     def items(self, seat: int, digests: Sequence[str]) -> list[bytes]:
         known = {**self.deals, **self.uploads}
-        return [coordinating.item_for(known[digest], seat) for digest in digests]
+        return [server.item_for(known[digest], seat) for digest in digests]
 
     def checks(self, number: int, previous: str, digests: Sequence[str]) -> list[bytes]:
         """What everybody checks of one batch."""
@@ -89,10 +88,10 @@ class Server:
         return self.certified(self.batch(0, BEGINNING, list(self.deals)))
 
     def certified(self, confirms: Sequence[bytes]) -> Certified:
-        return coordinating.certified(self.session, confirms)
+        return server.certified(self.session, confirms)
 
     def close(self, state: Certified) -> bytes:
-        return coordinating.close(self.session, COORDINATOR, state)
+        return server.close(self.session, COORDINATOR, state)
 
     def forged(self, phase: Phase, seat: int, **fields: object) -> bytes:
         """Anything, in the name of a keyholder whose key the server has."""

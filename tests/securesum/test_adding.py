@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sottovoce.errors import SealedRefused, UsageError
 from sottovoce.model.sum_rounds import SumSpec
-from sottovoce.securesum.committee.adding import CommitteeSum
+from sottovoce.securesum.committee.simulation import CommitteeSum
 from sottovoce.securesum.field import from_bytes, to_bytes
 
 SPEC = SumSpec(values=4, greatest=10**15)

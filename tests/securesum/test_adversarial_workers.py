@@ -21,12 +21,12 @@ from tests.securesum.committees import (
 from sottovoce.errors import SealedRefused
 from sottovoce.mechanisms.sealed_sum import Layout
 from sottovoce.model import assigned
-from sottovoce.securesum.committee import coordinating
-from sottovoce.securesum.committee.contributing import contribute
+from sottovoce.securesum.committee import server
+from sottovoce.securesum.committee.terms import Session
+from sottovoce.securesum.committee.worker import contribute
 from sottovoce.securesum.envelope import Ed25519PrivateKey, canonical, public_text, signed
 from sottovoce.securesum.field import P
 from sottovoce.securesum.plain import PlainSum
-from sottovoce.securesum.session import Session
 
 HALF = pow(2, -1, P)
 YES_NO = session_of()
@@ -61,9 +61,7 @@ FALSE_BALLOTS: dict[str, list[list[int]]] = {
 def judged(session: Session, cheats: list[bytes]) -> list[str | None]:
     """Why each was dropped (None: it was not); the total of two honest workers must be right."""
     honest = [contributed(session, f"honest {i}", [1, 0, 1]) for i in range(2)]
-    uploads = {
-        coordinating.read_contribution(session, each).digest: each for each in [*honest, *cheats]
-    }
+    uploads = {server.read_contribution(session, each).digest: each for each in [*honest, *cheats]}
     made = committee(session, seed=3)
     made.take(uploads)
     failed = dict(made.verdicts[-1].failed)
@@ -144,7 +142,7 @@ def test_a_contribution_against_the_rules_is_refused_by_the_server(name: str) ->
     session, change, words = REFUSED[name]
     rows = rows_of(session, session.ballot.encode(np.array([1, 0, 1])).ravel().tolist())
     with pytest.raises(SealedRefused, match=words) as refused:
-        coordinating.read_contribution(session, crafted(session, "cheat", rows, change=change))
+        server.read_contribution(session, crafted(session, "cheat", rows, change=change))
     assert refused.value.culprit in ("worker 'cheat'", "a worker")
 
 
@@ -155,18 +153,18 @@ def test_tasks_that_were_not_given_are_refused() -> None:
     wanted = sorted([next(iter(given)), other])
     upload = contribute(CAMPAIGN, session.policy, "cheat", wanted, np.ones(2, int))
     with pytest.raises(SealedRefused, match="worker 'cheat': it answers tasks that it was not"):
-        coordinating.read_contribution(session, upload)
+        server.read_contribution(session, upload)
 
 
 def test_more_tasks_than_promised_are_refused() -> None:
     session = session_of(tasks=9, answers=2)
     upload = crafted(session, "cheat", rows_of(session, [1] * 9))
     with pytest.raises(SealedRefused, match="it answers 9 tasks, and may 1 to 2"):
-        coordinating.read_contribution(session, upload)
+        server.read_contribution(session, upload)
 
 
 def test_a_forged_signature_is_refused() -> None:
     wire = json.loads(contributed(YES_NO, "victim", [1, 1, 1]))
     forged = canonical({**wire, "text": wire["text"].replace("victim", "thief")}).encode()
     with pytest.raises(SealedRefused, match="signature does not hold"):
-        coordinating.read_contribution(YES_NO, forged)
+        server.read_contribution(YES_NO, forged)

@@ -10,7 +10,7 @@ from sottovoce.datasets import SeededRandomness
 from sottovoce.mechanisms import Layout, SealedSum
 from sottovoce.mechanisms.laws.polya import Polya
 from sottovoce.model import Unit
-from sottovoce.securesum.auditing import audit_opened
+from sottovoce.securesum.collusion_audit import audit_opened
 
 SURE = 1 - 1e-9
 

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.ciphers.modes import ECB
 from tests.securesum.committees import rows_of, session_of
 
 from sottovoce.mechanisms.sealed_sum import Layout
-from sottovoce.securesum.committee.checking import (
+from sottovoce.securesum.committee.validity import (
     Failure,
     coefficients,
     failures,

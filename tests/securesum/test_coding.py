@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from sottovoce.errors import DataError
 from sottovoce.mechanisms.sealed_sum import Layout
 from sottovoce.model import NULL, Domain, Label
-from sottovoce.securesum.ballot import Ballot
-from sottovoce.securesum.coding import ballot_codes
+from sottovoce.securesum.ballot import Ballot, ballot_codes
 
 VOTES = Ballot(Layout.VOTES, 3, hidden=True)
 SUM = Ballot(Layout.SUM, 256, hidden=False)

@@ -15,15 +15,13 @@ from tests.securesum.sealing_vectors import PATH, Entropy, contribution, text
 
 from sottovoce.errors import UsageError
 from sottovoce.model import Domain, Policy
-from sottovoce.securesum.ballot import Ballot
-from sottovoce.securesum.coding import ballot_codes
-from sottovoce.securesum.committee import contributing
-from sottovoce.securesum.committee.contributing import contribute
-from sottovoce.securesum.committee.terms import ContributionTerms
+from sottovoce.securesum.ballot import Ballot, ballot_codes
+from sottovoce.securesum.committee import worker
+from sottovoce.securesum.committee.terms import ContributionTerms, committee_of
+from sottovoce.securesum.committee.worker import contribute
 from sottovoce.securesum.envelope import Envelope, read_envelope, unb64
 from sottovoce.securesum.field import Elements, from_bytes
 from sottovoce.securesum.hpke import unseal
-from sottovoce.securesum.session import committee_of
 from sottovoce.securesum.shamir import interpolate, lies_on
 
 VECTORS: dict[str, Any] = json.loads(PATH.read_text(encoding="ascii"))
@@ -98,7 +96,7 @@ def test_given_entropy_is_used_up_to_its_last_byte() -> None:
 def test_nothing_is_sealed_under_a_bad_policy(
     case: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(contributing, "entropy", _nothing_is_drawn)
+    monkeypatch.setattr(worker, "entropy", _nothing_is_drawn)
     with pytest.raises(UsageError):
         contribute("leaf0", Policy.of_json(case["policy"]), "ada", ["t"], YES)
 
@@ -125,7 +123,7 @@ def _nothing_is_drawn(_: int) -> bytes:
 def test_bad_tasks_and_codes_are_refused_before_anything_is_drawn(
     tasks: list[str], codes: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(contributing, "entropy", _nothing_is_drawn)
+    monkeypatch.setattr(worker, "entropy", _nothing_is_drawn)
     with pytest.raises(UsageError) as refusal:
         contribute("leaf0", VOTES, "ada", tasks, np.array(codes, np.int64))
     assert "987654321" not in str(refusal.value)

@@ -15,10 +15,10 @@ from tests.securesum.servers import Party, Server
 
 from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.errors import SealedRefused, UsageError
-from sottovoce.securesum.committee import coordinating
-from sottovoce.securesum.committee.keyholding import KeyholderKeys, KeyholderSession
+from sottovoce.securesum.committee import server as committee_server
+from sottovoce.securesum.committee.keyholder import KeyholderKeys, KeyholderSession
 from sottovoce.securesum.committee.messages import Phase
-from sottovoce.securesum.committee.rosters import BEGINNING, Certified
+from sottovoce.securesum.committee.state_chain import BEGINNING, Certified
 from sottovoce.securesum.field import P
 
 SESSION = session_of(minimum=2)
@@ -73,8 +73,8 @@ def test_nothing_begins_without_its_own_deal(server: Server) -> None:
     other = KeyholderSession(SESSION, keys_of(SESSION)[0])
     deal = other.deal(SeededRandomness(5)).message
     deals = [deal, *list(server.deals.values())[1:]]
-    digests = [coordinating.read_message(SESSION, each).digest for each in deals]
-    items = [coordinating.item_for(each, 1) for each in deals]
+    digests = [committee_server.read_message(SESSION, each).digest for each in deals]
+    items = [committee_server.item_for(each, 1) for each in deals]
     propose = server.propose(0, BEGINNING, digests)
     refuses(party, "is not the one it made", lambda: party.keyholder.check(propose, items))
 
@@ -93,9 +93,11 @@ def test_deals_are_of_all_seats_in_their_order(server: Server) -> None:
 def test_a_deal_that_is_not_shared_properly_ends_the_session_and_is_named(server: Server) -> None:
     digests = list(server.deals)
     checks = server.checks(0, BEGINNING, digests)
-    values = [list(each) for each in coordinating.read_message(SESSION, checks[1]).body["values"]]
+    values = [
+        list(each) for each in committee_server.read_message(SESSION, checks[1]).body["values"]
+    ]
     values[2][0] = str((int(values[2][0]) + 1) % P)
-    batch = coordinating.read_message(SESSION, checks[1]).body["batch"]
+    batch = committee_server.read_message(SESSION, checks[1]).body["batch"]
     checks[1] = server.forged(Phase.CHECK, 2, number=0, batch=batch, values=values)
     party = server.parties[0]
     refused = refuses(party, "nothing can be opened", lambda: party.keyholder.confirm(0, checks))
@@ -145,7 +147,7 @@ def test_a_worker_and_a_contribution_are_there_once(server: Server) -> None:
     state = server.certified(server.batch(1, start.state, FIRST))
     party = server.parties[0]
     twice = contributed(SESSION, "worker 9", [1, 1, 1]), contributed(SESSION, "worker 9", [0, 0, 0])
-    named = {coordinating.read_contribution(SESSION, each).digest: each for each in twice}
+    named = {committee_server.read_contribution(SESSION, each).digest: each for each in twice}
     server.uploads.update(named)
     for digests in ([FIRST[0]], sorted(named)):
         propose, items = server.propose(2, state.state, digests), server.items(1, digests)
@@ -163,18 +165,24 @@ def test_confirming_needs_every_check_and_its_own_as_it_sent_it(server: Server) 
     refuses(party, "check of keyholder 3 .* is missing", confirm(*checks[:2]))
     refuses(party, "there twice", confirm(*checks, checks[1]))
     other = server.forged(
-        Phase.CHECK, 1, number=1, batch=coordinating.read_message(SESSION, checks[0]).body["batch"],
+        Phase.CHECK,
+        1,
+        number=1,
+        batch=committee_server.read_message(SESSION, checks[0]).body["batch"],
         values=[None] * 3,
-    )  # fmt: skip
+    )
     refuses(party, "is not the one it sent", confirm(other, *checks[1:]))
     elsewhere = server.forged(Phase.CHECK, 2, number=1, batch="2" * 64, values=[None] * 3)
     assert refuses(
         party, "its check is of another batch", confirm(checks[0], elsewhere, checks[2])
     ).culprit == "keyholder 2 (Union)"  # fmt: skip
     short = server.forged(
-        Phase.CHECK, 2, number=1, batch=coordinating.read_message(SESSION, checks[0]).body["batch"],
+        Phase.CHECK,
+        2,
+        number=1,
+        batch=committee_server.read_message(SESSION, checks[0]).body["batch"],
         values=[None] * 2,
-    )  # fmt: skip
+    )
     refuses(party, "not of all in the batch", confirm(checks[0], short, checks[2]))
     assert party.keyholder.confirm(1, checks).facts[0]["count"] == 3
 
@@ -349,7 +357,7 @@ def test_what_is_replayed_differently_is_refused(server: Server) -> None:
     checks = [each for each in (p.said[1] for p in server.parties)]
     party.keyholder.confirm(0, checks)
     own = party.keyholder.check(server.propose(1, start.state, SECOND), server.items(1, SECOND))
-    batch = coordinating.read_message(SESSION, own.message).body["batch"]
+    batch = committee_server.read_message(SESSION, own.message).body["batch"]
     others = [
         server.forged(Phase.CHECK, seat, number=1, batch=batch, values=[None] * 3)
         for seat in (2, 3)
@@ -366,12 +374,12 @@ def test_one_of_three_gone_at_closing_is_not_needed(server: Server) -> None:
     close = server.close(state)
     opens = [party.keyholder.open(close, confirms).message for party in server.parties]
     totals = [
-        coordinating.opened_total(SESSION, given, state.count)
+        committee_server.opened_total(SESSION, given, state.count)
         for given in (opens, opens[:2], opens[1:], [opens[2], opens[0]])
     ]
     assert all(np.array_equal(each, totals[0]) for each in totals)
     with pytest.raises(UsageError, match="needs 2 keyholders, and 1 are there"):
-        coordinating.opened_total(SESSION, opens[:1], state.count)
+        committee_server.opened_total(SESSION, opens[:1], state.count)
 
 
 def test_one_gone_in_the_middle_of_confirming_is_waited_for(server: Server) -> None:
@@ -387,7 +395,7 @@ def test_one_gone_in_the_middle_of_confirming_is_waited_for(server: Server) -> N
     confirms.append(late.keep(late.keyholder.confirm(2, checks)))
     close = server.close(server.certified(confirms))
     opens = [party.keyholder.open(close, confirms).message for party in server.parties]
-    assert coordinating.opened_total(SESSION, opens, 6).shape == (3, 1)
+    assert committee_server.opened_total(SESSION, opens, 6).shape == (3, 1)
 
 
 def test_a_batch_that_nobody_confirmed_may_be_given_up(server: Server) -> None:
@@ -398,4 +406,4 @@ def test_a_batch_that_nobody_confirmed_may_be_given_up(server: Server) -> None:
     opens = [
         party.keyholder.open(server.close(state), confirms).message for party in server.parties
     ]
-    assert coordinating.opened_total(SESSION, opens, 3).shape == (3, 1)
+    assert committee_server.opened_total(SESSION, opens, 3).shape == (3, 1)

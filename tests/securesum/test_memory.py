@@ -12,10 +12,10 @@ from tests.securesum.sealed_policies import COORDINATOR
 from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.mechanisms.sealed_sum import Layout
 from sottovoce.model import assigned
-from sottovoce.securesum.committee.contributing import contribute
-from sottovoce.securesum.committee.memory import run_in_memory
+from sottovoce.securesum.committee.simulation import run_in_memory
+from sottovoce.securesum.committee.terms import Session
+from sottovoce.securesum.committee.worker import contribute
 from sottovoce.securesum.plain import PlainSum
-from sottovoce.securesum.session import Session
 
 LAYOUTS: list[tuple[Layout, int, bool]] = [
     (layout, size, hidden)

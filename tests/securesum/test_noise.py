@@ -17,8 +17,8 @@ from tests.securesum.sealed_policies import COORDINATOR
 from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.mechanisms.laws.polya import noise_law
 from sottovoce.privacy.audit import audit_samples
-from sottovoce.securesum.committee.memory import run_in_memory
-from sottovoce.securesum.session import Session
+from sottovoce.securesum.committee.simulation import run_in_memory
+from sottovoce.securesum.committee.terms import Session
 
 pytestmark = pytest.mark.statistical
 

@@ -17,11 +17,10 @@ from tests.securesum.committees import keys_of, session_of, votes
 from tests.securesum.servers import Server, cloned
 
 from sottovoce.errors import SealedRefused, UsageError
-from sottovoce.securesum.committee import coordinating
-from sottovoce.securesum.committee.facts import Facts
-from sottovoce.securesum.committee.keyholding import KeyholderSession
+from sottovoce.securesum.committee import server as committee_server
+from sottovoce.securesum.committee.keyholder import KeyholderSession
 from sottovoce.securesum.committee.messages import Phase
-from sottovoce.securesum.committee.rosters import Certified
+from sottovoce.securesum.committee.state_chain import Certified, Facts
 
 SESSION = session_of(tasks=1, minimum=2)
 HONEST, CORRUPT = (1, 2), 3
@@ -83,13 +82,13 @@ class World:
         items = tuple(self.server.items(each.seat, digests) for each in here)
         checks = [each.check(propose, own).message for each, own in zip(here, items, strict=True)]
         if lies:
-            said = coordinating.read_message(SESSION, checks[2]).body
+            said = committee_server.read_message(SESSION, checks[2]).body
             values = [None, *said["values"][1:]]
             checks[2] = self.server.forged(
                 Phase.CHECK, CORRUPT, number=number, batch=said["batch"], values=values
             )
             here[2]._batch = here[2]._batch and here[2]._batch.checked(checks[2])
-        batch = coordinating.read_message(SESSION, checks[0]).body["batch"]
+        batch = committee_server.read_message(SESSION, checks[0]).body["batch"]
         confirms = [each.confirm(number, checks).message for each in here]
         state = self.server.certified(confirms)
         self.edges.append(Edge(number, propose, batch, items, tuple(checks)))

@@ -12,7 +12,7 @@ from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.model import Domain
-from sottovoce.securesum.session import Session, committee_of
+from sottovoce.securesum.committee.terms import Session, committee_of
 
 POLICY = POLICIES["sum of 6 steps, hidden"]
 SESSION = Session("leaf0", POLICY, ("b", "a"))

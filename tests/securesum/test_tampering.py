@@ -12,8 +12,8 @@ from tests.securesum.sealed_policies import COORDINATOR
 from tests.securesum.servers import Server, cloned
 
 from sottovoce.errors import SealedRefused
-from sottovoce.securesum.committee import coordinating
-from sottovoce.securesum.committee.rosters import BEGINNING
+from sottovoce.securesum.committee import server as committee_server
+from sottovoce.securesum.committee.state_chain import BEGINNING
 from sottovoce.securesum.envelope import (
     Ed25519PrivateKey,
     canonical,
@@ -55,7 +55,7 @@ class Recorded:
 
     def __init__(self) -> None:
         uploads = [contributed(SESSION, f"worker {i}", [1, 0]) for i in range(2)]
-        digests = [coordinating.read_contribution(SESSION, each).digest for each in uploads]
+        digests = [committee_server.read_contribution(SESSION, each).digest for each in uploads]
         server = Server(SESSION, dict(zip(digests, uploads, strict=True)))
         self.cases: dict[str, tuple[bytes, Ed25519PrivateKey, Reader]] = {}
         one, keys = server.parties[0].keyholder, keys_of(SESSION)
@@ -63,7 +63,7 @@ class Recorded:
         items = server.items(1, deals)
         before = cloned(one)
         self._add("deal", server.deals[deals[1]], keys[1].signing,
-                  lambda each: coordinating.read_message(SESSION, each))  # fmt: skip
+                  lambda each: committee_server.read_message(SESSION, each))  # fmt: skip
 
         def check_deal(each: bytes) -> object:
             named = server.propose(0, BEGINNING, [deals[0], digest_of(each, deals[1]), deals[2]])
@@ -72,7 +72,7 @@ class Recorded:
         self._add("item of a deal", items[1], keys[1].signing, check_deal)
         start = server.begin()
         self._add("contribution", uploads[0], None,
-                  lambda each: coordinating.read_contribution(SESSION, each))  # fmt: skip
+                  lambda each: committee_server.read_contribution(SESSION, each))  # fmt: skip
         ordered = sorted(digests)
         propose, given = server.propose(1, start.state, ordered), server.items(1, ordered)
         at_start = cloned(one)
@@ -103,7 +103,7 @@ class Recorded:
         opens = [each.open(close, confirms).message for each in closing]
         self._add(
             "open", opens[1], keys[1].signing,
-            lambda each: coordinating.opened_total(SESSION, [opens[0], each, opens[2]], 2),
+            lambda each: committee_server.opened_total(SESSION, [opens[0], each, opens[2]], 2),
         )  # fmt: skip
 
     def _add(

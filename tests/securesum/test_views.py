@@ -18,12 +18,12 @@ from tests.securesum.committees import committee, session_of, votes
 from tests.securesum.test_memory import LAYOUTS
 
 from sottovoce.mechanisms.sealed_sum import Layout
-from sottovoce.securesum.committee import coordinating
-from sottovoce.securesum.committee.checking import coefficients, opened_values
-from sottovoce.securesum.committee.contributing import _shares
+from sottovoce.securesum.committee import server
+from sottovoce.securesum.committee.terms import Session
+from sottovoce.securesum.committee.validity import coefficients, opened_values
+from sottovoce.securesum.committee.worker import _shares
 from sottovoce.securesum.envelope import unb64
 from sottovoce.securesum.field import Elements, P, elements, from_bytes, lagrange
-from sottovoce.securesum.session import Session
 
 Matrix = list[list[int]]
 DIGEST = "5e" * 32
@@ -121,11 +121,11 @@ def test_openings_tell_no_more_than_the_total() -> None:
     session = session_of(seats=5, degree=2, tasks=2)
     made = committee(session)
     made.take(votes(session, 3))
-    close = coordinating.close(session, made.coordinator, made.state)
+    close = server.close(session, made.coordinator, made.state)
     opens = [each.open(close, made.confirms).message for each in made.keyholders]
-    total = elements(coordinating.opened_total(session, opens, 3).ravel()).tolist()
+    total = elements(server.opened_total(session, opens, 3).ravel()).tolist()
     shares = [
-        from_bytes(unb64(coordinating.read_message(session, each).body["total"]) or b"").tolist()
+        from_bytes(unb64(server.read_message(session, each).body["total"]) or b"").tolist()
         for each in opens
     ]
     for coalition in combinations(range(1, 6), 2):

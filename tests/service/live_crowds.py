@@ -17,7 +17,7 @@ from sottovoce.model import Keyholder
 from sottovoce.model.sum_rounds import Integers, OpenedSum
 from sottovoce.randomness import SystemRandomness
 from sottovoce.requester.live import LiveView
-from sottovoce.securesum.em.contributing import contributor_of
+from sottovoce.securesum.em.contributor import contributor_of
 from sottovoce.securesum.em.terms import EMTerms
 from sottovoce.securesum.star.terms import StarTerms
 from sottovoce.server.database import Database

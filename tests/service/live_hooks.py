@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.connection.live.line import LiveLine
-from sottovoce.securesum.star.working import WorkerSession
+from sottovoce.securesum.star.worker import WorkerSession
 
 
 def text_of(frame: bytes) -> dict[str, Any]:

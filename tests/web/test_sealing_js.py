@@ -20,8 +20,8 @@ from tests.web.unsealing import ballot_of, shares_of
 from sottovoce.mechanisms.policies import Target
 from sottovoce.mechanisms.sealed_sum import Layout
 from sottovoce.model import Domain, Policy
+from sottovoce.securesum.committee.terms import committee_of
 from sottovoce.securesum.envelope import b64
-from sottovoce.securesum.session import committee_of
 from sottovoce.testing.server_thread import running_server
 
 VECTORS: dict[str, Any] = json.loads(PATH.read_text(encoding="ascii"))

@@ -9,11 +9,10 @@ from tests.securesum.sealed_policies import FixedKeys
 
 from sottovoce.model import Policy
 from sottovoce.securesum.ballot import Ballot
-from sottovoce.securesum.committee.terms import CHECKS, ContributionTerms
+from sottovoce.securesum.committee.terms import CHECKS, ContributionTerms, committee_of
 from sottovoce.securesum.envelope import read_envelope, unb64
 from sottovoce.securesum.field import Elements, from_bytes
 from sottovoce.securesum.hpke import unseal
-from sottovoce.securesum.session import committee_of
 from sottovoce.securesum.shamir import interpolate, lies_on
 
 __all__ = ["ballot_of", "shares_of"]

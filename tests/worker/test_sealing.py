@@ -18,11 +18,10 @@ from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.mechanisms.sealed_sum import Layout
 from sottovoce.model import Domain, Policy, Unit
 from sottovoce.securesum.ballot import Ballot
-from sottovoce.securesum.committee.terms import ContributionTerms
+from sottovoce.securesum.committee.terms import ContributionTerms, committee_of
 from sottovoce.securesum.envelope import unb64
 from sottovoce.securesum.field import from_bytes
 from sottovoce.securesum.hpke import unseal
-from sottovoce.securesum.session import committee_of
 from sottovoce.securesum.shamir import interpolate
 from sottovoce.worker.client import Client
 from sottovoce.worker.sealing import check_sealing, sealed_sum_of

@@ -8,18 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.api.private_rounds import Dropouts, Rehearsal, Rounds, Suite, rehearse
 from sottovoce.api.sources import read
 from sottovoce.errors import UsageError
 from sottovoce.model import FloatArray, Guarantee, Reports, Result, Unit, label_text
 from sottovoce.model.sum_rounds import Integers, RoundRecord
 from sottovoce.randomness import SystemRandomness
-from sottovoce.securesum.em.calibrating import calibrated
-from sottovoce.securesum.em.contributing import EMContributor, PrivateContributor, contributor_of
-from sottovoce.securesum.em.guaranteeing import default_honest, guarantee
-from sottovoce.securesum.em.modes import planner_of
-from sottovoce.securesum.em.planning import EMPlanner, exact_terms
-from sottovoce.securesum.em.rounds import Recorded
+from sottovoce.securesum.em.contributor import EMContributor, PrivateContributor, contributor_of
+from sottovoce.securesum.em.noise_calibration import calibrated, default_honest, guarantee
+from sottovoce.securesum.em.planner import EMPlanner, exact_terms, planner_of
+from sottovoce.securesum.em.simulation import Dropouts, Recorded, Rehearsal, Rounds, Suite, rehearse
 from sottovoce.securesum.em.terms import EMTerms, Mode
 from sottovoce.securesum.em.transcript import Transcript
 

@@ -16,10 +16,9 @@ from sottovoce.errors import DataError
 from sottovoce.inference.recovering.attack import Observed, Recovered, recover
 from sottovoce.inference.recovering.unanimous import NONE
 from sottovoce.model.sum_rounds import Integers, OpenedSum
-from sottovoce.securesum.em.contributing import EMContributor
-from sottovoce.securesum.em.modes import planner_of
-from sottovoce.securesum.em.planning import codec_of
-from sottovoce.securesum.em.slots import Slots
+from sottovoce.securesum.em.contributor import EMContributor
+from sottovoce.securesum.em.planner import codec_of, planner_of
+from sottovoce.securesum.em.sensitivity import Slots
 from sottovoce.securesum.em.terms import EMTerms, Mode
 from sottovoce.securesum.em.transcript import Transcript
 

@@ -20,8 +20,7 @@ from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.model import Domain, Label, Names, Policy, Reports, Result, label_text
 from sottovoce.model.opened_totals import NoiseLaw, Opened
 from sottovoce.seams import Randomness
-from sottovoce.securesum.ballot import Ballot
-from sottovoce.securesum.coding import number_codes
+from sottovoce.securesum.ballot import Ballot, number_codes
 from sottovoce.securesum.plain import PlainSum
 from sottovoce.version import __version__
 

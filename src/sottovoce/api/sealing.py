@@ -28,15 +28,14 @@ from sottovoce.model import (
 from sottovoce.model.opened_totals import Opened
 from sottovoce.randomness import SystemRandomness
 from sottovoce.seams import Randomness
-from sottovoce.securesum.ballot import Ballot
-from sottovoce.securesum.coding import number_codes
-from sottovoce.securesum.committee.contributing import contribute
-from sottovoce.securesum.committee.keyholding import KeyholderKeys
-from sottovoce.securesum.committee.memory import Run, run_in_memory
+from sottovoce.securesum.ballot import Ballot, number_codes
+from sottovoce.securesum.committee.keyholder import KeyholderKeys
+from sottovoce.securesum.committee.simulation import Run, run_in_memory
+from sottovoce.securesum.committee.terms import Session
+from sottovoce.securesum.committee.worker import contribute
 from sottovoce.securesum.envelope import Ed25519PrivateKey, public_text
 from sottovoce.securesum.hpke import X25519PrivateKey
 from sottovoce.securesum.plain import PlainSum
-from sottovoce.securesum.session import Session
 
 __all__ = ["SUITES", "SealedRun", "sealed_policy", "sealed_run", "simulate_sealed"]
 

@@ -18,7 +18,7 @@ from sottovoce.model import Claim, Policy, Promise
 from sottovoce.model import Unit as PrivacyUnit
 from sottovoce.privacy.audit import Audit, audit_samples
 from sottovoce.randomness import SystemRandomness
-from sottovoce.securesum.auditing import audit_opened
+from sottovoce.securesum.collusion_audit import audit_opened
 from sottovoce.tables import read_policy
 from sottovoce.tables.audit_samples import read_samples
 

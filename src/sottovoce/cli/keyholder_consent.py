@@ -9,7 +9,7 @@ from sottovoce.connection import plain
 from sottovoce.model import Unit
 
 if TYPE_CHECKING:
-    from sottovoce.securesum.session import Session
+    from sottovoce.securesum.committee.terms import Session
 
 __all__ = ["seat_lines"]
 

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sottovoce.api.private_em import PrivateRun, contributors_of, is_plain, private_run
-from sottovoce.api.private_rounds import Rounds
 from sottovoce.cli.live_crowd import OneWorker, Part, live_crowd
 from sottovoce.cli.process_times import cpu
 from sottovoce.cli.screen import passes
 from sottovoce.errors import SealedAborted, SottovoceError, UsageError
 from sottovoce.keyholder.key_file import make_keys
 from sottovoce.model import Keyholder, Reports, label_text
+from sottovoce.securesum.em.simulation import Rounds
 from sottovoce.securesum.em.terms import EMTerms
-from sottovoce.securesum.star.coordinating import RoundRecord
+from sottovoce.securesum.star.server import RoundRecord
 from sottovoce.testing.server_process import ServerProcess
 from sottovoce.worker.live.answers import LiveAnswers
 

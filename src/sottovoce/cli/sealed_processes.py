@@ -26,8 +26,8 @@ from sottovoce.keyholder.links import KeyholderLink as Link
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Keyholder, Policy, Reports
 from sottovoce.requester.drafts import Sealing
-from sottovoce.securesum.committee.dealing import sealed_share, unsealed
 from sottovoce.securesum.committee.messages import Phase, read_message
+from sottovoce.securesum.committee.noise import sealed_share, unsealed
 from sottovoce.securesum.field import P, total
 from sottovoce.securesum.shamir import interpolate
 from sottovoce.testing.server_process import ServerProcess, wait_until

@@ -17,7 +17,7 @@ from sottovoce.keyholder.log import FactLog, LogDamaged
 from sottovoce.model import Policy
 from sottovoce.model.canonical_json import canonical_bytes
 from sottovoce.model.keyholder import Keyholder
-from sottovoce.securesum.session import Session
+from sottovoce.securesum.committee.terms import Session
 
 __all__ = ["REFUSED", "Agreement", "check_seat"]
 

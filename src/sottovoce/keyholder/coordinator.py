@@ -11,8 +11,8 @@ from sottovoce.errors import Reason, Refused, SealedRefused, Unreachable, UsageE
 from sottovoce.keyholder.links import KeyholderLink
 from sottovoce.model import Policy
 from sottovoce.model.canonical_json import canonical_bytes
-from sottovoce.securesum.committee.turns import WorkKind
-from sottovoce.securesum.session import Session
+from sottovoce.securesum.committee.messages import WorkKind
+from sottovoce.securesum.committee.terms import Session
 
 __all__ = ["Batch", "Closing", "Coordinator", "Work"]
 

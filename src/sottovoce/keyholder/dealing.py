@@ -14,9 +14,9 @@ from sottovoce.connection.live.line import LiveLine, senseless
 from sottovoce.connection.live.offers import LiveOffer
 from sottovoce.errors import UsageError
 from sottovoce.model import Keyholder
-from sottovoce.securesum.committee.keyholding import KeyholderKeys
+from sottovoce.securesum.committee.keyholder import KeyholderKeys
+from sottovoce.securesum.damgard_jurik.dealer import Deal, deal
 from sottovoce.securesum.envelope import b64
-from sottovoce.securesum.star.damgard_jurik.dealing import Deal, deal
 from sottovoce.securesum.star.terms import KeyTerms
 
 __all__ = ["ENDED", "check_dealer", "deal_key", "usual_seconds"]

@@ -16,7 +16,7 @@ from sottovoce.files.private_files import private_folder, saying, write_durably
 from sottovoce.keyholder.passphrases import checked_passphrase
 from sottovoce.model.canonical_json import canonical_bytes
 from sottovoce.model.keyholder import Keyholder
-from sottovoce.securesum.committee.keyholding import KeyholderKeys
+from sottovoce.securesum.committee.keyholder import KeyholderKeys
 
 try:
     from cryptography.exceptions import InvalidTag

@@ -12,10 +12,10 @@ from sottovoce.files.private_files import write_durably
 from sottovoce.keyholder.agreement import Agreement
 from sottovoce.keyholder.coordinator import Coordinator, Work
 from sottovoce.randomness import SystemRandomness
-from sottovoce.securesum.committee.coordinating import read_message
-from sottovoce.securesum.committee.facts import Fact
-from sottovoce.securesum.committee.keyholding import KeyholderKeys, KeyholderSession, Step
-from sottovoce.securesum.committee.turns import WorkKind
+from sottovoce.securesum.committee.keyholder import KeyholderKeys, KeyholderSession, Step
+from sottovoce.securesum.committee.messages import WorkKind
+from sottovoce.securesum.committee.server import read_message
+from sottovoce.securesum.committee.state_chain import Fact
 
 __all__ = ["CONFIRMED", "DEALT", "OPENED", "Seat"]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from sottovoce.connection.patience import Patience
 from sottovoce.errors import Reason, Refused, SealedRefused, Unreachable
 from sottovoce.keyholder.seat import Seat
-from sottovoce.securesum.committee.turns import WorkKind
+from sottovoce.securesum.committee.messages import WorkKind
 
 __all__ = ["serve"]
 

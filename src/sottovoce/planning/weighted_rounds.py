@@ -8,16 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from sottovoce.errors import UsageError
-from sottovoce.inference.private_em.evidence import guess, posterior_of_rounds
-from sottovoce.inference.private_em.weighted import GRID, weights
 from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.model import Codes, Domain, FloatArray, Reports
 from sottovoce.planning.scenario import Assumption, LabelAbility, Scenario
 from sottovoce.planning.trials import trial_seed
-from sottovoce.securesum.em.calibrating import calibrated
-from sottovoce.securesum.em.guaranteeing import default_honest
-from sottovoce.securesum.em.slots import Slots
+from sottovoce.securesum.em.noise_calibration import calibrated, default_honest
+from sottovoce.securesum.em.posteriors import guess, posterior_of_rounds
+from sottovoce.securesum.em.sensitivity import Slots
 from sottovoce.securesum.em.terms import EMTerms, Law
+from sottovoce.securesum.em.weights import GRID, weights
 
 __all__ = ["MOST_ROUNDS", "Decision", "weighted_rounds_that_pay"]
 

@@ -12,8 +12,7 @@ from sottovoce.mechanisms.policies import release_of, sealed_of
 from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.model import Cells, Codes, Label, Policy
 from sottovoce.model.canonical_json import canonical
-from sottovoce.securesum.ballot import Ballot
-from sottovoce.securesum.coding import ballot_codes
+from sottovoce.securesum.ballot import Ballot, ballot_codes
 from sottovoce.securesum.field import WIDTH
 from sottovoce.worker.outbox import Parcel, Stage
 
@@ -50,9 +49,7 @@ def sealed_parcel(cells: Cells, policy: Policy, campaign: str) -> Parcel:
     The key that signs it and everything that hides the answers is drawn here, once, and forgotten:
     what is kept are bytes that up to `degree` keyholders together cannot read.
     """
-    from sottovoce.securesum.committee.contributing import (
-        contribute,
-    )
+    from sottovoce.securesum.committee.worker import contribute
 
     tasks = tuple(cells.tasks.tolist())
     content = contribute(

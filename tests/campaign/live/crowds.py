@@ -20,17 +20,16 @@ from sottovoce.campaign.live.members import seated
 from sottovoce.campaign.live.offering import LiveOffer
 from sottovoce.campaign.service import Service
 from sottovoce.randomness import SystemRandomness
-from sottovoce.securesum.em.contributing import contributor_of
-from sottovoce.securesum.em.modes import planner_of
+from sottovoce.securesum.damgard_jurik.dealer import deal, open_share, read_public
+from sottovoce.securesum.damgard_jurik.worker import ThresholdWorker
+from sottovoce.securesum.em.contributor import contributor_of
+from sottovoce.securesum.em.planner import planner_of
 from sottovoce.securesum.em.terms import EMTerms
 from sottovoce.securesum.envelope import b64, public_text, unb64
-from sottovoce.securesum.star.damgard_jurik.dealing import deal, open_share
-from sottovoce.securesum.star.damgard_jurik.documents import read_public
-from sottovoce.securesum.star.damgard_jurik.working import ThresholdWorker
-from sottovoce.securesum.star.masked.working import MaskedWorker
-from sottovoce.securesum.star.rounds import WorkerSuite
+from sottovoce.securesum.masked.worker import MaskedWorker
+from sottovoce.securesum.star.suite import WorkerSuite
 from sottovoce.securesum.star.terms import StarTerms
-from sottovoce.securesum.star.working import WorkerSession
+from sottovoce.securesum.star.worker import WorkerSession
 from sottovoce.server.database.live_sessions import LiveState
 
 TASKS, LABELS = ("t1", "t2", "t3"), ("no", "yes")

@@ -18,7 +18,7 @@ from sottovoce.campaign.live.results import transcript, truths_page
 from sottovoce.campaign.results import Sort
 from sottovoce.campaign.service import Parts, Service
 from sottovoce.errors import Reason, Refused
-from sottovoce.securesum.star.coordinating import CoordinatorSession
+from sottovoce.securesum.star.server import CoordinatorSession
 from sottovoce.server.database import Database
 from sottovoce.server.database.integrity import check
 from sottovoce.server.database.schema import live_events, live_members, live_rounds, live_sessions

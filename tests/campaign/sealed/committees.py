@@ -25,10 +25,10 @@ from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain, Policy, Task, Terms, assigned, pseudonym
 from sottovoce.model.keyholder import Keyholder
-from sottovoce.securesum.committee.contributing import contribute
-from sottovoce.securesum.committee.keyholding import KeyholderKeys, KeyholderSession
+from sottovoce.securesum.committee.keyholder import KeyholderKeys, KeyholderSession
+from sottovoce.securesum.committee.terms import Session
+from sottovoce.securesum.committee.worker import contribute
 from sottovoce.securesum.envelope import canonical
-from sottovoce.securesum.session import Session
 
 NAMES = ("City library", "University", "Newspaper")
 YES_NO = Domain.categorical(["no", "yes"])

@@ -38,7 +38,7 @@ from sottovoce.campaign.webhooks import list_webhooks, register
 from sottovoce.errors import Reason, Refused
 from sottovoce.model import Policy
 from sottovoce.securesum.ballot import Ballot
-from sottovoce.securesum.committee import dealing
+from sottovoce.securesum.committee import noise
 from sottovoce.securesum.committee.messages import Phase, written
 from sottovoce.securesum.envelope import b64, public_text
 from sottovoce.securesum.field import Elements, add, to_bytes
@@ -348,7 +348,7 @@ def test_noise_that_does_not_fit_together_ends_the_campaign_and_is_named(
     id, _ = opened(quick, sealed_policy(quick))
     holders = seats_of(quick, id)
     with monkeypatch.context() as lying:
-        lying.setattr(dealing, "share", lambda *given: _shifted(share(*given)))
+        lying.setattr(noise, "share", lambda *given: _shifted(share(*given)))
         assert holders[1].turn() == "deal"
     go_on(holders)
     found = rounds(quick, id)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sottovoce.inference.private_em.evidence import guess, posterior_of_rounds
 from sottovoce.model import FloatArray
 from sottovoce.model.sum_rounds import Integers
+from sottovoce.securesum.em.posteriors import guess, posterior_of_rounds
 
 
 def votes(

@@ -5,13 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sottovoce.inference.private_em.posteriors import (
-    is_settled,
-    posterior_of,
-    prior_of,
-    quality,
-    start,
-)
+from sottovoce.securesum.em.posteriors import is_settled, posterior_of, prior_of, quality, start
 
 
 def test_the_start_is_the_share_of_votes() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sottovoce.inference.private_em.skills import log_terms, skill
+from sottovoce.securesum.em.weights import log_terms, skill
 
 POSTERIOR = np.array([[0.2, 0.8], [0.6, 0.4], [1.0, 0.0]])
 

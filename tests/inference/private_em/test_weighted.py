@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sottovoce.errors import UsageError
-from sottovoce.inference.private_em.weighted import (
+from sottovoce.model import FloatArray
+from sottovoce.model.sum_rounds import Integers
+from sottovoce.securesum.em.weights import (
     GRID,
     MOST_SCALE,
     MOST_TASKS,
@@ -17,8 +19,6 @@ from sottovoce.inference.private_em.weighted import (
     weights,
     worker_moves,
 )
-from sottovoce.model import FloatArray
-from sottovoce.model.sum_rounds import Integers
 
 NONE = -1
 

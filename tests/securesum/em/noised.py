@@ -8,8 +8,8 @@ import numpy as np
 
 from sottovoce.datasets import SeededRandomness
 from sottovoce.model.sum_rounds import Integers, OpenedSum
-from sottovoce.securesum.em.calibrating import calibrated
-from sottovoce.securesum.em.noising import NoisedContributor
+from sottovoce.securesum.em.contributor import NoisedContributor
+from sottovoce.securesum.em.noise_calibration import calibrated
 from sottovoce.securesum.em.terms import EMTerms, Law
 
 __all__ = ["added", "contributor", "crowd", "silent", "small_terms"]

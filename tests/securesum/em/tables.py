@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.model import Domain, Reports
-from sottovoce.securesum.em.contributing import EMContributor
+from sottovoce.securesum.em.contributor import EMContributor
 from sottovoce.securesum.em.terms import EMTerms, Mode
 
 Codes = npt.NDArray[np.int64]

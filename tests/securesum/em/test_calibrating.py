@@ -11,8 +11,7 @@ from tests.securesum.em.noised import small_terms
 
 from sottovoce.errors import UsageError
 from sottovoce.model import Unit
-from sottovoce.securesum.em.calibrating import calibrated
-from sottovoce.securesum.em.guaranteeing import guarantee
+from sottovoce.securesum.em.noise_calibration import calibrated, guarantee
 from sottovoce.securesum.em.terms import EMTerms, Law, RoundNoise
 
 

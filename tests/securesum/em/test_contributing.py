@@ -11,8 +11,8 @@ from tests.securesum.em.tables import drawn
 from sottovoce.datasets import SeededRandomness
 from sottovoce.errors import UsageError
 from sottovoce.model.sum_rounds import OpenedSum
-from sottovoce.securesum.em.contributing import EMContributor, contributor_of
-from sottovoce.securesum.em.planning import EMPlanner
+from sottovoce.securesum.em.contributor import EMContributor, contributor_of
+from sottovoce.securesum.em.planner import EMPlanner
 from sottovoce.securesum.em.terms import EMTerms, Mode
 
 TERMS = EMTerms(("q1", "q2", "q3"), ("no", "yes"), Mode.AS_PUBLISHED, 1000, clip=1000, repeats=2)

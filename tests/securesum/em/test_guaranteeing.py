@@ -14,14 +14,14 @@ from scipy import stats
 from tests.securesum.em.noised import small_terms
 
 from sottovoce.errors import UsageError
-from sottovoce.inference.private_em.weighted import answer_moves
 from sottovoce.mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from sottovoce.mechanisms.laws.polya import noise_law
 from sottovoce.model import Unit
 from sottovoce.privacy.concentrated_privacy import concentrated_epsilon, summed_rho
-from sottovoce.securesum.em.guaranteeing import default_honest, guarantee
-from sottovoce.securesum.em.slots import TAIL, Slots
+from sottovoce.securesum.em.noise_calibration import default_honest, guarantee
+from sottovoce.securesum.em.sensitivity import TAIL, Slots
 from sottovoce.securesum.em.terms import EMTerms, Law, Mode, NoiseTerms, RoundNoise
+from sottovoce.securesum.em.weights import answer_moves
 
 TINY = 1e-30
 """What the reach of noise costs is below it, at every epsilon here."""

@@ -6,11 +6,9 @@ import pytest
 from tests.securesum.em.tables import drawn
 
 from sottovoce.errors import UsageError
-from sottovoce.securesum.em.calibrating import calibrated
-from sottovoce.securesum.em.modes import planner_of
-from sottovoce.securesum.em.noised_planning import NoisedPlanner
-from sottovoce.securesum.em.planning import EMPlanner, exact_terms
-from sottovoce.securesum.em.rounds import run_rounds
+from sottovoce.securesum.em.noise_calibration import calibrated
+from sottovoce.securesum.em.planner import EMPlanner, NoisedPlanner, exact_terms, planner_of
+from sottovoce.securesum.em.simulation import run_rounds
 from sottovoce.securesum.em.terms import Mode
 
 NOISED = calibrated(["q1", "q2"], ["no", "yes"], 1.0, 0.0, honest=3)

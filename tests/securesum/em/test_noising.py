@@ -15,10 +15,10 @@ from sottovoce.mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from sottovoce.mechanisms.laws.polya import noise_law
 from sottovoce.model import Domain, FloatArray
 from sottovoce.model.sum_rounds import Integers, OpenedSum
-from sottovoce.securesum.em.noised_planning import NoisedPlanner
-from sottovoce.securesum.em.noising import NoisedContributor
-from sottovoce.securesum.em.rounds import run_rounds
-from sottovoce.securesum.em.slots import Slots
+from sottovoce.securesum.em.contributor import NoisedContributor
+from sottovoce.securesum.em.planner import NoisedPlanner
+from sottovoce.securesum.em.sensitivity import Slots
+from sottovoce.securesum.em.simulation import run_rounds
 from sottovoce.securesum.em.terms import EMTerms, Law
 
 LAWS = [Law.LAPLACE, Law.GAUSSIAN]

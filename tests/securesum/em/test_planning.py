@@ -10,8 +10,8 @@ from sottovoce import DawidSkene, LatentLabel, LocalEngine
 from sottovoce.errors import UsageError
 from sottovoce.model import Domain, FloatArray
 from sottovoce.model.sum_rounds import OpenedSum, SumSpec
-from sottovoce.securesum.em.planning import EMPlanner, codec_of
-from sottovoce.securesum.em.rounds import run_rounds
+from sottovoce.securesum.em.planner import EMPlanner, codec_of
+from sottovoce.securesum.em.simulation import run_rounds
 from sottovoce.securesum.em.terms import EMTerms, Mode
 
 FINE = 10**14

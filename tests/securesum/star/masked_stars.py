@@ -14,16 +14,15 @@ from sottovoce.errors import SealedRefused
 from sottovoce.model.sum_rounds import Integers, OpenedSum, SumSpec
 from sottovoce.securesum.envelope import Ed25519PrivateKey, b64, public_text
 from sottovoce.securesum.hpke import X25519PrivateKey
-from sottovoce.securesum.star.coordinating import CoordinatorSession, RoundRecord
-from sottovoce.securesum.star.frames import SERVER, Frame, Place, digest_of, read_frame, written
-from sottovoce.securesum.star.masked.coordinating import MaskedServer
-from sottovoce.securesum.star.masked.dealing import ROW, Kind
-from sottovoce.securesum.star.masked.pieces import COMMITMENT
-from sottovoce.securesum.star.masked.working import MaskedWorker
-from sottovoce.securesum.star.phases import Phase
-from sottovoce.securesum.star.rounds import Content, RoundStart, WorkerRound, WorkerSuite
+from sottovoce.securesum.masked.messages import ROW, Kind
+from sottovoce.securesum.masked.server import MaskedServer
+from sottovoce.securesum.masked.shares import COMMITMENT
+from sottovoce.securesum.masked.worker import MaskedWorker
+from sottovoce.securesum.star.messages import SERVER, Frame, Place, digest_of, read_frame, written
+from sottovoce.securesum.star.server import CoordinatorSession, RoundRecord
+from sottovoce.securesum.star.suite import Content, Phase, RoundStart, WorkerRound, WorkerSuite
 from sottovoce.securesum.star.terms import Member, StarTerms, Suite
-from sottovoce.securesum.star.working import WorkerSession
+from sottovoce.securesum.star.worker import WorkerSession
 
 __all__ = ["COORDINATOR", "Altering", "Fixed", "Same", "Star", "commitment_at", "keys",
            "refusal", "row_at", "sealing", "suites", "terms_of"]  # fmt: skip

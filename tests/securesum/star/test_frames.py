@@ -13,7 +13,7 @@ from tests.securesum.star.masked_stars import COORDINATOR, keys, terms_of
 
 from sottovoce.errors import SealedRefused
 from sottovoce.securesum.envelope import CONTEXT, canonical
-from sottovoce.securesum.star.frames import (
+from sottovoce.securesum.star.messages import (
     HEAD,
     SERVER,
     Head,

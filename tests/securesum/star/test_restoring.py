@@ -8,8 +8,8 @@ import pytest
 from tests.securesum.star.masked_stars import Star
 
 from sottovoce.errors import UsageError
-from sottovoce.securesum.star.coordinating import CoordinatorSession, RoundRecord
-from sottovoce.securesum.star.phases import Phase
+from sottovoce.securesum.star.server import CoordinatorSession, RoundRecord
+from sottovoce.securesum.star.suite import Phase
 
 
 def restored(

@@ -11,13 +11,8 @@ from tests.securesum.star.masked_stars import Star, suites, terms_of
 
 from sottovoce.errors import SealedAborted, SealedRefused, UsageError
 from sottovoce.model.sum_rounds import OpenedSum, SumSpec
-from sottovoce.securesum.star.coordinating import CoordinatorSession
-from sottovoce.securesum.star.frames import Place
-from sottovoce.securesum.star.history import BEGINNING, extended, read_totals, totals_content
-from sottovoce.securesum.star.masked.coordinating import MaskedServer
-from sottovoce.securesum.star.phases import Phase, rank
-from sottovoce.securesum.star.rounds import RoundStart
-from sottovoce.securesum.star.sets import (
+from sottovoce.securesum.masked.server import MaskedServer
+from sottovoce.securesum.star.confirmation import (
     ProposedSet,
     check_enough,
     listed,
@@ -25,7 +20,16 @@ from sottovoce.securesum.star.sets import (
     read_list,
     read_numbers,
 )
-from sottovoce.securesum.star.working import WorkerSession
+from sottovoce.securesum.star.messages import (
+    BEGINNING,
+    Place,
+    extended,
+    read_totals,
+    totals_content,
+)
+from sottovoce.securesum.star.server import CoordinatorSession
+from sottovoce.securesum.star.suite import Phase, RoundStart, rank
+from sottovoce.securesum.star.worker import WorkerSession
 
 ALL = frozenset(range(1, 6))
 START = RoundStart(terms_of(5, 4), 0, SumSpec(1, 1), ALL, BEGINNING)

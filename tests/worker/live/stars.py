@@ -9,11 +9,11 @@ import numpy as np
 
 from sottovoce.connection.live.line import LiveLink
 from sottovoce.connection.live.offers import LiveOffer
-from sottovoce.securesum.em.modes import planner_of
+from sottovoce.securesum.em.planner import planner_of
 from sottovoce.securesum.em.terms import EMTerms, Mode
 from sottovoce.securesum.envelope import Ed25519PrivateKey, public_text
-from sottovoce.securesum.star.coordinating import CoordinatorSession
-from sottovoce.securesum.star.masked.coordinating import MaskedServer
+from sottovoce.securesum.masked.server import MaskedServer
+from sottovoce.securesum.star.server import CoordinatorSession
 from sottovoce.securesum.star.terms import StarTerms, Suite
 from sottovoce.worker.live.answers import LiveAnswers
 from sottovoce.worker.live.own_keys import OwnKeys

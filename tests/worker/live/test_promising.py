@@ -10,8 +10,7 @@ from tests.worker.live.stars import LABELS, offered, some_answers
 
 from sottovoce.errors import SealedRefused
 from sottovoce.model import Unit
-from sottovoce.securesum.em.calibrating import calibrated
-from sottovoce.securesum.em.guaranteeing import default_honest
+from sottovoce.securesum.em.noise_calibration import calibrated, default_honest
 from sottovoce.securesum.em.terms import EMTerms, Mode
 from sottovoce.worker.live.booking import spending_of
 from sottovoce.worker.live.promising import check_promise, promise_of, promised

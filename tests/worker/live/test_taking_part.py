@@ -10,11 +10,11 @@ from tests.worker.live.stars import agreed, coordinator, purpose, some_answers
 
 from sottovoce.errors import Reason, Refused, SealedRefused
 from sottovoce.randomness import SystemRandomness
-from sottovoce.securesum.em.contributing import PrivateContributor, contributor_of
-from sottovoce.securesum.em.modes import planner_of
-from sottovoce.securesum.star.coordinating import CoordinatorSession
-from sottovoce.securesum.star.masked.working import MaskedWorker
-from sottovoce.securesum.star.working import WorkerSession
+from sottovoce.securesum.em.contributor import PrivateContributor, contributor_of
+from sottovoce.securesum.em.planner import planner_of
+from sottovoce.securesum.masked.worker import MaskedWorker
+from sottovoce.securesum.star.server import CoordinatorSession
+from sottovoce.securesum.star.worker import WorkerSession
 from sottovoce.worker.live.own_keys import OwnKeys
 from sottovoce.worker.live.taking_part import take_part
 

@@ -9,13 +9,12 @@ from dataclasses import replace
 from sottovoce.campaign.live.offering import LiveOffer, wrong
 from sottovoce.campaign.live.suites import check_suite
 from sottovoce.model.sum_rounds import SumSpec
-from sottovoce.securesum.em.calibrating import calibrated
-from sottovoce.securesum.em.guaranteeing import default_honest
-from sottovoce.securesum.em.planning import codec_of, exact_terms
-from sottovoce.securesum.em.slots import Slots
+from sottovoce.securesum.em.noise_calibration import calibrated, default_honest
+from sottovoce.securesum.em.planner import codec_of, exact_terms
+from sottovoce.securesum.em.sensitivity import Slots
 from sottovoce.securesum.em.terms import EMTerms
 from sottovoce.securesum.envelope import b64
-from sottovoce.securesum.star.masked.masking import check_fits
+from sottovoce.securesum.masked.masks import check_fits
 from sottovoce.securesum.star.terms import KeyTerms, Member, StarTerms, default_threshold
 
 __all__ = ["agreed_terms", "check_offer"]

@@ -10,8 +10,8 @@ from sottovoce.campaign.live.members import over_words, worker_number
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.securesum.em.terms import EMTerms
-from sottovoce.securesum.star.coordinating import CoordinatorSession
-from sottovoce.securesum.star.frames import LONGEST_TEXT
+from sottovoce.securesum.star.messages import LONGEST_TEXT
+from sottovoce.securesum.star.server import CoordinatorSession
 from sottovoce.securesum.star.terms import StarTerms
 from sottovoce.server.database.live_sessions import (
     LiveState,

@@ -19,7 +19,7 @@ from typing import TypeAlias
 from sottovoce.campaign.live.replicas import Replica, View
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
-from sottovoce.securesum.star.frames import Place
+from sottovoce.securesum.star.messages import Place
 
 __all__ = ["Delivery", "Item", "LiveDesk", "LiveDesks", "Look", "Stop", "desks_of"]
 

@@ -10,7 +10,7 @@ from typing import Any, Self
 from sottovoce.errors import Reason, Refused, UsageError
 from sottovoce.model import Keyholder
 from sottovoce.model.campaign import LONGEST_NAME, check_text
-from sottovoce.securesum.em.planning import USUAL
+from sottovoce.securesum.em.planner import USUAL
 from sottovoce.securesum.em.terms import MOST_NOISED, MOST_SCALE, Mode
 from sottovoce.securesum.star.terms import FEWEST_MEMBERS, MOST_MEMBERS, SIZES, Suite
 

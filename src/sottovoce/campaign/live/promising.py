@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from sottovoce.model import Unit
-from sottovoce.securesum.em.guaranteeing import guarantee
+from sottovoce.securesum.em.noise_calibration import guarantee
 from sottovoce.securesum.em.terms import EMTerms, Mode
 
 __all__ = ["guarantee_of", "words_of"]

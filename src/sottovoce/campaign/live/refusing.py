@@ -5,7 +5,7 @@ from __future__ import annotations
 from sottovoce.campaign.live.desks import Delivery
 from sottovoce.campaign.live.replicas import Replica
 from sottovoce.errors import Reason, Refused, SealedRefused
-from sottovoce.securesum.star.frames import read_frame
+from sottovoce.securesum.star.messages import read_frame
 
 __all__ = ["not_taken"]
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from sottovoce.campaign.live.suites import server_suite
-from sottovoce.securesum.em.modes import PrivatePlanner, planner_of
+from sottovoce.securesum.em.planner import PrivatePlanner, planner_of
 from sottovoce.securesum.em.terms import EMTerms
 from sottovoce.securesum.envelope import Ed25519PrivateKey
-from sottovoce.securesum.star.coordinating import CoordinatorSession, RoundRecord
+from sottovoce.securesum.star.server import CoordinatorSession, RoundRecord
 from sottovoce.securesum.star.terms import StarTerms
 from sottovoce.server.database.live_sessions import (
     Event,

@@ -13,7 +13,7 @@ from sottovoce.campaign.results import Sort
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.model.sum_rounds import OpenedSum
-from sottovoce.securesum.em.modes import PrivatePlanner
+from sottovoce.securesum.em.planner import PrivatePlanner
 from sottovoce.securesum.em.terms import EMTerms
 from sottovoce.securesum.em.transcript import Transcript
 from sottovoce.securesum.star.terms import StarTerms

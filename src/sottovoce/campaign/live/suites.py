@@ -9,8 +9,8 @@ from sottovoce.errors import SealedRefused
 from sottovoce.model.canonical_json import canonical
 from sottovoce.securesum.envelope import unb64
 from sottovoce.securesum.hpke import X25519PrivateKey
-from sottovoce.securesum.star.masked.coordinating import MaskedServer
-from sottovoce.securesum.star.rounds import ServerSuite
+from sottovoce.securesum.masked.server import MaskedServer
+from sottovoce.securesum.star.suite import ServerSuite
 from sottovoce.securesum.star.terms import StarTerms, Suite
 
 __all__ = ["check_deal", "check_suite", "deal_document", "server_suite"]
@@ -48,13 +48,12 @@ def check_suite(suite: Suite) -> None:
     """Refuse a suite that this server has no library for."""
     if suite is Suite.DAMGARD_JURIK:
         # Here and below, since its arithmetic needs a library that other sessions do not.
-        from sottovoce.securesum.star.damgard_jurik.coordinating import ThresholdServer  # noqa: F401
+        from sottovoce.securesum.damgard_jurik.server import ThresholdServer  # noqa: F401
 
 
 def _threshold_server(terms: StarTerms, deal: bytes, secret: bytes) -> ServerSuite:
-    from sottovoce.securesum.star.damgard_jurik.coordinating import ThresholdServer
-    from sottovoce.securesum.star.damgard_jurik.dealing import open_share
-    from sottovoce.securesum.star.damgard_jurik.documents import read_public
+    from sottovoce.securesum.damgard_jurik.dealer import open_share, read_public
+    from sottovoce.securesum.damgard_jurik.server import ThresholdServer
 
     document, holder = json.loads(deal), terms.size + 1
     public = read_public(terms, document["public"].encode("utf-8"))

@@ -24,9 +24,9 @@ from sottovoce.campaign.sealed.standing import AGREEMENT, DEAD, VERDICT, Standin
 from sottovoce.campaign.service import Service
 from sottovoce.errors import SealedRefused, SottovoceError
 from sottovoce.model import State
-from sottovoce.securesum.committee import coordinating
+from sottovoce.securesum.committee import server
 from sottovoce.securesum.committee.messages import MOST_IN_BATCH, Phase
-from sottovoce.securesum.committee.rosters import BEGINNING, Certified
+from sottovoce.securesum.committee.state_chain import BEGINNING, Certified
 from sottovoce.securesum.envelope import Ed25519PrivateKey, canonical
 from sottovoce.server.database.campaigns import Stored, find_campaign
 from sottovoce.server.database.sealed_campaigns import (
@@ -142,7 +142,7 @@ def close_at(connection: Connection, desk: SealedDesk, number: int, key: Ed25519
     """Ask the keyholders to open the state of a batch that all of them have confirmed."""
     verdict = verdict_of(connection, desk.number, number)
     state = Certified(number, verdict.state, verdict.count)
-    content = coordinating.close(desk.session, key, state)
+    content = server.close(desk.session, key, state)
     add_message(connection, desk.number, Key(Phase.CLOSE, SERVER, number), content)
 
 
@@ -189,8 +189,8 @@ def _do(due: Due, connection: Connection, desk: SealedDesk, key: Ed25519PrivateK
 
 def _propose_deals(connection: Connection, desk: SealedDesk, key: Ed25519PrivateKey) -> None:
     deals = messages_of(connection, desk.number, Phase.DEAL, 0)
-    digests = [coordinating.read_message(desk.session, deal).digest for deal in deals]
-    content = coordinating.propose(desk.session, key, 0, BEGINNING, digests)
+    digests = [server.read_message(desk.session, deal).digest for deal in deals]
+    content = server.propose(desk.session, key, 0, BEGINNING, digests)
     add_message(connection, desk.number, Key(Phase.PROPOSE, SERVER, 0), content)
 
 
@@ -198,7 +198,7 @@ def _propose(connection: Connection, desk: SealedDesk, number: int, key: Ed25519
     chosen = _fitting(waiting_contributions(connection, desk.number, MOST_IN_BATCH))
     previous = verdict_of(connection, desk.number, number - 1).state
     digests = [each.digest.hex() for each in chosen]
-    content = coordinating.propose(desk.session, key, number, previous, digests)
+    content = server.propose(desk.session, key, number, previous, digests)
     add_batch(connection, desk.number, number, chosen)
     add_message(connection, desk.number, Key(Phase.PROPOSE, SERVER, number), content)
 
@@ -215,7 +215,7 @@ def _judge(connection: Connection, desk: SealedDesk, number: int) -> None:
     assert propose is not None  # noqa: S101 - it is the last that was proposed
     checks = messages_of(connection, desk.number, Phase.CHECK, number)
     try:
-        found = coordinating.verdicts(desk.session, propose, checks)
+        found = server.verdicts(desk.session, propose, checks)
     except SealedRefused as refused:
         add_message(connection, desk.number, Key(DEAD, SERVER, 0), _words(str(refused)))
         return
@@ -236,7 +236,7 @@ def _open(connection: Connection, desk: SealedDesk) -> None:
     verdict = verdict_of(connection, desk.number, closing)
     problem = None
     try:
-        totals = coordinating.opened_total(desk.session, opens, verdict.count)
+        totals = server.opened_total(desk.session, opens, verdict.count)
     except SottovoceError as refused:
         problem = str(refused)
     else:

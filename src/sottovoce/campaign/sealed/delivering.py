@@ -13,12 +13,12 @@ from sottovoce.campaign.sealed.seats import Seated
 from sottovoce.campaign.sealed.standing import Standing, Work
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused, SealedRefused, UsageError
-from sottovoce.securesum.committee import coordinating
+from sottovoce.securesum.committee import server
 from sottovoce.securesum.committee.messages import MOST_IN_BATCH, Message, Phase
+from sottovoce.securesum.committee.terms import Session
 from sottovoce.securesum.envelope import unb64
 from sottovoce.securesum.field import WIDTH, from_bytes
 from sottovoce.securesum.hpke import OVERHEAD
-from sottovoce.securesum.session import Session
 from sottovoce.server.database.campaigns import the_campaign
 from sottovoce.server.database.sealed_campaigns import (
     SERVER,
@@ -74,7 +74,7 @@ def batch(service: Service, seated: Seated, number: int) -> Proposed:
             if number == 0
             else batch_contents(connection, desk.number, number)
         )
-        items = [coordinating.item_for(content, seat) for content in contents]
+        items = [server.item_for(content, seat) for content in contents]
         checks = messages_of(connection, desk.number, Phase.CHECK, number)
         confirms = messages_of(connection, desk.number, Phase.CONFIRM, number)
     return Proposed(propose, items, checks, confirms)
@@ -96,7 +96,7 @@ def receive(service: Service, seated: Seated, content: bytes) -> bool:
     """Store a keyholder's message, and do what it makes due; whether it was stored before."""
     desk = seated.desk
     try:
-        message = coordinating.read_message(desk.session, content)
+        message = server.read_message(desk.session, content)
     except SealedRefused as refused:
         raise Refused(Reason.MALFORMED, f"this is no message of yours: {refused.reason}") from None
     if message.sender != seated.seat:
@@ -171,7 +171,7 @@ def _check_total(message: Message) -> None:
 def _check_batch(connection: Connection, desk: SealedDesk, message: Message, number: int) -> None:
     content = find_message(connection, desk.number, Key(Phase.PROPOSE, SERVER, number))
     assert content is not None  # noqa: S101 - a check of it is awaited
-    propose = coordinating.read_message(desk.session, content)
+    propose = server.read_message(desk.session, content)
     fits = len(message.body["values"]) == len(propose.body["digests"])
     if message.body["batch"] != propose.digest or not fits:
         raise Refused(Reason.MALFORMED, "the check is not of the batch that was proposed")

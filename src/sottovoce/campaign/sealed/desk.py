@@ -12,11 +12,11 @@ import numpy as np
 
 from sottovoce.errors import Reason, Refused, SealedRefused
 from sottovoce.model import Campaign, digest, pseudonym
-from sottovoce.securesum.committee.admitting import Admission
-from sottovoce.securesum.committee.checking import MASKS
+from sottovoce.securesum.committee.contribution import Admission
+from sottovoce.securesum.committee.terms import Session
+from sottovoce.securesum.committee.validity import MASKS
 from sottovoce.securesum.field import WIDTH
 from sottovoce.securesum.hpke import OVERHEAD
-from sottovoce.securesum.session import Session
 from sottovoce.server.database import Intake
 
 __all__ = ["SealedDesk"]

@@ -18,8 +18,7 @@ from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.model import Campaign, State
-from sottovoce.securesum.committee.messages import Phase
-from sottovoce.securesum.committee.turns import WorkKind
+from sottovoce.securesum.committee.messages import Phase, WorkKind
 from sottovoce.server.database.campaigns import Stored, the_campaign
 from sottovoce.server.database.sealed_campaigns import (
     SERVER,

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from sottovoce.securesum.committee.messages import Phase
-from sottovoce.securesum.committee.turns import WorkKind
+from sottovoce.securesum.committee.messages import Phase, WorkKind
 from sottovoce.server.database.sealed_campaigns import SERVER, Key, message_keys
 
 __all__ = ["AGREEMENT", "DEAD", "VERDICT", "Standing", "Work"]

@@ -8,7 +8,7 @@ from typing import Any
 from sottovoce.connection.live.offers import LiveOffer
 from sottovoce.errors import SealedRefused, UsageError
 from sottovoce.securesum.em.terms import EMTerms
-from sottovoce.securesum.star.frames import THE_SERVER
+from sottovoce.securesum.star.messages import THE_SERVER
 from sottovoce.securesum.star.terms import FEWEST_MEMBERS, Member, StarTerms
 
 __all__ = ["agreed_terms"]

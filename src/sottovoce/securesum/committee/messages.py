@@ -9,6 +9,8 @@
 
 Keyholders are senders 1 … N by their seats, the server is sender 0. Reading a message checks all
 that can be checked without knowing what came before it.
+
+Whose turn it is, as the server tells a keyholder.
 """
 
 from __future__ import annotations
@@ -20,9 +22,9 @@ from enum import StrEnum
 from typing import Any
 
 from sottovoce.errors import SealedRefused
+from sottovoce.securesum.committee.terms import SUITE, Session
 from sottovoce.securesum.envelope import Ed25519PrivateKey, Envelope, read_envelope, signed, unb64
 from sottovoce.securesum.field import WIDTH, P
-from sottovoce.securesum.session import SUITE, Session
 
 __all__ = [
     "MOST_IN_BATCH",
@@ -30,10 +32,12 @@ __all__ = [
     "THE_SERVER",
     "Message",
     "Phase",
+    "WorkKind",
     "party",
     "read_message",
     "written",
 ]
+
 
 FORMAT = "sottovoce-message/1"
 SERVER = 0
@@ -197,3 +201,15 @@ _SHAPES: dict[Phase, dict[str, Shape]] = {
     Phase.CLOSE: _STATE,
     Phase.OPEN: {**_STATE, "total": _is_total},
 }
+
+
+class WorkKind(StrEnum):
+    """What a keyholder shall do next."""
+
+    DEAL = "deal"
+    CHECK = "check"
+    CONFIRM = "confirm"
+    OPEN = "open"
+    WAIT = "wait"
+    DONE = "done"
+    DEAD = "dead"

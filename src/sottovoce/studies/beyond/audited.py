@@ -23,7 +23,7 @@ from sottovoce.mechanisms.two_layer import TwoLayer
 from sottovoce.model import Calibration, Domain, Policy, Unit
 from sottovoce.privacy.audit import Audit
 from sottovoce.seams import Release
-from sottovoce.securesum.auditing import audit_opened
+from sottovoce.securesum.collusion_audit import audit_opened
 
 __all__ = ["Audited", "audited", "published_cases", "sound_cases"]
 

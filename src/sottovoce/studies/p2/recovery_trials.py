@@ -12,9 +12,9 @@ from sottovoce.api.private_em import private_terms
 from sottovoce.api.recovering import recover_labels
 from sottovoce.datasets import SeededRandomness
 from sottovoce.model import Reports
-from sottovoce.securesum.em.contributing import contributor_of
-from sottovoce.securesum.em.modes import planner_of
-from sottovoce.securesum.em.rounds import run_rounds
+from sottovoce.securesum.em.contributor import contributor_of
+from sottovoce.securesum.em.planner import planner_of
+from sottovoce.securesum.em.simulation import run_rounds
 from sottovoce.securesum.em.terms import EMTerms
 from sottovoce.securesum.em.transcript import Transcript
 from sottovoce.studies.sources import LabelCrowd

@@ -46,11 +46,10 @@ def measured(workers: int, tasks: int, sums: int, run: int) -> dict[str, Any]:
     `ciphertexts` says into how many ours packs 2 I counts, and 2 I sums of a round.
     """
     # Optional library: only these functions need gmpy2.
-    from sottovoce.securesum.star.damgard_jurik.blinding import Blinds
-    from sottovoce.securesum.star.damgard_jurik.encrypting import full_blind
-    from sottovoce.securesum.star.damgard_jurik.generating import key_of
-    from sottovoce.securesum.star.damgard_jurik.primes import safe_prime, small_primes
-    from sottovoce.securesum.star.damgard_jurik.slots import Slots
+    from sottovoce.securesum.damgard_jurik.contributions import Slots
+    from sottovoce.securesum.damgard_jurik.encryption import Blinds, full_blind
+    from sottovoce.securesum.damgard_jurik.keys import key_of
+    from sottovoce.securesum.damgard_jurik.number_theory import safe_prime, small_primes
 
     small_primes()
     primes, (p, q) = _timed(lambda: (safe_prime(BITS // 2), safe_prime(BITS // 2)))
@@ -82,9 +81,9 @@ def session(rounds: int, seed: int) -> dict[str, Any]:
 
 def _opened(public: Any, shares: Any, blinds: Any) -> int:
     """One sum: everybody's number is encrypted, the server and θ - 1 workers open the product."""
-    from sottovoce.securesum.star.damgard_jurik.combining import combine
-    from sottovoce.securesum.star.damgard_jurik.decrypting import partial as decrypted
-    from sottovoce.securesum.star.damgard_jurik.encrypting import encrypt, product
+    from sottovoce.securesum.damgard_jurik.decryption import combine
+    from sottovoce.securesum.damgard_jurik.decryption import partial as decrypted
+    from sottovoce.securesum.damgard_jurik.encryption import encrypt, product
 
     total = product(public, [encrypt(public, GREATEST, blind) for blind in blinds])
     holders = shares[-public.threshold :]

@@ -23,7 +23,7 @@ from sottovoce.campaign.sealed.delivering import (
 from sottovoce.campaign.sealed.seats import Seated, seated
 from sottovoce.errors import Reason, Refused
 from sottovoce.model import State
-from sottovoce.securesum.committee.turns import WorkKind
+from sottovoce.securesum.committee.messages import WorkKind
 from sottovoce.server.database.campaigns import the_campaign
 from sottovoce.web.requests import Bearer, CampaignId, TheService, bounded_body, kind_of
 

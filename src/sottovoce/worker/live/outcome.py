@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sottovoce.model import FloatArray
-from sottovoce.securesum.star.working import Ended
+from sottovoce.securesum.star.worker import Ended
 
 __all__ = ["LiveOutcome"]
 

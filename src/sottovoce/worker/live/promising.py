@@ -9,10 +9,9 @@ from typing import TypeAlias
 from sottovoce.connection.live.offers import LiveOffer
 from sottovoce.errors import SealedRefused
 from sottovoce.model import Guarantee, Unit
-from sottovoce.securesum.em.calibrating import calibrated
-from sottovoce.securesum.em.guaranteeing import default_honest, guarantee
+from sottovoce.securesum.em.noise_calibration import calibrated, default_honest, guarantee
 from sottovoce.securesum.em.terms import EMTerms, Law
-from sottovoce.securesum.star.frames import THE_SERVER
+from sottovoce.securesum.star.messages import THE_SERVER
 
 __all__ = ["Promise", "check_promise", "promise_of", "promised"]
 

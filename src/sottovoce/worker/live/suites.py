@@ -6,9 +6,9 @@ from typing import Any
 
 from sottovoce.errors import SealedRefused
 from sottovoce.securesum.envelope import unb64
-from sottovoce.securesum.star.frames import THE_SERVER
-from sottovoce.securesum.star.masked.working import MaskedWorker
-from sottovoce.securesum.star.rounds import WorkerSuite
+from sottovoce.securesum.masked.worker import MaskedWorker
+from sottovoce.securesum.star.messages import THE_SERVER
+from sottovoce.securesum.star.suite import WorkerSuite
 from sottovoce.securesum.star.terms import StarTerms, Suite
 from sottovoce.worker.live.own_keys import OwnKeys
 
@@ -20,9 +20,8 @@ def suite_of(terms: StarTerms, number: int, keys: OwnKeys, deal: Any) -> WorkerS
     if terms.suite is Suite.MASKED:
         return MaskedWorker(keys.sealing)
     # It needs gmpy2, which the other suite does not.
-    from sottovoce.securesum.star.damgard_jurik.dealing import open_share
-    from sottovoce.securesum.star.damgard_jurik.documents import read_public
-    from sottovoce.securesum.star.damgard_jurik.working import ThresholdWorker
+    from sottovoce.securesum.damgard_jurik.dealer import open_share, read_public
+    from sottovoce.securesum.damgard_jurik.worker import ThresholdWorker
 
     document, sealed = _dealt(deal)
     public = read_public(terms, document)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from sottovoce.errors import Reason, Refused
-from sottovoce.securesum.star.working import Ended, WorkerSession
+from sottovoce.securesum.star.worker import Ended, WorkerSession
 
 __all__ = ["Line", "take_part"]
 

@@ -11,9 +11,9 @@ from sottovoce.connection.live.offers import GATHERING, LiveOffer
 from sottovoce.errors import UsageError
 from sottovoce.model.sum_rounds import Contributor
 from sottovoce.randomness import SystemRandomness
-from sottovoce.securesum.em.contributing import PrivateContributor, contributor_of
-from sottovoce.securesum.em.modes import planner_of
-from sottovoce.securesum.star.working import WorkerSession
+from sottovoce.securesum.em.contributor import PrivateContributor, contributor_of
+from sottovoce.securesum.em.planner import planner_of
+from sottovoce.securesum.star.worker import WorkerSession
 from sottovoce.worker.ledger import Ledger
 from sottovoce.worker.live.answers import LiveAnswers
 from sottovoce.worker.live.booking import Booked, spending_of

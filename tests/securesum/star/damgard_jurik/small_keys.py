@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cache
 
-from sottovoce.securesum.star.damgard_jurik.combining import combine
-from sottovoce.securesum.star.damgard_jurik.decrypting import partial
-from sottovoce.securesum.star.damgard_jurik.encrypting import encrypt, full_blind
-from sottovoce.securesum.star.damgard_jurik.generating import key_of
-from sottovoce.securesum.star.damgard_jurik.keys import KeyShare, PublicKey
-from sottovoce.securesum.star.damgard_jurik.primes import safe_prime
+from sottovoce.securesum.damgard_jurik.decryption import combine, partial
+from sottovoce.securesum.damgard_jurik.encryption import encrypt, full_blind
+from sottovoce.securesum.damgard_jurik.keys import KeyShare, PublicKey, key_of
+from sottovoce.securesum.damgard_jurik.number_theory import safe_prime
 
 __all__ = ["decrypted", "encrypted", "primes", "small_key"]
 

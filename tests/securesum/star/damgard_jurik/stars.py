@@ -12,19 +12,17 @@ import numpy as np
 from sottovoce.errors import SealedRefused
 from sottovoce.model import Keyholder
 from sottovoce.model.sum_rounds import Integers, OpenedSum, SumSpec
+from sottovoce.securesum.damgard_jurik.dealer import Deal, deal, open_share, read_public
+from sottovoce.securesum.damgard_jurik.keys import KeyShare, PublicKey
+from sottovoce.securesum.damgard_jurik.server import ThresholdServer
+from sottovoce.securesum.damgard_jurik.worker import ThresholdWorker
 from sottovoce.securesum.envelope import Ed25519PrivateKey, b64, public_text
 from sottovoce.securesum.hpke import X25519PrivateKey
-from sottovoce.securesum.star.coordinating import CoordinatorSession, RoundRecord
-from sottovoce.securesum.star.damgard_jurik.coordinating import ThresholdServer
-from sottovoce.securesum.star.damgard_jurik.dealing import Deal, deal, open_share
-from sottovoce.securesum.star.damgard_jurik.documents import read_public
-from sottovoce.securesum.star.damgard_jurik.keys import KeyShare, PublicKey
-from sottovoce.securesum.star.damgard_jurik.working import ThresholdWorker
-from sottovoce.securesum.star.frames import SERVER, Frame, Place, written
-from sottovoce.securesum.star.phases import Phase
-from sottovoce.securesum.star.rounds import Content, RoundStart, WorkerRound, WorkerSuite
+from sottovoce.securesum.star.messages import SERVER, Frame, Place, written
+from sottovoce.securesum.star.server import CoordinatorSession, RoundRecord
+from sottovoce.securesum.star.suite import Content, Phase, RoundStart, WorkerRound, WorkerSuite
 from sottovoce.securesum.star.terms import KeyTerms, Member, StarTerms, Suite
-from sottovoce.securesum.star.working import WorkerSession
+from sottovoce.securesum.star.worker import WorkerSession
 
 __all__ = [
     "COORDINATOR", "DEALER", "SEALING", "SERVER_SEALING", "SIGNING", "SPEC", "TERMS", "Altering",

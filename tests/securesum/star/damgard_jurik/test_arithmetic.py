@@ -11,23 +11,25 @@ from hypothesis import strategies as st
 from tests.securesum.star.damgard_jurik.small_keys import decrypted, encrypted, small_key
 
 from sottovoce.errors import UsageError
-from sottovoce.securesum.star.damgard_jurik.blinding import (
+from sottovoce.securesum.damgard_jurik.decryption import (
+    combine,
+    holds_share,
+    lagrange,
+    logarithm,
+    partial,
+)
+from sottovoce.securesum.damgard_jurik.encryption import (
     Blinds,
     Comb,
     blinding_comb,
-    exponent_bits,
-)
-from sottovoce.securesum.star.damgard_jurik.combining import combine, lagrange, logarithm
-from sottovoce.securesum.star.damgard_jurik.decrypting import holds_share, partial
-from sottovoce.securesum.star.damgard_jurik.encrypting import (
     encrypt,
+    exponent_bits,
     is_ciphertext,
     power_of_generator,
     product,
 )
-from sottovoce.securesum.star.damgard_jurik.integers import jacobi, mpz, powmod
-from sottovoce.securesum.star.damgard_jurik.keys import KeyShare, PublicKey
-from sottovoce.securesum.star.damgard_jurik.powers import product_of_powers
+from sottovoce.securesum.damgard_jurik.keys import KeyShare, PublicKey
+from sottovoce.securesum.damgard_jurik.number_theory import jacobi, mpz, powmod, product_of_powers
 
 exponents = st.integers(1, 3)
 integers = st.integers(0, 2**900)

@@ -16,6 +16,10 @@ from tests.securesum.star.damgard_jurik.stars import (
 )
 
 from sottovoce.errors import SealedRefused, UsageError
+from sottovoce.securesum.damgard_jurik import dealer
+from sottovoce.securesum.damgard_jurik.dealer import deal, open_share, read_public
+from sottovoce.securesum.damgard_jurik.decryption import holds_share
+from sottovoce.securesum.damgard_jurik.number_theory import bytes_of, integer_of
 from sottovoce.securesum.envelope import (
     Ed25519PrivateKey,
     b64,
@@ -25,11 +29,6 @@ from sottovoce.securesum.envelope import (
     unb64,
 )
 from sottovoce.securesum.hpke import seal
-from sottovoce.securesum.star.damgard_jurik import dealing
-from sottovoce.securesum.star.damgard_jurik.dealing import deal, open_share
-from sottovoce.securesum.star.damgard_jurik.decrypting import holds_share
-from sottovoce.securesum.star.damgard_jurik.documents import read_public
-from sottovoce.securesum.star.damgard_jurik.integers import bytes_of, integer_of
 from sottovoce.securesum.star.terms import Suite
 
 Body = dict[str, Any]
@@ -185,7 +184,7 @@ def test_a_share_that_a_dishonest_dealer_sealed_is_refused(
     extra: int, length: int, words: str
 ) -> None:
     public, shares = public_and_shares()
-    info = dealing._info(TERMS, public, 1)
+    info = dealer._info(TERMS, public, 1)
     content = bytes_of(shares[0].value + extra, length)
     sealed = seal(SEALING[0].public_key().public_bytes_raw(), content, info)
     with pytest.raises(SealedRefused, match=f"the dealer: the share is {words}"):

@@ -16,18 +16,13 @@ from tests.securesum.star.damgard_jurik.stars import (
 )
 
 from sottovoce.errors import SealedRefused
-from sottovoce.securesum.star.damgard_jurik.blinding import Blinds
-from sottovoce.securesum.star.damgard_jurik.contributions import (
-    commitment,
-    read_units,
-    units_content,
-)
-from sottovoce.securesum.star.damgard_jurik.integers import invert, mpz
-from sottovoce.securesum.star.damgard_jurik.knowing import Answer
-from sottovoce.securesum.star.frames import bundle, read_frame, unbundle
-from sottovoce.securesum.star.phases import Phase
-from sottovoce.securesum.star.rounds import RoundStart
-from sottovoce.securesum.star.sets import listed
+from sottovoce.securesum.damgard_jurik.contributions import commitment, read_units, units_content
+from sottovoce.securesum.damgard_jurik.encryption import Blinds
+from sottovoce.securesum.damgard_jurik.number_theory import invert, mpz
+from sottovoce.securesum.damgard_jurik.proofs import Answer
+from sottovoce.securesum.star.confirmation import listed
+from sottovoce.securesum.star.messages import bundle, read_frame, unbundle
+from sottovoce.securesum.star.suite import Phase, RoundStart
 
 VICTIM = 1
 Replies = Mapping[int, bytes]

@@ -16,20 +16,13 @@ from tests.securesum.star.damgard_jurik.stars import (
 
 from sottovoce.errors import SealedRefused
 from sottovoce.model.sum_rounds import Integers
-from sottovoce.securesum.star.damgard_jurik.blinding import Blind, Blinds
-from sottovoce.securesum.star.damgard_jurik.combining import lagrange
-from sottovoce.securesum.star.damgard_jurik.contributions import read_units, units_content
-from sottovoce.securesum.star.damgard_jurik.encrypting import power_of_generator
-from sottovoce.securesum.star.damgard_jurik.integers import invert, mpz, unit_below
-from sottovoce.securesum.star.damgard_jurik.knowing import announce
-from sottovoce.securesum.star.damgard_jurik.working import (
-    Sealed,
-    ThresholdWorker,
-    _Round,
-    seal_values,
-)
-from sottovoce.securesum.star.phases import Phase
-from sottovoce.securesum.star.rounds import Content, RoundStart
+from sottovoce.securesum.damgard_jurik.contributions import read_units, units_content
+from sottovoce.securesum.damgard_jurik.decryption import lagrange
+from sottovoce.securesum.damgard_jurik.encryption import Blind, Blinds, power_of_generator
+from sottovoce.securesum.damgard_jurik.number_theory import invert, mpz, unit_below
+from sottovoce.securesum.damgard_jurik.proofs import announce
+from sottovoce.securesum.damgard_jurik.worker import Sealed, ThresholdWorker, _Round, seal_values
+from sottovoce.securesum.star.suite import Content, Phase, RoundStart
 
 ALL, CHEAT = {1, 2, 3, 4, 5, 6}, 2
 NAMED = {CHEAT: "its partial decryption was wrong: the proof does not hold"}

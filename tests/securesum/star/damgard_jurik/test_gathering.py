@@ -3,9 +3,8 @@ from __future__ import annotations
 from tests.securesum.star.damgard_jurik.small_keys import encrypted, small_key
 from tests.securesum.star.damgard_jurik.stars import SPEC, TERMS
 
-from sottovoce.securesum.star.damgard_jurik.contributions import Contribution
-from sottovoce.securesum.star.damgard_jurik.gathering import Gathered
-from sottovoce.securesum.star.rounds import RoundStart
+from sottovoce.securesum.damgard_jurik.contributions import Contribution, Gathered
+from sottovoce.securesum.star.suite import RoundStart
 
 
 def _gathered(round_: int = 0, key: int = 3, commit: str = "a", digest: str = "b") -> Gathered:

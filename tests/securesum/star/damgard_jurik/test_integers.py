@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sottovoce.errors import NotInstalled
-from sottovoce.securesum.star.damgard_jurik import integers
-from sottovoce.securesum.star.damgard_jurik.integers import (
+from sottovoce.securesum.damgard_jurik import number_theory
+from sottovoce.securesum.damgard_jurik.number_theory import (
     below,
     bytes_of,
     gcd,
@@ -21,7 +21,7 @@ from sottovoce.securesum.star.damgard_jurik.integers import (
 
 def test_without_gmpy2_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gmpy2", None)
-    found = runpy.run_path(str(integers.__file__))
+    found = runpy.run_path(str(number_theory.__file__))
     with pytest.raises(NotInstalled, match=r"gmpy2.*pip install 'sottovoce\[secure\]'"):
         found["mpz"](1)
 

@@ -6,9 +6,8 @@ import pytest
 from tests.securesum.star.damgard_jurik.small_keys import small_key
 
 from sottovoce.errors import SealedRefused
-from sottovoce.securesum.star.damgard_jurik.blinding import Blind, Blinds
-from sottovoce.securesum.star.damgard_jurik.encrypting import encrypt, product
-from sottovoce.securesum.star.damgard_jurik.knowing import (
+from sottovoce.securesum.damgard_jurik.encryption import Blind, Blinds, encrypt, product
+from sottovoce.securesum.damgard_jurik.proofs import (
     Announcement,
     Answer,
     announce,

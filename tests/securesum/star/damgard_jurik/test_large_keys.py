@@ -17,12 +17,11 @@ from tests.securesum.star.damgard_jurik.stars import (
     total,
 )
 
-from sottovoce.securesum.star.damgard_jurik.coordinating import ThresholdServer
-from sottovoce.securesum.star.damgard_jurik.dealing import deal, open_share
-from sottovoce.securesum.star.damgard_jurik.documents import read_public
-from sottovoce.securesum.star.damgard_jurik.working import ThresholdWorker
-from sottovoce.securesum.star.memory import run_in_memory
-from sottovoce.securesum.star.phases import Phase
+from sottovoce.securesum.damgard_jurik.dealer import deal, open_share, read_public
+from sottovoce.securesum.damgard_jurik.server import ThresholdServer
+from sottovoce.securesum.damgard_jurik.worker import ThresholdWorker
+from sottovoce.securesum.star.simulation import run_in_memory
+from sottovoce.securesum.star.suite import Phase
 from sottovoce.securesum.star.terms import KeyTerms
 
 

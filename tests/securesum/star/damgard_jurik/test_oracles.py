@@ -14,9 +14,9 @@ from tests.securesum.star.damgard_jurik.small_keys import (
     small_key,
 )
 
-from sottovoce.securesum.star.damgard_jurik.encrypting import encrypt, full_blind
-from sottovoce.securesum.star.damgard_jurik.integers import mpz
-from sottovoce.securesum.star.damgard_jurik.keys import KeyShare, PublicKey
+from sottovoce.securesum.damgard_jurik.encryption import encrypt, full_blind
+from sottovoce.securesum.damgard_jurik.keys import KeyShare, PublicKey
+from sottovoce.securesum.damgard_jurik.number_theory import mpz
 
 MESSAGES = [0, 1, 2, 10**20 + 7]
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import UsageError
-from sottovoce.securesum.star.damgard_jurik import primes
-from sottovoce.securesum.star.damgard_jurik.primes import is_safe_prime, safe_prime, small_primes
+from sottovoce.securesum.damgard_jurik import number_theory
+from sottovoce.securesum.damgard_jurik.number_theory import is_safe_prime, safe_prime, small_primes
 
 
 def _prime(number: int) -> bool:
@@ -39,7 +39,7 @@ def test_no_two_draws_are_alike() -> None:
 
 def test_the_joint_sieve_strikes_out_exactly_what_has_a_small_factor() -> None:
     first, window, small = 10_000_019, 3_000, small_primes(200)
-    left = primes._sieved(first, window, small)
+    left = number_theory._sieved(first, window, small)
     q = first + 2 * np.arange(window)
     divisible = (q[:, None] % small == 0) | ((2 * q[:, None] + 1) % small == 0)
     assert np.array_equal(left, ~divisible.any(axis=1))

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.securesum.star.damgard_jurik.small_keys import encrypted, small_key
 
-from sottovoce.securesum.star.damgard_jurik.decrypting import partial
-from sottovoce.securesum.star.damgard_jurik.encrypting import power_of_generator
-from sottovoce.securesum.star.damgard_jurik.integers import invert, powmod
-from sottovoce.securesum.star.damgard_jurik.keys import KeyShare
-from sottovoce.securesum.star.damgard_jurik.proving import proof_length, prove, verify
+from sottovoce.securesum.damgard_jurik.decryption import partial
+from sottovoce.securesum.damgard_jurik.encryption import power_of_generator
+from sottovoce.securesum.damgard_jurik.keys import KeyShare
+from sottovoce.securesum.damgard_jurik.number_theory import invert, powmod
+from sottovoce.securesum.damgard_jurik.proofs import proof_length, prove, verify
 
 HOLDER, CONTEXT = 2, b"session 1, round 2, sender 3"
 

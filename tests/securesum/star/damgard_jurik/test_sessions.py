@@ -18,13 +18,13 @@ from tests.securesum.star.damgard_jurik.stars import (
 )
 
 from sottovoce.errors import UsageError
-from sottovoce.securesum.star.coordinating import CoordinatorSession
-from sottovoce.securesum.star.damgard_jurik.coordinating import ThresholdServer, _rotated
-from sottovoce.securesum.star.damgard_jurik.keys import KeyShare
-from sottovoce.securesum.star.damgard_jurik.working import ThresholdWorker
-from sottovoce.securesum.star.memory import run_in_memory
-from sottovoce.securesum.star.phases import Phase
-from sottovoce.securesum.star.working import WorkerSession
+from sottovoce.securesum.damgard_jurik.keys import KeyShare
+from sottovoce.securesum.damgard_jurik.server import ThresholdServer, _rotated
+from sottovoce.securesum.damgard_jurik.worker import ThresholdWorker
+from sottovoce.securesum.star.server import CoordinatorSession
+from sottovoce.securesum.star.simulation import run_in_memory
+from sottovoce.securesum.star.suite import Phase
+from sottovoce.securesum.star.worker import WorkerSession
 
 ALL = {1, 2, 3, 4, 5, 6}
 PHASES = [Phase.COMMIT, Phase.CONTRIBUTE, Phase.CONTRIBUTE, Phase.CONFIRM, Phase.OPEN]

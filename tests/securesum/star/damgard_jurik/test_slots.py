@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sottovoce.errors import UsageError
 from sottovoce.model.sum_rounds import SumSpec
-from sottovoce.securesum.star.damgard_jurik.slots import Slots
+from sottovoce.securesum.damgard_jurik.contributions import Slots
 
 
 @given(

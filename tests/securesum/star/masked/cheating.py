@@ -11,12 +11,11 @@ from tests.securesum.star.masked_stars import (
     row_at,
 )
 
-from sottovoce.securesum.star.frames import Frame
-from sottovoce.securesum.star.masked.ciphers import TAG
-from sottovoce.securesum.star.masked.dealing import SHOWN
-from sottovoce.securesum.star.masked.deals import Deal
-from sottovoce.securesum.star.phases import Phase
-from sottovoce.securesum.star.working import WorkerSession
+from sottovoce.securesum.masked.keys import TAG
+from sottovoce.securesum.masked.messages import SHOWN, Deal
+from sottovoce.securesum.star.messages import Frame
+from sottovoce.securesum.star.suite import Phase
+from sottovoce.securesum.star.worker import WorkerSession
 
 THE_SERVER = "the server"
 

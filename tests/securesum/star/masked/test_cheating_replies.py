@@ -11,10 +11,10 @@ from tests.securesum.star.masked_stars import (
 
 from sottovoce.errors import SealedRefused
 from sottovoce.securesum.envelope import b64
-from sottovoce.securesum.star.frames import Place, written
-from sottovoce.securesum.star.masked.keys import Pair
-from sottovoce.securesum.star.masked.order import ORDER
-from sottovoce.securesum.star.phases import Phase
+from sottovoce.securesum.masked.keys import Pair
+from sottovoce.securesum.masked.messages import ORDER
+from sottovoce.securesum.star.messages import Place, written
+from sottovoce.securesum.star.suite import Phase
 
 
 def test_a_reply_that_came_before_is_known_and_changes_nothing() -> None:

@@ -17,10 +17,9 @@ from tests.securesum.star.masked_stars import (
 )
 
 from sottovoce.errors import SealedRefused
-from sottovoce.securesum.star.frames import SERVER, Frame, Place, written
-from sottovoce.securesum.star.history import totals_content
-from sottovoce.securesum.star.masked.order import ORDER
-from sottovoce.securesum.star.phases import Phase
+from sottovoce.securesum.masked.messages import ORDER
+from sottovoce.securesum.star.messages import SERVER, Frame, Place, totals_content, written
+from sottovoce.securesum.star.suite import Phase
 
 
 @pytest.mark.parametrize("phase", ORDER)

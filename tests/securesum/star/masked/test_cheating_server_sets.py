@@ -18,9 +18,9 @@ from tests.securesum.star.masked_stars import (
     Star,
 )
 
-from sottovoce.securesum.star.frames import HEAD, SERVER, Place, written
-from sottovoce.securesum.star.masked.ciphers import TAG
-from sottovoce.securesum.star.phases import Phase
+from sottovoce.securesum.masked.keys import TAG
+from sottovoce.securesum.star.messages import HEAD, SERVER, Place, written
+from sottovoce.securesum.star.suite import Phase
 
 
 def test_it_cannot_have_one_contribution_opened() -> None:

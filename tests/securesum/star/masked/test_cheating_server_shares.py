@@ -23,13 +23,11 @@ from tests.securesum.star.masked_stars import (
 )
 
 from sottovoce.securesum.envelope import b64
-from sottovoce.securesum.star.frames import HEAD, Place, written
-from sottovoce.securesum.star.history import totals_content
-from sottovoce.securesum.star.masked.ciphers import sealed
-from sottovoce.securesum.star.masked.dealing import ROW, SHOWN
-from sottovoce.securesum.star.masked.keys import KEY, Pair
-from sottovoce.securesum.star.masked.pieces import PIECE
-from sottovoce.securesum.star.phases import Phase
+from sottovoce.securesum.masked.keys import KEY, Pair, sealed
+from sottovoce.securesum.masked.messages import ROW, SHOWN
+from sottovoce.securesum.masked.shares import PIECE
+from sottovoce.securesum.star.messages import HEAD, Place, totals_content, written
+from sottovoce.securesum.star.suite import Phase
 
 
 def test_it_cannot_show_different_shares_to_different_workers() -> None:

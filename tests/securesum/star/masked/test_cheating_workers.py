@@ -23,16 +23,15 @@ from tests.securesum.star.masked_stars import (
 from sottovoce.errors import SealedRefused
 from sottovoce.securesum.envelope import b64
 from sottovoce.securesum.field import P
-from sottovoce.securesum.star.coordinating import CoordinatorSession
-from sottovoce.securesum.star.frames import written
-from sottovoce.securesum.star.masked import dealing
-from sottovoce.securesum.star.masked.ciphers import TAG
-from sottovoce.securesum.star.masked.coordinating import MaskedServer
-from sottovoce.securesum.star.masked.dealing import ROW, Kind, piece_of
-from sottovoce.securesum.star.masked.pieces import PIECE, commitment, dealt
-from sottovoce.securesum.star.memory import StarRun, run_in_memory
-from sottovoce.securesum.star.phases import Phase
-from sottovoce.securesum.star.rounds import Content, WorkerSuite
+from sottovoce.securesum.masked import messages
+from sottovoce.securesum.masked.keys import TAG
+from sottovoce.securesum.masked.messages import ROW, Kind, piece_of
+from sottovoce.securesum.masked.server import MaskedServer
+from sottovoce.securesum.masked.shares import PIECE, commitment, dealt
+from sottovoce.securesum.star.messages import written
+from sottovoce.securesum.star.server import CoordinatorSession
+from sottovoce.securesum.star.simulation import StarRun, run_in_memory
+from sottovoce.securesum.star.suite import Content, Phase, WorkerSuite
 from sottovoce.securesum.star.terms import StarTerms
 
 Faults = dict[tuple[int, Phase], Collection[int]]
@@ -122,7 +121,7 @@ def deals(
         seed, private = secrets(round)
         masks = copy(round._mask_pair)
         object.__setattr__(masks, "private", private)
-        made = dealing.deal(round._start, round._number, seed, masks, round._channels)
+        made = messages.deal(round._start, round._number, seed, masks, round._channels)
         return said[0], commitment(round._seed) + made[32:]
 
     return change
@@ -151,7 +150,7 @@ def test_shares_of_no_polynomial_end_the_session_and_the_dealer_is_named(
 
     def change(round: Any, said: Content) -> Content:
         with monkeypatch.context() as patch:
-            patch.setattr(dealing, "dealt", scattered)
+            patch.setattr(messages, "dealt", scattered)
             return deals(lambda each: (each._seed, each._mask_pair.private))(round, said)
 
     outcome = run(Star(), Phase.SHARE, change)
@@ -337,7 +336,7 @@ def deals_beyond(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any, Content], Co
 
     def change(round: Any, said: Content) -> Content:
         with monkeypatch.context() as patch:
-            patch.setattr(dealing, "dealt", beyond)
+            patch.setattr(messages, "dealt", beyond)
             return deals(lambda each: (each._seed, each._mask_pair.private))(round, said)
 
     return change
@@ -354,7 +353,7 @@ def test_who_opens_a_piece_that_is_none_is_named(monkeypatch: pytest.MonkeyPatch
     """Worker 1 is in league with the dealer and keeps it: no secret can be made of it."""
     star = Star(suites={3: Altering(Phase.SHARE, deals_beyond(monkeypatch))})
     with monkeypatch.context() as patch:
-        patch.setattr(dealing, "well_formed", lambda content: [True] * (len(content) // PIECE))
+        patch.setattr(messages, "well_formed", lambda content: [True] * (len(content) // PIECE))
         star.until(Phase.OPEN)
     reply = star.members[1].on(star.turn(1)) or b""
     with pytest.raises(SealedRefused, match="worker 1: it opens what is no piece"):

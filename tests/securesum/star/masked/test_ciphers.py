@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sottovoce.securesum.star.masked.ciphers import TAG, derived, sealed, tagged, unsealed
-from sottovoce.securesum.star.masked.keys import Pair
-from sottovoce.securesum.star.masked.masking import Masks
+from sottovoce.securesum.masked.keys import TAG, Pair, derived, sealed, tagged, unsealed
+from sottovoce.securesum.masked.masks import Masks
 
 # RFC 7748, section 5.2, and both directions of the agreement in section 6.1: scalar, u, result.
 X25519 = [

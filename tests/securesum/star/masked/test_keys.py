@@ -11,13 +11,10 @@ from tests.securesum.star.masked_stars import Star, refusal, sealing, terms_of
 from sottovoce.errors import SealedRefused, UsageError
 from sottovoce.model.sum_rounds import SumSpec
 from sottovoce.securesum.envelope import b64, unb64
-from sottovoce.securesum.star.frames import HEAD
-from sottovoce.securesum.star.history import BEGINNING
-from sottovoce.securesum.star.masked.channels import Channels
-from sottovoce.securesum.star.masked.dealing import SHOWN
-from sottovoce.securesum.star.masked.keys import KEY, Pair, pair_key, self_key
-from sottovoce.securesum.star.phases import Phase
-from sottovoce.securesum.star.rounds import RoundStart
+from sottovoce.securesum.masked.keys import KEY, Channels, Pair, pair_key, self_key
+from sottovoce.securesum.masked.messages import SHOWN
+from sottovoce.securesum.star.messages import BEGINNING, HEAD
+from sottovoce.securesum.star.suite import Phase, RoundStart
 
 START = RoundStart(terms_of(5, 4), 0, SumSpec(1, 1), frozenset(range(1, 6)), BEGINNING)
 PAIRS = {number: Pair.fresh() for number in range(1, 6)}

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sottovoce.securesum.field import P
-from sottovoce.securesum.star.masked.pieces import (
+from sottovoce.securesum.masked.shares import (
     PIECE,
     commitment,
     commitments,

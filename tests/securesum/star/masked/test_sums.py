@@ -12,10 +12,10 @@ from tests.securesum.star.masked_stars import COORDINATOR, Fixed, Same, Star, ke
 
 from sottovoce.errors import UsageError
 from sottovoce.model.sum_rounds import SumSpec
-from sottovoce.securesum.star.masked.coordinating import MaskedServer
-from sottovoce.securesum.star.masked.order import ORDER
-from sottovoce.securesum.star.memory import StarRun, run_in_memory
-from sottovoce.securesum.star.phases import Phase
+from sottovoce.securesum.masked.messages import ORDER
+from sottovoce.securesum.masked.server import MaskedServer
+from sottovoce.securesum.star.simulation import StarRun, run_in_memory
+from sottovoce.securesum.star.suite import Phase
 
 Faults = Mapping[tuple[int, Phase], Collection[int]]
 

@@ -11,11 +11,10 @@ import pytest
 from tests.securesum.star.masked_stars import Star, refusal
 
 from sottovoce.errors import SealedRefused
-from sottovoce.securesum.star.frames import HEAD
-from sottovoce.securesum.star.masked.dealing import ROW, SHOWN
-from sottovoce.securesum.star.masked.keys import KEY
-from sottovoce.securesum.star.masked.order import ORDER
-from sottovoce.securesum.star.phases import Phase
+from sottovoce.securesum.masked.keys import KEY
+from sottovoce.securesum.masked.messages import ORDER, ROW, SHOWN
+from sottovoce.securesum.star.messages import HEAD
+from sottovoce.securesum.star.suite import Phase
 
 START = 68
 """Signature and length of the text."""

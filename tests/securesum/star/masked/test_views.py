@@ -15,7 +15,7 @@ import pytest
 from scipy import stats
 
 from sottovoce.model.sum_rounds import Integers
-from sottovoce.securesum.star.masked.masking import Masks, Words, masked, words
+from sottovoce.securesum.masked.masks import Masks, Words, masked, words
 
 VIEWS, VALUES = 1000, 40
 LOW, HIGH = np.zeros(VALUES, np.int64), np.full(VALUES, 2**62, np.int64)

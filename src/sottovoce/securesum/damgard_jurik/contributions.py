@@ -1,0 +1,291 @@
+"""A worker's contribution to a round: its ciphertexts and its announcement, as bytes.
+
+It commits to a hash of them before it has seen any other's.
+
+What a worker and the server work out alike from the contributions of a round.
+
+Many sums in few ciphertexts: how a worker's values are laid out in messages.
+
+Each message has a tally in its lowest bits, which is 1 for every worker, and then as many slots
+(`codec.Packing`) as fit. So each opened message says how many workers are in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeGuard
+
+import numpy as np
+
+from sottovoce.errors import SealedRefused, UsageError
+from sottovoce.model.sum_rounds import Integers, SumSpec
+from sottovoce.securesum.codec import Packing
+from sottovoce.securesum.damgard_jurik.encryption import is_ciphertext, product
+from sottovoce.securesum.damgard_jurik.keys import PublicKey
+from sottovoce.securesum.damgard_jurik.number_theory import bytes_of, integer_of
+from sottovoce.securesum.damgard_jurik.proofs import Answer, challenges, holds
+from sottovoce.securesum.envelope import CONTEXT, canonical
+from sottovoce.securesum.star.confirmation import ProposedSet, listed
+from sottovoce.securesum.star.messages import Frame
+from sottovoce.securesum.star.suite import RoundStart
+
+__all__ = [
+    "Contribution",
+    "Gathered",
+    "Slots",
+    "check_units",
+    "commitment",
+    "is_digest",
+    "note_distinct",
+    "proof_context",
+    "read_contribution",
+    "read_units",
+    "slots_of",
+    "units_content",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What one worker has contributed: the frame's digest, ciphertexts and announcement."""
+
+    digest: str
+    ciphertexts: list[int] = field(repr=False)
+    announced: int = field(repr=False)
+
+    @property
+    def units(self) -> list[int]:
+        """All its numbers."""
+        return [*self.ciphertexts, self.announced]
+
+
+def units_content(public: PublicKey, units: Iterable[int]) -> bytes:
+    """Ciphertexts, or partial decryptions, one after the other, each of the same length."""
+    return b"".join(bytes_of(each, public.length) for each in units)
+
+
+def read_units(public: PublicKey, content: bytes, count: int, culprit: str) -> list[int]:
+    """So many units from 1 to nˢ⁺¹ - 1, written in the one way they are written."""
+    units = read_numbers(public, content, count, culprit)
+    check_units(public, [product(public, units)], culprit)
+    return units
+
+
+def read_numbers(public: PublicKey, content: bytes, count: int, culprit: str) -> list[int]:
+    """So many numbers from 1 to nˢ⁺¹ - 1; whether they are units is still to be seen."""
+    length = public.length
+    if len(content) != count * length:
+        raise SealedRefused(culprit, f"it sent {len(content):,} bytes, not {count * length:,}")
+    units = [integer_of(content[at : at + length]) for at in range(0, len(content), length)]
+    if not all(0 < each < public.modulus for each in units):
+        raise SealedRefused(culprit, "it sent a number that is out of range")
+    return units
+
+
+def check_units(public: PublicKey, products: Iterable[int], culprit: str) -> None:
+    """Refuse products of numbers that are not all units.
+
+    A product has a factor in common with n exactly if one of its factors has: one test does for
+    all of them.
+    """
+    if not all(is_ciphertext(public, each) for each in products):
+        raise SealedRefused(culprit, "it sent a number that has a factor in common with n")
+
+
+def read_contribution(public: PublicKey, frame: Frame, count: int, culprit: str) -> Contribution:
+    """The contribution in a frame: so many ciphertexts, then the announcement.
+
+    Whether they are units is still to be seen (`check_units`).
+    """
+    *ciphertexts, announced = read_numbers(public, frame.payload, count + 1, culprit)
+    return Contribution(frame.digest, ciphertexts, announced)
+
+
+def commitment(start: RoundStart, number: int, content: bytes) -> str:
+    """What a worker says of its contribution before it has seen any other: a hash.
+
+    It is bound to the worker: a copy of somebody's hash fits no contribution of one's own. It
+    hides enough, since ciphertexts are as unpredictable as their blinds.
+    """
+    purpose = {"kind": "commitment", "round": start.round, "session": start.terms.id,
+               "worker": number}  # fmt: skip
+    head = CONTEXT + canonical(purpose).encode("ascii") + b"\0"
+    return hashlib.sha256(head + content).hexdigest()
+
+
+def is_digest(value: object) -> TypeGuard[str]:
+    """Whether this is a hash as `commitment` writes it."""
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
+
+
+def note_distinct(seen: set[bytes], content: bytes, length: int, culprit: str) -> None:
+    """Add a contribution's units to those seen; refused where one is there already.
+
+    An honest ciphertext never comes twice: its blind is fresh. The second one was copied.
+    """
+    units = [content[at : at + length] for at in range(0, len(content), length)]
+    new = set(units)
+    if len(new) != len(units) or not seen.isdisjoint(new):
+        raise SealedRefused(culprit, "the same ciphertext is there twice: one was copied")
+    seen |= new
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """The layout of one sum of at most so many workers, in messages of so many bits.
+
+    >>> slots = Slots(SumSpec(values=3, greatest=10), workers=3, bits=16)
+    >>> slots.messages, slots.pack(np.array([7, 0, 10]))
+    (2, [57, 81])
+    >>> slots.unpack([57 + 9, 81 + 41], workers=2)
+    array([ 8,  0, 15])
+    """
+
+    spec: SumSpec
+    workers: int
+    bits: int
+
+    def __post_init__(self) -> None:
+        if self.values.most >= 1 << 63:
+            raise UsageError(
+                f"{self.workers:,} workers with values up to {self.spec.greatest:,} add up to more "
+                "than 63 bits: lower the scale"
+            )
+        if self.each < 1:
+            raise UsageError("a ciphertext has no room for one value: take a larger key")
+
+    @property
+    def tally(self) -> Packing:
+        """The slot of the ones."""
+        return Packing(1, self.workers)
+
+    @property
+    def values(self) -> Packing:
+        """The slots of the values."""
+        return Packing(self.spec.greatest, self.workers)
+
+    @property
+    def each(self) -> int:
+        """How many values a message has."""
+        return self.values.slots(self.bits - self.tally.width)
+
+    @property
+    def messages(self) -> int:
+        """How many messages a contribution has."""
+        return -(-self.spec.values // self.each)
+
+    def pack(self, values: Integers) -> list[int]:
+        """One worker's messages."""
+        packing, shift = self.values, self.tally.width
+        return [
+            1 | packing.pack(values[start : start + self.each].tolist()) << shift
+            for start in range(0, self.spec.values, self.each)
+        ]
+
+    def unpack(self, messages: list[int], workers: int) -> Integers | None:
+        """The totals of so many workers; None where they cannot add up to these messages."""
+        shift, totals = self.tally.width, list[int]()
+        for message in map(int, messages):
+            if message & (1 << shift) - 1 != workers:
+                return None
+            count = min(self.each, self.spec.values - len(totals))
+            try:
+                totals += self.values.unpack(message >> shift, count)
+            except UsageError:
+                return None
+        if max(totals) > workers * self.spec.greatest:
+            return None
+        return np.array(totals, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Products:
+    """The products of some workers' ciphertexts at each place, and of their announcements."""
+
+    ciphertexts: list[int]
+    announced: int
+
+    @property
+    def units(self) -> list[int]:
+        """All of them."""
+        return [*self.ciphertexts, self.announced]
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """All contributions of a round, and the commitments that came before them."""
+
+    start: RoundStart
+    public: PublicKey = field(repr=False)
+    commits: Mapping[int, str]
+    contributions: Mapping[int, Contribution]
+
+    @cached_property
+    def shown(self) -> str:
+        """The name of what everybody was shown: contributions, commitments, key and history."""
+        return ProposedSet(self.start, self._digests(self.members), self._pins({})).digest
+
+    @property
+    def members(self) -> frozenset[int]:
+        """Who contributed."""
+        return frozenset(self.contributions)
+
+    @cached_property
+    def challenges(self) -> list[int]:
+        """What everybody has to answer, to show that it knows what is in its ciphertexts."""
+        count = len(next(iter(self.contributions.values())).ciphertexts)
+        return challenges(self.public, self.shown, count)
+
+    def proposed(self, members: frozenset[int]) -> ProposedSet:
+        """The set of these members, as it is confirmed."""
+        return ProposedSet(self.start, self._digests(members), self._pins({"shown": self.shown}))
+
+    @cached_property
+    def everything(self) -> Products:
+        """What all have contributed together."""
+        return self._products(self.members)
+
+    def products(self, members: frozenset[int]) -> Products:
+        """What these members have contributed together."""
+        return self.everything if members == self.members else self._products(members)
+
+    def _products(self, members: frozenset[int]) -> Products:
+        chosen = [self.contributions[each] for each in sorted(members)]
+        columns = zip(*(each.ciphertexts for each in chosen), strict=True)
+        return Products(
+            [product(self.public, column) for column in columns],
+            product(self.public, (each.announced for each in chosen)),
+        )
+
+    def known(self, products: Products, answer: Answer) -> bool:
+        """Whether whoever answered knows what is in these products."""
+        return holds(self.public, answer, products.announced, self.challenges, products.ciphertexts)
+
+    def _digests(self, members: frozenset[int]) -> dict[int, str]:
+        return {each: self.contributions[each].digest for each in members}
+
+    def _pins(self, more: Mapping[str, str]) -> dict[str, object]:
+        return {"commits": listed(self.commits), "key": self.public.id, **more}
+
+
+def slots_of(public: PublicKey, start: RoundStart) -> Slots:
+    """The layout of a round's sum, for a key that is this session's."""
+    terms = start.terms
+    if (public.holders, public.threshold) != (terms.size + 1, terms.threshold):
+        raise UsageError(
+            f"the key is for {public.threshold} of {public.holders} holders, and the session needs "
+            f"{terms.threshold} of {terms.size + 1}"
+        )
+    return Slots(start.spec, terms.size, public.message_bits)
+
+
+def proof_context(proposed: ProposedSet, number: int) -> bytes:
+    """What a proof is bound to beside the values: session, round, sender and set."""
+    start = proposed.start
+    purpose = {"round": start.round, "sender": number, "session": start.terms.id,
+               "set": proposed.digest}  # fmt: skip
+    return canonical(purpose).encode("ascii")

@@ -1,0 +1,319 @@
+"""What is added up in the rounds of a private EM, and what follows from it.
+
+Round 0 adds up how often each task was given each label. Every round t > 0 adds up what workers'
+answers say of each task, given how good the workers are: -ln P(answers | truth) for each truth as
+published, or the differences to the first label. Each is a fixed-point number of `scale` steps to
+one. Server and workers work all of it out alone, from what was opened.
+
+The side of a private EM that needs no answer: what is added up, and what the truths are.
+
+The noised rounds of a private EM, for everybody: what is added up, and what follows from it.
+
+Posteriors follow from what was opened, noise included, so working them out betrays nothing more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.special import ndtr
+
+from sottovoce.errors import UsageError
+from sottovoce.inference.aggregator import choose
+from sottovoce.inference.sealed.noisy_votes import SealedVotes
+from sottovoce.mechanisms.laws.polya import noise_law
+from sottovoce.model import Domain, FloatArray, Provenance, Result
+from sottovoce.model.opened_totals import NoiseLaw, Opened
+from sottovoce.model.sum_rounds import Integers, OpenedSum, Planner, SumSpec
+from sottovoce.securesum.codec import FixedPoint
+from sottovoce.securesum.em.posteriors import (
+    is_settled,
+    posterior_of,
+    posterior_of_rounds,
+    prior_of,
+    quality,
+    start,
+)
+from sottovoce.securesum.em.sensitivity import Slots, check_opened
+from sottovoce.securesum.em.terms import EMTerms, Law, Mode
+from sottovoce.version import __version__
+
+__all__ = [
+    "USUAL",
+    "EMPlanner",
+    "NoisedPlanner",
+    "PrivatePlanner",
+    "codec_of",
+    "exact_terms",
+    "planner_of",
+]
+
+
+USUAL: Mapping[Mode, Mapping[str, int]] = {
+    Mode.AS_PUBLISHED: {"scale": 10**10, "clip": 10**6, "tolerance": 10**8},
+    Mode.LOG_ODDS: {"scale": 10**3, "clip": 10**3, "tolerance": 10**4},
+}
+"""What exact sums are made with where nobody says otherwise. As published, as P2 has it.
+
+At a scale of 10^3, changes of Q below 10^-4 are mostly rounding, which might never end; and every
+round gives away more.
+"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EMState:
+    """Where the EM stands after some opened rounds.
+
+    `posterior[task, label]` and `prior[label]` (the mean of it) are of the last round, `rounds`
+    counts those after round 0, `answers` are those to each task: noised where there is noise.
+    """
+
+    posterior: FloatArray = field(repr=False)
+    prior: FloatArray
+    rounds: int
+    converged: bool
+    answers: Integers = field(repr=False)
+    quality: float | None = None
+
+
+class EMPlanner:
+    """The rounds of the modes `as_published` and `log_odds` (P2, protocol 1)."""
+
+    def __init__(self, terms: EMTerms) -> None:
+        if terms.mode is Mode.NOISED:
+            raise UsageError("noised rounds have a planner of their own")
+        self.terms, self.codec = terms, codec_of(terms)
+        tasks, labels = len(terms.tasks), len(terms.labels)
+        columns = labels if terms.mode is Mode.AS_PUBLISHED else labels - 1
+        self._counts = SumSpec(tasks * labels, terms.repeats)
+        self._logs = SumSpec(tasks * columns, self.codec.greatest)
+        self._seen: tuple[tuple[OpenedSum, EMState], ...] = ()
+
+    def next(self, opened: Sequence[OpenedSum]) -> SumSpec | None:
+        """Counts first, then logarithms until Q has settled or the rounds are used up."""
+        if not opened:
+            return self._counts
+        state = self.decode(opened)
+        ended = state.converged or state.rounds >= self.terms.rounds
+        return None if ended else self._logs
+
+    def decode(self, opened: Sequence[OpenedSum]) -> EMState:
+        """What follows from the opened rounds, of which there is at least one.
+
+        Rounds that were decoded before are remembered: each costs its arithmetic once.
+        """
+        if not opened:
+            raise UsageError("nothing was opened yet")
+        seen = self._remembered(opened)
+        for each in opened[len(seen) :]:
+            state = self._after(seen[-1][1], each) if seen else self._first(each)
+            seen = (*seen, (each, state))
+        self._seen = seen
+        return seen[-1][1]
+
+    def result(self, opened: Sequence[OpenedSum], domain: Domain | None = None) -> Result:
+        """Truths: the most probable labels. No worker has a weight here: each knows its own."""
+        return result_of(self.terms, self.decode(opened), domain)
+
+    def logs(self, opened: OpenedSum) -> FloatArray:
+        """The log-likelihoods (tasks, labels) in the totals of a round after round 0.
+
+        In `log_odds` they are less that of the first label, whose column is 0.
+        """
+        check_opened(self._logs, opened)
+        sums = self.codec.decode_sum(opened.totals, opened.workers)
+        sums = sums.reshape(len(self.terms.tasks), -1)
+        if self.terms.mode is Mode.AS_PUBLISHED:
+            return -sums
+        return np.concatenate([np.zeros((len(sums), 1)), sums], axis=1)
+
+    def _first(self, opened: OpenedSum) -> EMState:
+        check_opened(self._counts, opened)
+        counts = opened.totals.reshape(len(self.terms.tasks), -1)
+        posterior = start(counts.astype(np.float64))
+        prior = prior_of(posterior, self.terms.clip)
+        return EMState(posterior, prior, 0, False, counts.sum(axis=1))
+
+    def _after(self, before: EMState, opened: OpenedSum) -> EMState:
+        logs = self.logs(opened)
+        posterior = posterior_of(logs, before.prior)
+        prior = prior_of(posterior, self.terms.clip)
+        value = quality(logs, posterior, prior)
+        converged = is_settled(value, before.quality, self.terms.tolerance)
+        return EMState(posterior, prior, before.rounds + 1, converged, before.answers, value)
+
+    def _remembered(self, opened: Sequence[OpenedSum]) -> tuple[tuple[OpenedSum, EMState], ...]:
+        """The states of those rounds, from the first on, that were decoded before."""
+        seen = self._seen
+        for place, ((known, _), each) in enumerate(zip(seen, opened, strict=False)):
+            if known is not each and not _same(known, each):
+                return seen[:place]
+        return seen[: len(opened)]
+
+
+def exact_terms(
+    tasks: Sequence[str], labels: Sequence[str], mode: Mode, **given: int | None
+) -> EMTerms:
+    """The terms of a mode without noise; what is not given, or None, is as usual.
+
+    `given` are scale, clip, tolerance, rounds and repeats.
+    """
+    if mode not in USUAL:
+        raise UsageError(f"the sums of mode {mode} are not exact")
+    chosen = {name: value for name, value in given.items() if value is not None}
+    settings: dict[str, Any] = {**USUAL[mode], **chosen}
+    return EMTerms(tuple(tasks), tuple(labels), mode, **settings)
+
+
+def codec_of(terms: EMTerms) -> FixedPoint:
+    """How logarithms become integers: -ln P as published, differences of ln P in log-odds.
+
+    A probability is at least 1/clip, so each logarithm is within ln clip of 0; the next integer
+    above it is the bound, since that is the same on every machine.
+    """
+    bound = float(math.ceil(math.log(terms.clip)) * terms.repeats)
+    return FixedPoint(0.0 if terms.mode is Mode.AS_PUBLISHED else -bound, bound, terms.scale)
+
+
+def result_of(terms: EMTerms, state: EMState, domain: Domain | None = None) -> Result:
+    """The result of an EM that stands there; `domain` has the labels of the terms, typed."""
+    domain = domain or Domain.categorical(terms.labels)
+    if domain.size != len(terms.labels):
+        raise UsageError(f"the terms have {len(terms.labels)} labels, the domain {domain.size}")
+    truths = choose(state.posterior)
+    parameters = {
+        "mode": str(terms.mode), "scale": terms.scale, "clip": terms.clip,
+        "tolerance": terms.tolerance, "max_rounds": terms.rounds,
+    }  # fmt: skip
+    return Result(
+        np.array(terms.tasks, object), np.empty(0, object), domain, truths, np.empty(0),
+        state.answers, state.rounds, state.converged,
+        Provenance("private-em", parameters, __version__),
+        confidence=state.posterior[np.arange(len(truths)), truths],
+        posterior=state.posterior, prior=state.prior,
+    )  # fmt: skip
+
+
+def _same(one: OpenedSum, other: OpenedSum) -> bool:
+    return one.workers == other.workers and np.array_equal(one.totals, other.totals)
+
+
+class NoisedPlanner:
+    """The rounds of the mode `noised`: as many as the terms have noise for, whatever is opened."""
+
+    def __init__(self, terms: EMTerms) -> None:
+        self.terms, self.slots = terms, Slots(terms)
+        self._specs = [self.slots.spec(number) for number in range(len(self.slots.noise.rounds))]
+        self._seen: tuple[bytes, EMState] | None = None
+
+    def next(self, opened: Sequence[OpenedSum]) -> SumSpec | None:
+        """Votes, then weighted votes until the rounds are over."""
+        return self._specs[len(opened)] if len(opened) < len(self._specs) else None
+
+    def decode(self, opened: Sequence[OpenedSum]) -> EMState:
+        """What follows from the opened rounds, of which there is at least one.
+
+        The posteriors after round 0 are those of a sealed campaign (`SealedVotes`); each further
+        round is read together with all before it (`posterior_of_rounds`).
+        """
+        if not opened:
+            raise UsageError("nothing was opened yet")
+        if len(opened) > len(self._specs):
+            raise UsageError(f"there are {len(self._specs)} noised rounds, not {len(opened)}")
+        if self._seen is not None and self._seen[0] == _key(opened):
+            return self._seen[1]
+        state = self._first(opened[0]) if len(opened) == 1 else self._after(opened)
+        self._seen = _key(opened), state
+        return state
+
+    def result(self, opened: Sequence[OpenedSum], domain: Domain | None = None) -> Result:
+        """Truths: the most probable labels. Each worker knows its own weight, and nobody else's."""
+        return result_of(self.terms, self.decode(opened), domain)
+
+    def _first(self, opened: OpenedSum) -> EMState:
+        """From votes alone."""
+        posterior, answers = _from_votes(self.terms, opened.totals.tobytes(), opened.workers)
+        return self._state(posterior, 0, answers)
+
+    def _after(self, opened: Sequence[OpenedSum]) -> EMState:
+        """From weighted votes, and all that was opened before."""
+        before = self.decode(opened[:-1])
+        sums = [self._by_label(number, each) for number, each in enumerate(opened)]
+        # Workers may fall silent from round to round, and their noise with them.
+        noise = [self._noise(number, each.workers) for number, each in enumerate(opened)]
+        posterior = posterior_of_rounds(np.stack(sums, axis=2), np.array(noise), before.posterior)
+        return self._state(posterior, len(opened) - 1, before.answers)
+
+    def _state(self, posterior: FloatArray, rounds: int, answers: Integers) -> EMState:
+        prior = prior_of(posterior, self.terms.clip)
+        return EMState(posterior, prior, rounds, rounds == len(self._specs) - 1, answers)
+
+    def _by_label(self, number: int, opened: OpenedSum) -> FloatArray:
+        """Noised votes for every label: of two labels, half the lead, either way."""
+        votes = self.slots.decoded(number, opened)
+        if len(self.terms.labels) > 2:
+            return votes
+        return np.stack([-votes[:, 0], votes[:, 0]], axis=1) / 2
+
+    def _noise(self, number: int, workers: int) -> float:
+        """The variance of the noise in a vote for a label, that of a contrast being twice it."""
+        variance = float(self.slots.variances(workers)[number])
+        return variance / 2 if len(self.terms.labels) == 2 else variance
+
+
+def _key(opened: Sequence[OpenedSum]) -> bytes:
+    return b"".join(each.workers.to_bytes(8) + each.totals.tobytes() for each in opened)
+
+
+@lru_cache(maxsize=8)
+def _from_votes(terms: EMTerms, totals: bytes, workers: int) -> tuple[FloatArray, Integers]:
+    """The posteriors and noised counts in the totals of round 0.
+
+    Remembered, since it takes longest and in a rehearsal every worker asks for the same.
+    """
+    slots = Slots(terms)
+    sums = slots.decoded(0, OpenedSum(np.frombuffer(totals, np.int64), workers))
+    law, labels = _law_of_votes(slots, workers), len(terms.labels)
+    opened = Opened(
+        np.arange(len(terms.tasks)), Domain.categorical(terms.labels), "votes", labels, True,
+        np.rint(sums).astype(np.int64), None, workers, (law,) * labels,
+    )  # fmt: skip
+    result = SealedVotes().fit(opened)
+    assert result.posterior is not None  # noqa: S101 - votes have posteriors
+    return result.posterior, result.answers
+
+
+def _law_of_votes(slots: Slots, workers: int) -> NoiseLaw:
+    """The law of the noise in the votes of so many workers, rounded to whole votes."""
+    first = slots.noise.rounds[0]
+    if first.law is Law.LAPLACE:
+        return NoiseLaw(*noise_law(1 / first.size, Fraction(workers, slots.noise.honest)))
+    deviation = float(np.sqrt(slots.variances(workers)[0]))
+    reach = int(np.ceil(8 * deviation)) + 1
+    edges = ndtr((np.arange(-reach, reach + 2) - 0.5) / deviation)
+    return NoiseLaw(np.diff(edges), reach)
+
+
+class PrivatePlanner(Planner, Protocol):
+    """A planner of a private EM, which also knows what the truths are."""
+
+    terms: EMTerms
+
+    def decode(self, opened: Sequence[OpenedSum]) -> EMState:
+        """Where the EM stands after at least one opened round."""
+        ...
+
+    def result(self, opened: Sequence[OpenedSum], domain: Domain | None = None) -> Result:
+        """The truths after at least one opened round; `domain` has the labels of the terms."""
+        ...
+
+
+def planner_of(terms: EMTerms) -> PrivatePlanner:
+    """The planner for the mode of the terms."""
+    return NoisedPlanner(terms) if terms.mode is Mode.NOISED else EMPlanner(terms)
