@@ -21,7 +21,7 @@ import numpy as np
 from crowds import simulated
 from measuring import best_cpu, peak_above
 from sottovoce import DawidSkene, LocalEngine, Target, make_policy, perturb
-from sottovoce.api.perturbing import read_evidence
+from sottovoce.api.perturb import read_evidence
 from sottovoce.datasets import SeededRandomness
 from sottovoce.inference.noise_aware.labels import AwareLabels
 from sottovoce.inference.noise_aware.numbers import AwareNumbers

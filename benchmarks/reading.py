@@ -47,7 +47,7 @@ def with_pandas(file: Path) -> dict[str, float]:
 
 def with_sottovoce(file: Path) -> dict[str, float]:
     import sottovoce
-    import sottovoce.api.sources
+    import sottovoce.api.input_output
 
     start = time.process_time()
     sottovoce.read(file)

@@ -25,7 +25,7 @@ import numpy as np
 
 from measuring import best_cpu
 from sottovoce import Domain, Target, gold, infer, make_policy, perturb, read, score
-from sottovoce.api.sealing import simulate_sealed
+from sottovoce.api.simulate_sealed import simulate_sealed
 from sottovoce.datasets import NumericCrowd, generate
 from sottovoce.model import Gold, Keyholder, Policy, Reports, Result
 from sottovoce.randomness import SystemRandomness

@@ -2,47 +2,29 @@
 
 __all__: list[str]
 
-from sottovoce.api.files import (
-    pack as pack,
-    write as write,
-)
-from sottovoce.api.inferring import (
+from sottovoce.api.input_output import pack as pack, write as write
+from sottovoce.api.compare import (
     Comparison as Comparison,
     compare as compare,
-    infer as infer,
     inspect as inspect,
     score as score,
 )
-from sottovoce.api.large import (
-    Inferred as Inferred,
-    infer_into as infer_into,
-)
-from sottovoce.api.large_perturbing import (
-    Perturbed as Perturbed,
-    perturb_into as perturb_into,
-)
-from sottovoce.api.perturbing import (
-    perturb as perturb,
-    read_under as read_under,
-)
-from sottovoce.api.private_em import (
+from sottovoce.api.infer import infer as infer
+from sottovoce.api.infer_into import Inferred as Inferred, infer_into as infer_into
+from sottovoce.api.perturb_into import Perturbed as Perturbed, perturb_into as perturb_into
+from sottovoce.api.perturb import perturb as perturb, read_under as read_under
+from sottovoce.api.simulate_private_em import (
     PrivateRun as PrivateRun,
     simulate_private_em as simulate_private_em,
 )
-from sottovoce.api.sealed import (
+from sottovoce.api.infer_opened import (
     OwnWeight as OwnWeight,
     infer_opened as infer_opened,
     own_weight as own_weight,
     sum_answers as sum_answers,
 )
-from sottovoce.api.sealing import (
-    SealedRun as SealedRun,
-    simulate_sealed as simulate_sealed,
-)
-from sottovoce.api.sources import (
-    gold as gold,
-    read as read,
-)
+from sottovoce.api.simulate_sealed import SealedRun as SealedRun, simulate_sealed as simulate_sealed
+from sottovoce.api.input_output import gold as gold, read as read
 from sottovoce.datasets import SeededRandomness as SeededRandomness
 from sottovoce.engines import LocalEngine as LocalEngine
 from sottovoce.errors import (

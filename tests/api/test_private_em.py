@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sottovoce import Domain, LatentLabel, LocalEngine, Reports, read
-from sottovoce.api.private_em import PrivateRun, is_plain, simulate_private_em
+from sottovoce.api.simulate_private_em import PrivateRun, is_plain, simulate_private_em
 from sottovoce.errors import SealedAborted, UsageError
 from sottovoce.securesum.em.simulation import SUITES, Suite
 from sottovoce.securesum.em.terms import Mode

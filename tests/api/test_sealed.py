@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.api.sealed import infer_opened, own_weight, sum_answers
+from sottovoce.api.infer_opened import infer_opened, own_weight, sum_answers
 from sottovoce.datasets import SeededRandomness
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import Target, make_policy

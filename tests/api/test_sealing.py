@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sottovoce import Domain, read, score
-from sottovoce.api.sealing import simulate_sealed
+from sottovoce.api.simulate_sealed import simulate_sealed
 from sottovoce.datasets import NumericCrowd, generate
 from sottovoce.errors import UsageError
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.service.forking import ForkedServer, Forker
 
-from sottovoce.api.sources import read
+from sottovoce.api.input_output import read
 from sottovoce.cli.live_processes import run_live_processes
 from sottovoce.errors import UsageError
 from sottovoce.model import Reports

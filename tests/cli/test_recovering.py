@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Run
 
-from sottovoce.api.private_em import simulate_private_em
+from sottovoce.api.simulate_private_em import simulate_private_em
 
 
 def rows(workers: int = 5, tasks: int = 40) -> list[tuple[str, str, str]]:

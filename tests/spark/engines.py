@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tests.contracts.large_engines import Case
 
 from sottovoce import Inferred
-from sottovoce.api.large_methods import Chosen, choose_method, reading_under_policy
+from sottovoce.api.infer_into import Chosen, choose_method, reading_under_policy
 from sottovoce.engines.spark.engine import SparkEngine
 from sottovoce.engines.spark.table import SparkTable, open_table
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sottovoce.api.files import pack
+from sottovoce.api.input_output import pack
 from sottovoce.errors import DataError, OutputExists, UsageError
 from sottovoce.model import Domain, Kind, Reports
 from sottovoce.tables import packed_table as packed_form

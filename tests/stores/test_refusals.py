@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sottovoce.api.files import pack
+from sottovoce.api.input_output import pack
 from sottovoce.errors import DataError, OutputExists, SottovoceError, UsageError
 from sottovoce.model import Domain, Kind
 from sottovoce.tables import read_gold, read_reports, write_columns

@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from sottovoce.api.files import pack
+from sottovoce.api.input_output import pack
 from sottovoce.errors import DataError, SottovoceError
 from sottovoce.model import Domain, Kind, Reports
 from sottovoce.tables import read_reports, write_columns

@@ -127,7 +127,7 @@ def read_transcript(path: str | os.PathLike[str]) -> Transcript:
 def recover_labels(transcript: Transcript) -> Recovery:
     """The labels that can be computed from a transcript, by whoever has it: no key is needed.
 
-    >>> from sottovoce.api.private_em import simulate_private_em
+    >>> from sottovoce.api.simulate_private_em import simulate_private_em
     >>> rows = [(f"w{j}", f"t{i}", "yes" if (i * i + i * j + j) % 7 % 2 else "no")
     ...         for j in range(4) for i in range(40) if (i + j) % 5]
     >>> answers = dict(zip(("worker", "task", "answer"), map(list, zip(*rows))))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from sottovoce.api.sources import read
+from sottovoce.api.input_output import read
 from sottovoce.errors import DataError
 from sottovoce.inference.recovering.unanimous import NONE
 from sottovoce.model import label_text

@@ -29,7 +29,7 @@ from sottovoce.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sottovoce.api.inferring import Comparison
+    from sottovoce.api.compare import Comparison
 
 __all__ = ["compare", "print_comparison"]
 

@@ -37,7 +37,7 @@ from sottovoce.errors import UsageError
 from sottovoce.tables import check_path, write_tables
 
 if TYPE_CHECKING:
-    from sottovoce.api.large import LargeEngineName
+    from sottovoce.api.infer_into import LargeEngineName
     from sottovoce.model import Result, Score
     from sottovoce.model.result import TableName
 

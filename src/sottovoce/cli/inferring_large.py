@@ -12,7 +12,7 @@ from sottovoce.cli import screen
 from sottovoce.errors import UsageError
 
 if TYPE_CHECKING:
-    from sottovoce.api.large import Inferred, LargeEngineName
+    from sottovoce.api.infer_into import Inferred, LargeEngineName
 
 __all__ = ["Limits", "infer_large"]
 

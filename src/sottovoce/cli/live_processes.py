@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sottovoce.api.private_em import PrivateRun, contributors_of, is_plain, private_run
+from sottovoce.api.simulate_private_em import PrivateRun, contributors_of, is_plain, private_run
 from sottovoce.cli.live_crowd import OneWorker, Part, live_crowd
 from sottovoce.cli.process_times import cpu
 from sottovoce.cli.screen import passes

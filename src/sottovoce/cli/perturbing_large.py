@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import sottovoce
-from sottovoce.api.large_perturbing import checked_seed
+from sottovoce.api.perturb_into import checked_seed
 from sottovoce.cli import screen
 from sottovoce.cli.guaranteeing import note_guarantee
 from sottovoce.cli.options import refuse_beside_policy

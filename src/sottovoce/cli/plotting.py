@@ -15,7 +15,7 @@ from sottovoce.files.atomic_output import new_file
 from sottovoce.inference.registry import estimates_accuracy
 
 if TYPE_CHECKING:
-    from sottovoce.api.inferring import Comparison
+    from sottovoce.api.compare import Comparison
     from sottovoce.model import FloatArray
 
 __all__ = ["can_plot", "demo_plot"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sottovoce.api.private_em import PrivateRun, check_table, simulate_private_em
+from sottovoce.api.simulate_private_em import PrivateRun, check_table, simulate_private_em
 from sottovoce.cli import screen
 from sottovoce.cli.live_processes import run_live_processes
 from sottovoce.errors import UsageError

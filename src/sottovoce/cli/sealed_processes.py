@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.api.sealing import SealedRun, sealed_run
+from sottovoce.api.simulate_sealed import SealedRun, sealed_run
 from sottovoce.cli.demo_crowd import Answering, answering
 from sottovoce.cli.process_times import cpu
 from sottovoce.cli.screen import passes

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import sottovoce
-from sottovoce.api.sealing import SealedRun, simulate_sealed
+from sottovoce.api.simulate_sealed import SealedRun, simulate_sealed
 from sottovoce.cli import screen
 from sottovoce.cli.options import (
     AnswersArgument,

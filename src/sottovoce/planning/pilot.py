@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.api.inferring import infer
+from sottovoce.api.infer import infer
 from sottovoce.errors import UsageError
 from sottovoce.model import Domain, FloatArray, Gold, Reports
 from sottovoce.planning.scenario import Ability, LabelAbility, NumberAbility

@@ -15,9 +15,9 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.api.inferring import infer
-from sottovoce.api.perturbing import perturb
-from sottovoce.api.sealed import infer_opened, sum_answers
+from sottovoce.api.infer import infer
+from sottovoce.api.infer_opened import infer_opened, sum_answers
+from sottovoce.api.perturb import perturb
 from sottovoce.datasets import SeededRandomness
 from sottovoce.errors import DataError, UsageError
 from sottovoce.inference.noise_aware.numbers import AwareNumbers

@@ -39,7 +39,7 @@ from sottovoce.worker.responding import checked_cells, draw, spending_for
 from sottovoce.worker.sealing import sealed_parcel
 
 if TYPE_CHECKING:
-    from sottovoce.api.sealed import OwnWeight
+    from sottovoce.api.infer_opened import OwnWeight
 
 __all__ = ["DEFAULT_BUDGET", "Client", "Given", "OwnReports"]
 
@@ -252,7 +252,7 @@ class Client:
 
         Of a sealed campaign nobody else can tell. Fetches the truths, and sends nothing.
         """
-        from sottovoce.api.sealed import own_weight  # loads all of inference
+        from sottovoce.api.infer_opened import own_weight  # loads all of inference
 
         reply = self._connection.get(self._path("/truths"), credential=self._link.invite)
         try:

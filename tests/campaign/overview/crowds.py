@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from sottovoce.api.inferring import infer
-from sottovoce.api.perturbing import perturb
+from sottovoce.api.infer import infer
+from sottovoce.api.perturb import perturb
 from sottovoce.datasets import SeededRandomness
 from sottovoce.model import Policy, Reports
 from sottovoce.planning.scenario import Scenario

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sottovoce.api.sealed import infer_opened, sum_answers
+from sottovoce.api.infer_opened import infer_opened, sum_answers
 from sottovoce.datasets import SeededRandomness
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.mechanisms.sealed_sum import Layout

@@ -9,7 +9,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from sottovoce.api.sealed import infer_opened, sum_answers
+from sottovoce.api.infer_opened import infer_opened, sum_answers
 from sottovoce.datasets import SeededRandomness
 from sottovoce.errors import UsageError
 from sottovoce.inference.sealed import likelihood

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.api.inferring import infer
+from sottovoce.api.infer import infer
 from sottovoce.studies.p1.figure_2 import changes_when, judge
 from sottovoce.studies.p1.peer_grades import PeerGrades
 from sottovoce.studies.p1.weights import FLIPS, PICKED, weights_after, weights_at

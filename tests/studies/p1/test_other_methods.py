@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sottovoce import TD
-from sottovoce.api.inferring import infer
+from sottovoce.api.infer import infer
 from sottovoce.inference import METHODS
 from sottovoce.model import Kind
 from sottovoce.planning.trials import Spread

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sottovoce.api.inferring import infer
+from sottovoce.api.infer import infer
 from sottovoce.errors import UsageError
 from sottovoce.planning.trials import Spread, error_of
 from sottovoce.studies.p1.peer_grades import PeerGrades

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sottovoce.api.private_em import simulate_private_em
+from sottovoce.api.simulate_private_em import simulate_private_em
 from sottovoce.studies.p2 import figure_4
 from sottovoce.studies.p2.figure_4 import STUDY, judge
 from sottovoce.studies.p2.sealed_times import (

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sottovoce.api.inferring import infer
+from sottovoce.api.infer import infer
 from sottovoce.datasets import NumericCrowd, SeededRandomness, generate
 from sottovoce.mechanisms.laws.draws import exponential, normal
 from sottovoce.planning.pipelines import P3_DELTA

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from sottovoce.api.inferring import infer
+from sottovoce.api.infer import infer
 from sottovoce.studies.p3.floorplan import Floorplan
 from sottovoce.studies.p3.noising import SETTINGS, crowd
 from sottovoce.studies.p3.weighing import (

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from sottovoce.api.inferring import infer
-from sottovoce.api.perturbing import perturb
+from sottovoce.api.infer import infer
+from sottovoce.api.perturb import perturb
 from sottovoce.datasets import SeededRandomness
 from sottovoce.mechanisms.codes import answer_cells
 from sottovoce.mechanisms.policies import mechanism_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import lru_cache
 
-from sottovoce.api.inferring import infer
-from sottovoce.api.sealed import infer_opened, sum_answers
+from sottovoce.api.infer import infer
+from sottovoce.api.infer_opened import infer_opened, sum_answers
 from sottovoce.campaign.browsing import works_in_browser
 from sottovoce.campaign.forecasts.outlook import Outlook
 from sottovoce.campaign.forecasts.question import Question

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sottovoce.api.inferring import infer
+from sottovoce.api.infer import infer
 from sottovoce.campaign.inference.gathering import Gathered
 from sottovoce.campaign.inference.settling import settled
 from sottovoce.errors import SottovoceError

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sottovoce.api.sealed import infer_opened
+from sottovoce.api.infer_opened import infer_opened
 from sottovoce.campaign.inference.fitting import Fresh
 from sottovoce.campaign.sealed.opening import opened_totals
 from sottovoce.errors import SottovoceError

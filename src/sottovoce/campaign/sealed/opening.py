@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from sottovoce.api.sealed import opened_under
+from sottovoce.api.infer_opened import opened_under
 from sottovoce.mechanisms.codes import names_of
 from sottovoce.mechanisms.sealed_sum import Layout, SealedSum
 from sottovoce.model import Domain, Grid, Policy, label_text

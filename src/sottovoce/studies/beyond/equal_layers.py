@@ -12,8 +12,8 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TypeAlias
 
-from sottovoce.api.inferring import infer
-from sottovoce.api.perturbing import perturb
+from sottovoce.api.infer import infer
+from sottovoce.api.perturb import perturb
 from sottovoce.datasets import SeededRandomness
 from sottovoce.mechanisms.laws.hyper_weights import UniformWeights
 from sottovoce.mechanisms.policies import policy_of

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy.typing as npt
 
-from sottovoce.api.inferring import infer
-from sottovoce.api.perturbing import perturb
+from sottovoce.api.infer import infer
+from sottovoce.api.perturb import perturb
 from sottovoce.datasets import SeededRandomness
 from sottovoce.mechanisms.policies import policy_of
 from sottovoce.model import Policy, Reports

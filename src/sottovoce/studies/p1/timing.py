@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
 
-from sottovoce.api.inferring import infer
-from sottovoce.api.perturbing import perturb
+from sottovoce.api.infer import infer
+from sottovoce.api.perturb import perturb
 from sottovoce.datasets import CategoricalCrowd, SeededRandomness, generate
 from sottovoce.mechanisms.policies import policy_of
 from sottovoce.model import Reports

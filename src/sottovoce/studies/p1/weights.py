@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.api.inferring import infer
+from sottovoce.api.infer import infer
 from sottovoce.datasets import SeededRandomness
 from sottovoce.mechanisms.codes import answer_cells, report_table
 from sottovoce.mechanisms.policies import policy_of

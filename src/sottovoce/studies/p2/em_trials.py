@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.api.private_em import simulate_private_em
+from sottovoce.api.simulate_private_em import simulate_private_em
 from sottovoce.engines import LocalEngine
 from sottovoce.errors import UsageError
 from sottovoce.inference import LatentLabel, MajorityVote

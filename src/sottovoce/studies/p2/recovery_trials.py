@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.api.private_em import private_terms
 from sottovoce.api.recovering import recover_labels
+from sottovoce.api.simulate_private_em import private_terms
 from sottovoce.datasets import SeededRandomness
 from sottovoce.model import Reports
 from sottovoce.securesum.em.contributor import contributor_of

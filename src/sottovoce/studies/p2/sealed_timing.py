@@ -11,7 +11,7 @@ from functools import partial
 from time import process_time
 from typing import Any, TypeVar
 
-from sottovoce.api.private_em import simulate_private_em
+from sottovoce.api.simulate_private_em import simulate_private_em
 from sottovoce.model.sum_rounds import SumSpec
 from sottovoce.studies.p2.gold_tasks import PaperCrowd
 

@@ -10,8 +10,8 @@ from typing import Any, cast
 import numpy as np
 import scipy  # its parts are loaded when first used
 
-from sottovoce.api.inferring import infer
-from sottovoce.api.perturbing import perturb
+from sottovoce.api.infer import infer
+from sottovoce.api.perturb import perturb
 from sottovoce.datasets import NumericCrowd, SeededRandomness
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Policy, Result

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.api.inferring import infer
-from sottovoce.api.perturbing import perturb
+from sottovoce.api.infer import infer
+from sottovoce.api.perturb import perturb
 from sottovoce.datasets import SeededRandomness
 from sottovoce.inference.crh import crh_weights
 from sottovoce.model import FloatArray, Reports

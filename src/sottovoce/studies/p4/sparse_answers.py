@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sottovoce.api.inferring import infer
+from sottovoce.api.infer import infer
 from sottovoce.datasets import SeededRandomness, SparseCrowd
 from sottovoce.mechanisms.codes import answer_cells, report_table
 from sottovoce.mechanisms.policies import Target, mechanism_of, policy_of

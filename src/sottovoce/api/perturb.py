@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.api.sources import dataset_name, read
+from sottovoce.api.input_output import dataset_name, read
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.codes import answer_cells, recoded, report_domain, report_table
 from sottovoce.mechanisms.policies import mechanism_of

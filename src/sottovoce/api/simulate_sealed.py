@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.api.sealed import infer_opened, opened_under
-from sottovoce.api.sources import read
+from sottovoce.api.infer_opened import infer_opened, opened_under
+from sottovoce.api.input_output import read
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import Target, policy_of
 from sottovoce.mechanisms.sealed_sum import Layout, SealedSum

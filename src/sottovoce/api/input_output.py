@@ -1,16 +1,23 @@
-"""Tables and known truths, from wherever they are."""
+"""Tables and known truths, from wherever they are.
+
+Results and packed tables into files.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
 from sottovoce import datasets
 from sottovoce.errors import DataError, UsageError
-from sottovoce.model import Domain, Gold, Reports
-from sottovoce.tables import read_gold, read_reports
+from sottovoce.model import Domain, Gold, Reports, Result
+from sottovoce.model.result import TableName
+from sottovoce.tables import check_path, read_gold, read_reports, write_columns
+from sottovoce.tables.packed_table import save_packed
 
-__all__ = ["dataset_name", "gold", "read"]
+__all__ = ["dataset_name", "gold", "pack", "read", "write"]
+
 
 _DATASET = "dataset:"
 
@@ -58,3 +65,31 @@ def _dataset(name: str, options: Mapping[str, Any]) -> Reports:
         raise UsageError(f"a dataset of the cache says itself how to be read: drop {option}")
     # Repeats only occur in the rows as they were collected.
     return datasets.load(name, raw=bool(allowed), **allowed)[0]
+
+
+def write(
+    result: Result,
+    path: str | os.PathLike[str],
+    table: TableName = "truths",
+    *,
+    force: bool = False,
+) -> None:
+    """One of a result's tables as CSV, TSV, JSONL or Parquet, by the path's ending.
+
+    The file appears whole or not at all, and replaces another only with `force`.
+    """
+    write_columns(result.table(table), path, force=force)
+
+
+def pack(
+    source: Any, path: str | os.PathLike[str], *, force: bool = False, **reading: Any
+) -> Reports:
+    """Write a coded Parquet copy of a table, which reads several times faster; returns the table.
+
+    The copy holds the same answers: protect it like the original. Other keywords say how to read
+    `source` (see `read`).
+    """
+    check_path(path, force=force)
+    reports = read(source, **reading)
+    save_packed(reports, path, force=force)
+    return reports

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.api.perturbing import check_once, check_promised, reading_under
-from sottovoce.api.sources import read
+from sottovoce.api.input_output import read
+from sottovoce.api.perturb import check_once, check_promised, reading_under
 from sottovoce.errors import UsageError
 from sottovoce.inference.sealed.registry import sealed_method
 from sottovoce.mechanisms.codes import answer_cells

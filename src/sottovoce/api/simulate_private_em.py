@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.api.sources import read
+from sottovoce.api.input_output import read
 from sottovoce.errors import UsageError
 from sottovoce.model import FloatArray, Guarantee, Reports, Result, Unit, label_text
 from sottovoce.model.sum_rounds import Integers, RoundRecord

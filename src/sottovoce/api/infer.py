@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
-from sottovoce.api.sources import gold, read
+from sottovoce.api.input_output import read
 from sottovoce.engines import LocalEngine, WatchedEngine
 from sottovoce.errors import UsageError
 from sottovoce.inference import METHODS, default_method, method_named, suits
-from sottovoce.inference import score as score_against
 from sottovoce.inference.aggregator import choose
-from sottovoce.inference.inspection import Inspection, inspect_answers
 from sottovoce.inference.registry import unknown_method
-from sottovoce.model import Domain, Kind, Policy, Reports, Result, Score
+from sottovoce.model import Domain, Kind, Policy, Reports, Result
 from sottovoce.seams import Aggregator, Engine
 from sottovoce.version import __version__
 
-__all__ = ["Comparison", "chosen_aggregator", "compare", "infer", "inspect", "score"]
+__all__ = ["chosen_aggregator", "infer"]
+
 
 AWARE_COMPILED_FROM = 20_000
 """From so many reports on kernels are compiled for methods that make a hundred passes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """One method's result beside its score."""
-
-    method: str
-    result: Result
-    score: Score
 
 
 def infer(
@@ -87,47 +77,9 @@ def infer(
     return replace(_broken_ties(result, ties, seed), provenance=provenance)
 
 
-def score(result: Result, known: Any, *, columns: Mapping[str, str] | None = None) -> Score:
-    """How close a result comes to gold: accuracy, or mean absolute and root mean squared error."""
-    return score_against(result, gold(known, result.domain, columns=columns))
-
-
-def compare(
-    source: Any,
-    known: Any,
-    methods: Iterable[str] | None = None,
-    *,
-    gold_columns: Mapping[str, str] | None = None,
-    progress: Callable[[str], None] | None = None,
-    **reading: Any,
-) -> list[Comparison]:
-    """Every suitable method on the same answers against the same gold, best first.
-
-    On ordinal labels, methods for numbers are left out: their errors have another unit.
-    """
-    reports = read(source, **reading)
-    if methods is None:
-        methods = [name for name in METHODS if reports.domain.kind in METHODS[name].takes]
-        methods = [name for name in methods if suits(name, reports.domain)]
-    truths = gold(known, reports.domain, columns=gold_columns)
-    rows = []
-    for name in methods:
-        if progress is not None:
-            progress(name)
-        result = infer(reports, name)
-        rows.append(Comparison(name, result, score(result, truths)))
-    return sorted(rows, key=_badness)
-
-
-def inspect(source: Any, **reading: Any) -> Inspection:
-    """A first look at a table: size, sparsity, agreement, repeated pairs, suspicious workers."""
-    reports = read(source, **reading)
-    return replace(inspect_answers(LocalEngine(reports)), reading=reports.reading)
-
-
 def _plain(policy: Policy, source: Any, reading: Mapping[str, Any]) -> Reports:
     # Here and below, so that inference without a policy loads no mechanism.
-    from sottovoce.api.perturbing import read_plain
+    from sottovoce.api.perturb import read_plain
 
     return read_plain(source, policy, **reading)
 
@@ -142,7 +94,7 @@ def _aware(
     """Reports and the method that knows their noise; None where another was asked for."""
     if not isinstance(method, str):
         return None
-    from sottovoce.api.perturbing import read_evidence
+    from sottovoce.api.perturb import read_evidence
     from sottovoce.inference.noise_aware.registry import aware_method, is_aware, reads_numbers
 
     if method != "auto" and not is_aware(method):
@@ -213,7 +165,3 @@ def _broken_ties(result: Result, ties: str, seed: int | None) -> Result:
     truths[order] = choose(result.posterior[order], np.random.default_rng(seed))
     confidence = result.posterior[np.arange(len(truths)), truths]
     return replace(result, truths=truths, confidence=confidence)
-
-
-def _badness(row: Comparison) -> float:
-    return -row.score.accuracy if row.score.accuracy is not None else float(row.score.mae or 0.0)

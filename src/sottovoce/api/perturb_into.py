@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sottovoce.api.large_folders import SUMMARY, is_remote, new_folder, path_of, write_summary
-from sottovoce.api.perturbing import TWICE, check_promised
+from sottovoce.api.output_folder import SUMMARY, is_remote, new_folder, path_of, write_summary
+from sottovoce.api.perturb import TWICE, check_promised
 from sottovoce.datasets import SeededRandomness
 from sottovoce.errors import DataError, UsageError
 from sottovoce.mechanisms.policies import mechanism_of
