@@ -25,7 +25,7 @@ LIVE = (
     "sottovoce.worker.live",
 )
 WORKERS_HALF = (
-    "sottovoce.connection",
+    "sottovoce.http_client",
     "sottovoce.securesum.committee.worker",
     "sottovoce.securesum.em.contributor",
     "sottovoce.securesum.em.contributor",

@@ -117,7 +117,7 @@ from sottovoce.privacy.audit import (
 )
 from sottovoce.privacy.composition import composed as composed
 from sottovoce.requester.client import Requester as Requester
-from sottovoce.requester.signatures import verify_signature as verify_signature
+from sottovoce.requester.webhook_signatures import verify_signature as verify_signature
 from sottovoce.tables import read_policy as read_policy, write_policy as write_policy
 from sottovoce.version import __version__ as __version__
 from sottovoce.worker import (

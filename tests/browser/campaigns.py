@@ -7,7 +7,7 @@ from typing import Unpack
 
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Unit
-from sottovoce.requester.drafts import AskedTerms
+from sottovoce.requester.terms import AskedTerms
 from sottovoce.testing.server_thread import RunningServer
 
 __all__ = ["KINDS", "drafted", "opened"]

@@ -12,12 +12,11 @@ from playwright.sync_api import Page
 from tests.browser.campaigns import FEW
 from tests.securesum.sealed_policies import KEYS, FixedKeys
 
-from sottovoce.keyholder.coordinator import Coordinator
-from sottovoce.keyholder.links import KeyholderLink
+from sottovoce.keyholder.client import Coordinator, KeyholderLink
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Credential, Domain, Label, Policy, pseudonym
 from sottovoce.randomness import SystemRandomness
-from sottovoce.requester.drafts import Sealing
+from sottovoce.requester.terms import Sealing
 from sottovoce.securesum.ballot import Ballot, ballot_codes
 from sottovoce.securesum.committee.keyholder import KeyholderKeys, KeyholderSession, Step
 from sottovoce.securesum.committee.messages import WorkKind

@@ -16,7 +16,7 @@ from tests.campaign.telling import Receiver, receiving, serving, tell, wait_unti
 from sottovoce.campaign.notifying import DELAYS, PATIENCE, announce, notifying
 from sottovoce.campaign.service import Service
 from sottovoce.campaign.webhooks import Registered, list_webhooks, register, remove
-from sottovoce.requester.signatures import verify_signature
+from sottovoce.requester.webhook_signatures import verify_signature
 from sottovoce.server.database import Database
 from sottovoce.server.database.campaigns import find_campaign
 from sottovoce.server.database.schema import deliveries

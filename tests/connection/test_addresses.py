@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sottovoce.connection import checked_address
 from sottovoce.errors import UsageError
+from sottovoce.http_client import checked_address
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from tests.connection.speaking import Reply, Speaker, problem, speaking
 
-from sottovoce.connection import Connection
 from sottovoce.errors import Reason, Refused, Unreachable, UsageError
+from sottovoce.http_client import Connection
 
 SECRET = "svi_" + "S" * 43
 BODY = b"body-" + b"canary"

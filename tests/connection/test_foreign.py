@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sottovoce.connection import plain
+from sottovoce.http_client import plain
 
 
 @pytest.mark.parametrize(

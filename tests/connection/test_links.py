@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sottovoce.connection.links import page_address, parsed_link
 from sottovoce.errors import UsageError
+from sottovoce.http_client.addresses import page_address, parsed_link
 from sottovoce.model import Credential
 
 INVITE = "svi_" + "A" * 43

@@ -7,8 +7,8 @@ from email.utils import format_datetime
 
 import pytest
 
-from sottovoce.connection.patience import LONGEST_PAUSE, Patience
 from sottovoce.errors import UsageError
+from sottovoce.http_client.retry import LONGEST_PAUSE, Patience
 
 
 def test_pauses_double_and_differ() -> None:

@@ -12,11 +12,11 @@ from tests.service.forking import Forked, ForkedServer, Forker
 
 from sottovoce.keyholder.agreement import Agreement
 from sottovoce.keyholder.key_file import make_keys
-from sottovoce.keyholder.status import Standing
+from sottovoce.keyholder.seat import Standing
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain
 from sottovoce.requester.client import Requester
-from sottovoce.requester.drafts import Sealing
+from sottovoce.requester.terms import Sealing
 from sottovoce.testing.server_process import wait_until
 from sottovoce.worker.client import Client
 

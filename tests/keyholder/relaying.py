@@ -11,7 +11,7 @@ from tests.securesum.committees import session_of, votes
 from tests.securesum.sealed_policies import COORDINATOR
 
 from sottovoce.errors import Unreachable
-from sottovoce.keyholder.coordinator import Batch, Closing, Work
+from sottovoce.keyholder.client import Batch, Closing, Work
 from sottovoce.model.canonical_json import canonical_bytes
 from sottovoce.securesum.committee import server
 from sottovoce.securesum.committee.messages import Phase, WorkKind

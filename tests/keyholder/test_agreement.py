@@ -10,8 +10,8 @@ from tests.keyholder.relaying import small_session
 
 from sottovoce.errors import SealedRefused, UsageError
 from sottovoce.keyholder.agreement import FILE, LOG, Agreement, check_seat
-from sottovoce.keyholder.log import LogDamaged
-from sottovoce.keyholder.status import Standing
+from sottovoce.keyholder.fact_log import LogDamaged
+from sottovoce.keyholder.seat import Standing
 from sottovoce.model.keyholder import Keyholder
 from sottovoce.securesum.committee.terms import Session
 

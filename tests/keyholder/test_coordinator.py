@@ -11,8 +11,7 @@ from tests.connection.speaking import Reply, problem, speaking
 from tests.keyholder.relaying import small_session
 
 from sottovoce.errors import Refused, SealedRefused, SottovoceError, Unreachable, UsageError
-from sottovoce.keyholder.coordinator import Coordinator, Work
-from sottovoce.keyholder.links import KeyholderLink
+from sottovoce.keyholder.client import Coordinator, KeyholderLink, Work
 from sottovoce.securesum.committee.messages import WorkKind
 
 SESSION = small_session()

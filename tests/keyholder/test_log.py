@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sottovoce.keyholder.log import FactLog, LogDamaged
+from sottovoce.keyholder.fact_log import FactLog, LogDamaged
 
 FACTS: list[dict[str, Any]] = [
     {"fact": "dealt", "digest": "ab"},

@@ -13,10 +13,8 @@ from tests.securesum.committees import keys_of
 
 from sottovoce.errors import DataError, SealedRefused
 from sottovoce.keyholder.agreement import Agreement
-from sottovoce.keyholder.log import FactLog
-from sottovoce.keyholder.seat import Seat
-from sottovoce.keyholder.serving import serve
-from sottovoce.keyholder.status import Standing
+from sottovoce.keyholder.fact_log import FactLog
+from sottovoce.keyholder.seat import Seat, Standing, serve
 from sottovoce.securesum.committee import server
 from sottovoce.securesum.committee.messages import Phase, WorkKind
 

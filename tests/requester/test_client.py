@@ -14,7 +14,7 @@ import sottovoce
 from sottovoce import DataError, Domain, Requester, ShowDraw, Target, Unit, UsageError
 from sottovoce.errors import Reason, Refused, Unreachable
 from sottovoce.model import Task
-from sottovoce.requester import pages
+from sottovoce.requester import downloads
 from sottovoce.testing import RunningServer
 
 TREES = Domain.categorical(["oak", "birch"])
@@ -220,7 +220,7 @@ def test_truths_and_weights_come_page_by_page(
     requester: Requester, reported: str, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
     whole = list(requester.truths(reported)), list(requester.workers(reported))
-    monkeypatch.setattr(pages, "PAGE", size)
+    monkeypatch.setattr(downloads, "PAGE", size)
     assert (list(requester.truths(reported)), list(requester.workers(reported))) == whole
     assert [row["task"] for row in whole[0]] == NAMES
     assert len(whole[1]) == 4

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sottovoce import OutputExists
-from sottovoce.connection import Connection
 from sottovoce.errors import Unreachable
-from sottovoce.requester.exports import Lines, download
+from sottovoce.http_client import Connection
+from sottovoce.requester.downloads import Lines, download
 
 TABLE = b'task,text\nt1,"a\nb"\nt2,"say ""x"""\n'
 

@@ -6,7 +6,7 @@ import pytest
 
 from sottovoce import Requester, UsageError
 from sottovoce.errors import Refused
-from sottovoce.requester.setup import parse_link
+from sottovoce.requester.servers import parse_link
 from sottovoce.testing import RunningServer
 
 SECRET = "sva_" + "A" * 43

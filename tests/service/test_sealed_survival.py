@@ -14,7 +14,7 @@ from tests.service.forking import ForkedServer, Forker
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Policy
 from sottovoce.requester.client import Requester
-from sottovoce.requester.drafts import Sealing
+from sottovoce.requester.terms import Sealing
 from sottovoce.testing import ServerProcess
 from sottovoce.testing.server_process import wait_until
 

@@ -13,7 +13,7 @@ from tests.campaign.telling import Receiver, receiving, wait_until
 
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain
-from sottovoce.requester.signatures import verify_signature
+from sottovoce.requester.webhook_signatures import verify_signature
 from sottovoce.testing import RunningServer, ServerProcess, running_server
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from sottovoce.model import Guarantee, Unit
 from sottovoce.worker import Budget, Ledger
-from sottovoce.worker.book import Spending
+from sottovoce.worker.ledger import Spending
 
 Spend = Callable[..., Spending]
 Open = Callable[..., Ledger]

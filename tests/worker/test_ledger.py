@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from sottovoce.errors import AlreadyReported, BudgetExceeded, SpendRefused, UsageError
 from sottovoce.model import Guarantee, Unit
 from sottovoce.worker import Budget, Ledger
-from sottovoce.worker.book import Spending
+from sottovoce.worker.ledger import Spending
 
 from .conftest import Open, Spend
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sottovoce.errors import UsageError
-from sottovoce.worker.links import Link
+from sottovoce.worker.enrolment import Link
 
 INVITE = "svi_" + "A" * 43
 

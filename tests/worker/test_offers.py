@@ -10,8 +10,8 @@ from tests.worker.hosting import COIN, YES_NO
 from sottovoce.errors import Unreachable, UsageError
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Calibration, Unit
-from sottovoce.worker.links import Link
-from sottovoce.worker.offers import Offer
+from sottovoce.worker.enrolment import Link
+from sottovoce.worker.offer import Offer
 
 LINK = Link("https://answers.example", "leaf0", "svi_" + "A" * 43)
 WORKER = "c1d2" * 8

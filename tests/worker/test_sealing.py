@@ -24,7 +24,7 @@ from sottovoce.securesum.field import from_bytes
 from sottovoce.securesum.hpke import unseal
 from sottovoce.securesum.shamir import interpolate
 from sottovoce.worker.client import Client
-from sottovoce.worker.sealing import check_sealing, sealed_sum_of
+from sottovoce.worker.sealed_answers import check_sealing, sealed_sum_of
 
 VOTES = sealed_policy(YES_NO, Layout.VOTES, 2)
 HIDDEN = sealed_policy(YES_NO, Layout.VOTES, 2, hidden=True)

@@ -9,8 +9,8 @@ from sqlalchemy import Connection
 
 from sottovoce.campaign.access import new_secret
 from sottovoce.campaign.service import Service
-from sottovoce.connection.addresses import is_this_machine
 from sottovoce.errors import Reason, Refused, UsageError
+from sottovoce.http_client.addresses import is_this_machine
 from sottovoce.model import Credential
 from sottovoce.model.campaign import check_text, check_web_address
 from sottovoce.server.database.campaigns import the_campaign

@@ -23,9 +23,9 @@ from sottovoce.cli.options import (
     yes_option,
 )
 from sottovoce.cli.questioning import Ended, Questions, agreed, read_line
-from sottovoce.connection import plain
 from sottovoce.errors import SottovoceError, Unreachable, UsageError
 from sottovoce.files.user_folders import home_folder
+from sottovoce.http_client import plain
 from sottovoce.model import Label, State, Unit
 from sottovoce.worker.budget import Budget
 from sottovoce.worker.client import LEDGER, Client
@@ -33,9 +33,9 @@ from sottovoce.worker.client import LEDGER, Client
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sottovoce.worker.delivering import Receipt
-    from sottovoce.worker.offers import Offer
-    from sottovoce.worker.previewing import Preview
+    from sottovoce.worker.delivery import Receipt
+    from sottovoce.worker.offer import Offer
+    from sottovoce.worker.preview import Preview
 
 __all__ = ["answer"]
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from sottovoce.cli import screen
 from sottovoce.cli.sealed_consent import what_is_sealed, who_holds_keys
-from sottovoce.connection import plain
+from sottovoce.http_client import plain
 from sottovoce.model import Unit
 
 if TYPE_CHECKING:
     from sottovoce.worker.budget import Amount
-    from sottovoce.worker.offers import Offer
-    from sottovoce.worker.previewing import Preview
+    from sottovoce.worker.offer import Offer
+    from sottovoce.worker.preview import Preview
 
 __all__ = ["amount_words", "consent_lines", "quoted", "summary_lines"]
 

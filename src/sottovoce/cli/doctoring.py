@@ -18,8 +18,8 @@ from sottovoce.cli.checkups.site import site
 from sottovoce.cli.checkups.storage import database_findings, folder_findings
 from sottovoce.cli.options import DATA_FOLDER, DatabaseUrlOption, DataOption, JsonOption
 from sottovoce.cli.storing import opened
-from sottovoce.connection.addresses import checked_address
 from sottovoce.errors import NotInstalled, UsageError
+from sottovoce.http_client.addresses import checked_address
 
 __all__ = ["doctor"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from sottovoce.connection import plain
+from sottovoce.http_client import plain
 from sottovoce.model import Unit
 
 if TYPE_CHECKING:

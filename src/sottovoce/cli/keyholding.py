@@ -17,11 +17,11 @@ from sottovoce.cli.keyholder_consent import seat_lines
 from sottovoce.cli.options import JsonOption, allow_http_option, yes_option
 from sottovoce.cli.passphrases import given_passphrase
 from sottovoce.cli.questioning import Ended, agreed
-from sottovoce.connection import plain
 from sottovoce.errors import UsageError
 from sottovoce.files.user_folders import home_folder
+from sottovoce.http_client import plain
 from sottovoce.keyholder.agreement import Agreement, check_seat
-from sottovoce.keyholder.coordinator import Coordinator
+from sottovoce.keyholder.client import Coordinator, KeyholderLink
 from sottovoce.keyholder.key_file import (
     CARD_FILE,
     KEY_FILE,
@@ -30,13 +30,11 @@ from sottovoce.keyholder.key_file import (
     open_keys,
     read_card,
 )
-from sottovoce.keyholder.links import KeyholderLink
-from sottovoce.keyholder.seat import Seat
-from sottovoce.keyholder.serving import serve as serve_seat
-from sottovoce.keyholder.status import Standing, standings
+from sottovoce.keyholder.seat import Seat, Standing, standings
+from sottovoce.keyholder.seat import serve as serve_seat
 
 if TYPE_CHECKING:
-    from sottovoce.keyholder.log import Logged
+    from sottovoce.keyholder.fact_log import Logged
     from sottovoce.model.keyholder import Keyholder
 
 __all__ = ["FolderOption", "PassphraseOption", "init", "keyholder_folder", "serve", "status"]

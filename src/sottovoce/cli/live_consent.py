@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from sottovoce.cli.consenting import quoted
-from sottovoce.connection import plain
 from sottovoce.connection.live.offers import LiveOffer
+from sottovoce.http_client import plain
 from sottovoce.model import Guarantee, Unit
 
 if TYPE_CHECKING:

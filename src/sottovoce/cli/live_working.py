@@ -23,8 +23,8 @@ from sottovoce.cli.options import (
     yes_option,
 )
 from sottovoce.cli.questioning import Ended, agreed, read_line
-from sottovoce.connection import plain
 from sottovoce.errors import DataError, UsageError
+from sottovoce.http_client import plain
 from sottovoce.worker.live.working import LiveWorker
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from sottovoce.cli.consenting import quoted
-from sottovoce.connection import plain
+from sottovoce.http_client import plain
 
 if TYPE_CHECKING:
     from sottovoce.model import Domain, Label, Task

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from sottovoce.connection import plain
+from sottovoce.http_client import plain
 
 if TYPE_CHECKING:
     from sottovoce.mechanisms.sealed_sum import SealedSum
-    from sottovoce.worker.offers import Offer
+    from sottovoce.worker.offer import Offer
 
 __all__ = ["what_is_sealed", "who_holds_keys"]
 

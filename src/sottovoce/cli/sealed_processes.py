@@ -20,12 +20,12 @@ from sottovoce.cli.demo_crowd import Answering, answering
 from sottovoce.cli.process_times import cpu
 from sottovoce.cli.screen import passes
 from sottovoce.errors import SottovoceError
-from sottovoce.keyholder.coordinator import Coordinator
+from sottovoce.keyholder.client import Coordinator
+from sottovoce.keyholder.client import KeyholderLink as Link
 from sottovoce.keyholder.key_file import make_keys, open_keys
-from sottovoce.keyholder.links import KeyholderLink as Link
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Keyholder, Policy, Reports
-from sottovoce.requester.drafts import Sealing
+from sottovoce.requester.terms import Sealing
 from sottovoce.securesum.committee.messages import Phase, read_message
 from sottovoce.securesum.committee.noise import sealed_share, unsealed
 from sottovoce.securesum.field import P, total

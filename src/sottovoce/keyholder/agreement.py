@@ -13,7 +13,7 @@ from typing import Any, Self
 from sottovoce.errors import DataError, LedgerBusy, SealedRefused, UsageError
 from sottovoce.files.locks import exclusive
 from sottovoce.files.private_files import private_folder, write_durably
-from sottovoce.keyholder.log import FactLog, LogDamaged
+from sottovoce.keyholder.fact_log import FactLog, LogDamaged
 from sottovoce.model import Policy
 from sottovoce.model.canonical_json import canonical_bytes
 from sottovoce.model.keyholder import Keyholder

@@ -1,4 +1,7 @@
-"""A keyholder's keys at rest: made once, never replaced, and useless without a passphrase."""
+"""A keyholder's keys at rest: made once, never replaced, and useless without a passphrase.
+
+Passphrases: what turns a keyholder's file of keys into keys.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,38 @@ import json
 import os
 import stat
 import sys
+import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sottovoce.errors import DataError, UsageError, absent
 from sottovoce.files.atomic_output import flush
 from sottovoce.files.private_files import private_folder, saying, write_durably
-from sottovoce.keyholder.passphrases import checked_passphrase
 from sottovoce.model.canonical_json import canonical_bytes
 from sottovoce.model.keyholder import Keyholder
 from sottovoce.securesum.committee.keyholder import KeyholderKeys
+
+__all__ = ["CARD_FILE", "KEY_FILE", "check_free", "make_keys", "open_keys", "read_card"]
+
+
+FEWEST_CHARACTERS = 8
+
+
+def checked_passphrase(text: str) -> bytes:
+    r"""The bytes of a passphrase, the same from every keyboard; a weak one is refused, unquoted.
+
+    Unicode has several ways to write one letter: NFKC takes one of them.
+
+    >>> checked_passphrase("caffe\u0300 latte") == checked_passphrase("caff\u00e8 latte")
+    True
+    """
+    if len(text.strip()) < FEWEST_CHARACTERS:
+        raise UsageError(
+            f"the passphrase must have at least {FEWEST_CHARACTERS} characters: whoever copies the "
+            "file of keys can try as many as it likes"
+        )
+    return unicodedata.normalize("NFKC", text).encode("utf-8", "surrogatepass")
+
 
 try:
     from cryptography.exceptions import InvalidTag
@@ -29,8 +54,6 @@ except ImportError:
         InvalidTag = Ed25519PrivateKey = X25519PrivateKey = AESGCM = Scrypt = absent(
             "cryptography", purpose="a keyholder's keys", extra="secure"
         )
-
-__all__ = ["CARD_FILE", "KEY_FILE", "check_free", "make_keys", "open_keys", "read_card"]
 
 FORMAT = "sottovoce-keyholder-keys/1"
 KEY_FILE, CARD_FILE = "keys.json", "card.json"

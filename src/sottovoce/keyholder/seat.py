@@ -1,23 +1,33 @@
-"""A keyholder at work in one campaign: each fact is on the disk before its message leaves."""
+"""A keyholder at work in one campaign: each fact is on the disk before its message leaves.
+
+Serving campaigns until they are opened, whatever the server or the line to it do.
+
+What a keyholder has done so far, read from its own logs.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from sottovoce.errors import DataError, SealedRefused
+from sottovoce.errors import DataError, Reason, Refused, SealedRefused, SottovoceError, Unreachable
 from sottovoce.files.private_files import write_durably
-from sottovoce.keyholder.agreement import Agreement
-from sottovoce.keyholder.coordinator import Coordinator, Work
+from sottovoce.http_client.retry import Patience
+from sottovoce.keyholder.agreement import REFUSED, Agreement
+from sottovoce.keyholder.client import Coordinator, Work
+from sottovoce.keyholder.fact_log import Logged
 from sottovoce.randomness import SystemRandomness
 from sottovoce.securesum.committee.keyholder import KeyholderKeys, KeyholderSession, Step
 from sottovoce.securesum.committee.messages import WorkKind
 from sottovoce.securesum.committee.server import read_message
 from sottovoce.securesum.committee.state_chain import Fact
 
-__all__ = ["CONFIRMED", "DEALT", "OPENED", "Seat"]
+__all__ = ["Seat", "Standing", "serve", "standings"]
+
 
 DEAL = "deal.json"
 DEALT, CONFIRMED, OPENED = "dealt", "confirmed", "opened"
@@ -153,3 +163,118 @@ def _kept(path: Path, agreement: Agreement, dealt: Fact) -> bytes:
     except SealedRefused:
         raise DataError("this is not the deal that was written", file=str(path)) from None
     return content
+
+
+WAIT = 25
+"""Seconds that the server may think before it says that there is nothing to do."""
+
+SOONEST = 1.0
+"""Seconds between two questions that were both answered with nothing to do."""
+
+LATER = frozenset({Reason.BUSY, Reason.UNAVAILABLE, Reason.NOT_OPEN})
+"""Refusals that end by themselves."""
+
+_PATIENCE = Patience(100, 1.0)
+
+
+def serve(
+    seat: Seat,
+    tell: Callable[[str], None],
+    *,
+    once: bool = False,
+    pause: Callable[[float], None] = time.sleep,
+) -> None:
+    """Work until the total is opened; with `once`, until there is nothing to do now.
+
+    A server that does not answer is asked again, for as long as it takes: unless `once`.
+    """
+    silent = 0
+    while True:
+        asked = time.monotonic()
+        try:
+            work = seat.work(0 if once else WAIT)
+        except (Refused, Unreachable) as error:
+            if once or (isinstance(error, Refused) and error.reason not in LATER):
+                raise
+            silent += 1
+            if silent == 1:
+                tell(f"waiting: {error}")
+            pause(_PATIENCE.before(min(silent, 7)))
+            continue
+        if silent:
+            tell("the server answers again")
+            silent = 0
+        if work.kind is WorkKind.DONE:
+            tell("done: nothing more is to do here")
+            return
+        if work.kind is WorkKind.DEAD:
+            raise SealedRefused(
+                "the server", "it says that nothing can be opened any more: ask the requester why"
+            )
+        if work.kind is WorkKind.WAIT:
+            if once:
+                return
+            pause(max(0.0, SOONEST - (time.monotonic() - asked)))
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One campaign in a keyholder's folder; `problem` says why nothing more is known of it."""
+
+    folder: Path
+    agreement: Agreement | None
+    facts: tuple[Logged, ...]
+    problem: str | None = None
+
+    @classmethod
+    def of(cls, folder: Path) -> Self:
+        """What is in a campaign's folder; its log is verified."""
+        try:
+            agreement = Agreement.read(folder)
+            return cls(folder, agreement, tuple(agreement.log.facts()))
+        except SottovoceError as error:
+            return cls(folder, None, (), str(error))
+
+    @property
+    def dealt(self) -> Logged | None:
+        """When noise was dealt."""
+        return self._last(DEALT)
+
+    @property
+    def confirmed(self) -> Logged | None:
+        """The last state that was confirmed: `number`, `count`."""
+        return self._last(CONFIRMED)
+
+    @property
+    def opened(self) -> Logged | None:
+        """When the share of the total was published."""
+        return self._last(OPENED)
+
+    @property
+    def refusals(self) -> tuple[Logged, ...]:
+        """Who broke the protocol, and how."""
+        return tuple(logged for logged in self.facts if logged.fact["fact"] == REFUSED)
+
+    def as_json(self) -> dict[str, Any]:
+        """The same for programs."""
+        agreement = self.agreement
+        if agreement is None:
+            return {"folder": str(self.folder), "problem": self.problem}
+        return {
+            "campaign": agreement.session.campaign,
+            "server": agreement.server,
+            "session": agreement.session.id,
+            "policy_hash": agreement.session.policy.hash,
+            "seat": agreement.seat,
+            "folder": str(self.folder),
+            "facts": [{"at": logged.at, **logged.fact} for logged in self.facts],
+            "problem": None,
+        }
+
+    def _last(self, name: str) -> Logged | None:
+        return next((each for each in reversed(self.facts) if each.fact["fact"] == name), None)
+
+
+def standings(home: Path) -> list[Standing]:
+    """All campaigns that were agreed to in a keyholder's folder."""
+    return [Standing.of(folder) for folder in Agreement.all(home)]

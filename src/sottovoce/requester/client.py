@@ -8,28 +8,29 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, Unpack, cast
 from urllib.parse import quote
 
-from sottovoce.connection import Connection
 from sottovoce.errors import Reason, Refused
 from sottovoce.hooks import filled
+from sottovoce.http_client import Connection
 from sottovoce.model import Credential, Domain, Policy, Result, check_credential
 from sottovoce.model.campaign import CAMPAIGN_ID
-from sottovoce.requester.drafts import (
+from sottovoce.requester.downloads import all_pages, download, whole_result
+from sottovoce.requester.servers import PAUSE, RETRIES, token_from_setup
+from sottovoce.requester.terms import (
     AskedTerms,
     TaskRows,
     calibration_document,
     task_documents,
     terms_document,
 )
-from sottovoce.requester.exports import download
-from sottovoce.requester.overviews import ForecastView, MethodsView, OverviewView
-from sottovoce.requester.pages import all_pages, whole_result
-from sottovoce.requester.setup import PAUSE, RETRIES, token_from_setup
 from sottovoce.requester.views import (
     CampaignView,
+    ForecastView,
     InviteCounts,
     KeyholderLink,
+    MethodsView,
     NewToken,
     NewWebhook,
+    OverviewView,
     RejectionsView,
     ResultsView,
     RoundsView,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, TypedDict, Unpack, cast
 
-from sottovoce.connection import Connection
 from sottovoce.errors import Reason, Refused
+from sottovoce.http_client import Connection
 from sottovoce.model import Domain, Result
 from sottovoce.model.campaign import CAMPAIGN_ID
 from sottovoce.model.keyholder import Keyholder
-from sottovoce.requester.drafts import TaskRows, task_documents
-from sottovoce.requester.pages import all_pages, result_of_rows
+from sottovoce.requester.downloads import all_pages, result_of_rows
+from sottovoce.requester.terms import TaskRows, task_documents
 
 __all__ = ["AskedSession", "LiveLinks", "LiveResultView", "LiveSessions", "LiveTruthView",
            "LiveTruthsView", "LiveView"]  # fmt: skip

@@ -1,4 +1,7 @@
-"""The servers a requester has a token for, in a file that nobody else can read."""
+"""The servers a requester has a token for, in a file that nobody else can read.
+
+The one-time link that a new server prints, turned into a token.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,24 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sottovoce.connection import checked_address
 from sottovoce.errors import DataError, UsageError
 from sottovoce.files.atomic_output import check_target, durable_file
 from sottovoce.files.user_folders import settings_folder
+from sottovoce.http_client import Connection, checked_address
 from sottovoce.model import Credential, check_credential
 
-__all__ = ["Server", "Servers", "chosen_server", "prepare", "servers_file"]
+__all__ = [
+    "PAUSE",
+    "RETRIES",
+    "Server",
+    "Servers",
+    "chosen_server",
+    "parse_link",
+    "prepare",
+    "servers_file",
+    "token_from_setup",
+]
+
 
 FORMAT = "sottovoce-servers/1"
 LOGIN = (
@@ -126,3 +140,35 @@ def chosen_server(address: str | None = None, *, allow_http: bool = False) -> Se
     if token := os.environ.get("SOTTOVOCE_TOKEN"):
         return Server(address, token, is_allowed)
     return replace(servers.server(address), allow_http=is_allowed)
+
+
+PAGE = "/setup"
+RETRIES, PAUSE = 2, 0.25
+"""Fewer and shorter than a worker's: somebody sits there and waits."""
+
+
+def parse_link(link: str, *, allow_http: bool = False) -> tuple[str, str]:
+    """The server's address and the secret in a link such as http://127.0.0.1:8000/setup#sva_….
+
+    >>> parse_link("http://127.0.0.1:8000/setup#sva_" + "A" * 43)[0]
+    'http://127.0.0.1:8000'
+    """
+    page, mark, secret = link.strip().partition("#")
+    page = page.rstrip("/")
+    if not mark or not page.endswith(PAGE):
+        raise UsageError(
+            "this is not the link that `sottovoce serve` prints: it ends in /setup#sva_ and 43 "
+            "letters, and a shell needs it in quotes"
+        )
+    address = checked_address(page.removesuffix(PAGE), allow_http=allow_http)
+    return address, check_credential(secret, Credential.SETUP)
+
+
+def token_from_setup(link: str, name: str, *, allow_http: bool = False) -> tuple[str, str]:
+    """The server's address and a new token, called `name`. The link works once."""
+    address, secret = parse_link(link, allow_http=allow_http)
+    with Connection(
+        address, secret, allow_http=allow_http, retries=RETRIES, pause=PAUSE
+    ) as connection:
+        made = connection.post("/setup", {"name": name})
+    return address, check_credential(made["token"], Credential.TOKEN)

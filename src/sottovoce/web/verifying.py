@@ -13,9 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from sottovoce.connection.addresses import is_to_this_machine
-from sottovoce.connection.links import page_address
 from sottovoce.errors import Unreachable, absent
+from sottovoce.http_client.addresses import is_to_this_machine, page_address
 from sottovoce.web.assets import PAGE, STATIC, fingerprint, worker_files
 from sottovoce.web.header_values import COMMON, NOTHING, SERVICE_WORKER, SHOWN
 from sottovoce.web.header_values import PAGE as PAGE_RULES

@@ -12,7 +12,6 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from sottovoce.connection import Connection
 from sottovoce.errors import (
     PolicyChanged,
     Reason,
@@ -23,20 +22,18 @@ from sottovoce.errors import (
 )
 from sottovoce.files.private_files import private_folder
 from sottovoce.files.user_folders import home_folder
+from sottovoce.http_client import Connection
 from sottovoce.model import Cells, Label, Policy, State, Unit
 from sottovoce.randomness import SystemRandomness
-from sottovoce.worker.answer import Answer
-from sottovoce.worker.book import Spending
+from sottovoce.worker.answers import Answer, checked_cells, draw, spending_for
 from sottovoce.worker.budget import Amount, Budget
-from sottovoce.worker.delivering import Receipt, booked, delivered
-from sottovoce.worker.enrolment import Enrolment, held
-from sottovoce.worker.ledger import Ledger
-from sottovoce.worker.links import Link
-from sottovoce.worker.offers import Offer
+from sottovoce.worker.delivery import Receipt, booked, delivered
+from sottovoce.worker.enrolment import Enrolment, Link, held
+from sottovoce.worker.ledger import Ledger, Spending
+from sottovoce.worker.offer import Offer
 from sottovoce.worker.outbox import Outbox, Parcel, Stage
-from sottovoce.worker.previewing import Preview, previewed
-from sottovoce.worker.responding import checked_cells, draw, spending_for
-from sottovoce.worker.sealing import sealed_parcel
+from sottovoce.worker.preview import Preview, previewed
+from sottovoce.worker.sealed_answers import sealed_parcel
 
 if TYPE_CHECKING:
     from sottovoce.api.infer_opened import OwnWeight

@@ -1,4 +1,7 @@
-"""What a worker's device remembers of one campaign."""
+"""What a worker's device remembers of one campaign.
+
+The link a worker is given: which campaign of which server, and the invite.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,35 @@ from typing import Any, Self
 from sottovoce.errors import DataError, PolicyChanged, UsageError
 from sottovoce.files.locks import exclusive
 from sottovoce.files.private_files import private_folder, write_durably
+from sottovoce.http_client.addresses import parsed_link
 from sottovoce.model import Credential, Policy, check_credential, pseudonym
-from sottovoce.worker.links import Link
 
-__all__ = ["Enrolment", "held"]
+__all__ = ["Enrolment", "Link", "held"]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A campaign at a server, and the secret that lets a worker take part.
+
+    >>> link = Link.parse("https://answers.example/lab/c/leaf0#svi_" + "A" * 43)
+    >>> link
+    Link(server='https://answers.example/lab', campaign='leaf0')
+    """
+
+    server: str
+    campaign: str
+    invite: str = field(repr=False)
+
+    @classmethod
+    def parse(cls, link: str, invite: str | None = None, *, allow_http: bool = False) -> Self:
+        """A link with its invite, or one without and the invite beside it. Nothing is quoted."""
+        return cls(*parsed_link(link, "c", Credential.INVITE, invite, allow_http=allow_http))
+
+    @property
+    def requester(self) -> str:
+        """The campaign's name in the worker's ledger."""
+        return f"{self.server}/campaigns/{self.campaign}"
+
 
 FORMAT = "sottovoce-enrolment/1"
 FILE, LOCK = "campaign.json", "lock"

@@ -1,21 +1,230 @@
-"""The record of what a worker has spent, on the worker's device."""
+"""The record of what a worker has spent, on the worker's device.
+
+What a ledger says: what was promised to whom, and what may still be.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import math
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, Self
 
-from sottovoce.errors import UsageError
-from sottovoce.files.hash_chained_log import ORIGIN, Lines, chained, locked
-from sottovoce.model import Unit
-from sottovoce.worker.book import FORMAT, Book, Entry, Spending
+from sottovoce.errors import AlreadyReported, BudgetExceeded, LedgerDamaged, UsageError
+from sottovoce.files.hash_chained_log import ORIGIN, Lines, chained, locked, verified
+from sottovoce.model import Guarantee, Unit
+from sottovoce.model.canonical_json import canonical_bytes
 from sottovoce.worker.budget import Amount, Budget
 
-__all__ = ["Ledger"]
+__all__ = ["Ledger", "Spending"]
+
+
+FORMAT = "sottovoce-ledger/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What a submission is about to betray, and to whom.
+
+    `guarantee(answers, unit)` is that of all a worker's reports for this requester under this
+    policy. `whole` says that it holds for one submission only; `most` is for how many answers the
+    policy promises it.
+    """
+
+    worker: str
+    requester: str
+    policy: str
+    mechanism: str
+    tasks: tuple[str, ...]
+    guarantee: Callable[[int, Unit], Guarantee]
+    whole: bool
+    most: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One submission: to whom, under which policy, and what the campaign has spent with it.
+
+    A campaign is a requester's policy. `answers` and `spent` are those of the campaign so far, this
+    submission included, since the guarantee of k₁ + k₂ answers is not the sum of two. Tasks are
+    hashed with the ledger's salt.
+    """
+
+    sequence: int
+    day: str
+    requester: str
+    policy: str
+    mechanism: str
+    answers: int
+    spent: dict[Unit, Amount]
+    tasks: tuple[str, ...] = field(repr=False)
+
+    @property
+    def campaign(self) -> tuple[str, str]:
+        """Whom the entry's amounts are for."""
+        return self.requester, self.policy
+
+    def as_json(self) -> dict[str, Any]:
+        """The entry as a line's body."""
+        return {
+            "kind": "spend",
+            "sequence": self.sequence,
+            "day": self.day,
+            "requester": self.requester,
+            "policy": self.policy,
+            "mechanism": self.mechanism,
+            "answers": self.answers,
+            "spent": {str(unit): list(amount) for unit, amount in self.spent.items()},
+            "tasks": list(self.tasks),
+        }
+
+    @classmethod
+    def of_json(cls, body: dict[str, Any]) -> Self:
+        """The entry that `as_json` wrote."""
+        return cls(
+            body["sequence"], body["day"], body["requester"], body["policy"], body["mechanism"],
+            body["answers"], {unit: Amount(*body["spent"][unit]) for unit in Unit},
+            tuple(body["tasks"]),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """All lines of a ledger, verified. `digests[i]` is that of line i, counted from 0."""
+
+    salt: str
+    budget: Budget
+    entries: tuple[Entry, ...]
+    digests: tuple[str, ...]
+
+    @classmethod
+    def read(cls, lines: Sequence[bytes], path: str) -> Self:
+        """The book in these lines; the first that is not what was written is named."""
+        salt, budget, entries, digests = "", None, [], [ORIGIN]
+        for number, line in enumerate(lines):
+            found = verified(line, digests[-1])
+            if found is None:
+                raise LedgerDamaged(path, line=number + 1, fault="this is not what was written")
+            body, digest = found
+            digests.append(digest)
+            try:
+                if body["sequence"] != number or (number == 0) != (body["kind"] == "start"):
+                    raise ValueError
+                match body["kind"]:
+                    case "start" if body["format"] == FORMAT:
+                        salt, budget = str(body["salt"]), Budget(**body["budget"])
+                    case "budget":
+                        budget = Budget(**body["budget"])
+                    case "spend":
+                        entries.append(Entry.of_json(body))
+                    case _:
+                        raise ValueError
+            except (KeyError, TypeError, ValueError, UsageError):
+                fault = f"this is no line of a {FORMAT} ledger"
+                raise LedgerDamaged(path, line=number + 1, fault=fault) from None
+        if budget is None:
+            raise LedgerDamaged(path, line=1, fault="the ledger is empty")
+        return cls(salt, budget, tuple(entries), tuple(digests[1:]))
+
+    def spent(self, unit: Unit) -> Amount:
+        """What all campaigns have spent together."""
+        return _total([entry.spent[unit] for entry in self._latest().values()])
+
+    def left(self, unit: Unit) -> Amount:
+        """What may still be spent; infinite where the budget has no limit."""
+        limit, spent = self.budget.limit(unit), self.spent(unit)
+        return Amount(*(max(0.0, a - b) for a, b in zip(limit, spent, strict=True)))
+
+    def admitted(self, spending: Spending, day: str) -> Entry:
+        """The entry for a submission, if nothing forbids it."""
+        if not spending.tasks:
+            raise UsageError("there is nothing to report: give at least one answer")
+        campaign = (spending.requester, spending.policy)
+        tasks = self._unreported(spending, campaign)
+        latest = self._latest()
+        before = latest[campaign].answers if campaign in latest else 0
+        answers = before + len(tasks)
+        if spending.most is not None and answers > spending.most:
+            given = f", and {before:,} were given before" if before else ""
+            raise UsageError(
+                f"the policy promises for up to {spending.most:,} answers, not for {len(tasks):,}"
+                f"{given}: give fewer"
+            )
+        spent = {unit: _amount(spending.guarantee(answers, unit)) for unit in Unit}
+        entry = Entry(len(self.digests), day, *campaign, spending.mechanism, answers, spent, tasks)
+        latest[campaign] = entry
+        for unit in Unit:
+            self._check(unit, _total([each.spent[unit] for each in latest.values()]), spending)
+        return entry
+
+    def earlier(self, spending: Spending) -> Entry | None:
+        """The latest entry of the same campaign, whose amounts are those of the campaign so far."""
+        return self._latest().get((spending.requester, spending.policy))
+
+    def unreported(self, spending: Spending) -> tuple[str, ...]:
+        """Those tasks that may still be reported on; none after the only submission."""
+        campaign = (spending.requester, spending.policy)
+        seen = self._seen(campaign)
+        if seen and spending.whole:
+            return ()
+        return tuple(task for task in spending.tasks if self._named(task, campaign) not in seen)
+
+    def _latest(self) -> dict[tuple[str, str], Entry]:
+        return {entry.campaign: entry for entry in self.entries}
+
+    def _unreported(self, spending: Spending, campaign: tuple[str, str]) -> tuple[str, ...]:
+        """The hashes of the tasks, none of which may have been reported."""
+        seen = self._seen(campaign)
+        if seen and spending.whole:
+            raise AlreadyReported(*campaign)
+        hashes = []
+        for task in spending.tasks:
+            named = self._named(task, campaign)
+            if named in seen:
+                raise AlreadyReported(*campaign, task=task)
+            seen.add(named)
+            hashes.append(named)
+        return tuple(hashes)
+
+    def _seen(self, campaign: tuple[str, str]) -> set[str]:
+        """The hashes of all tasks that were reported; every entry has at least one."""
+        return {
+            task for entry in self.entries if entry.campaign == campaign for task in entry.tasks
+        }
+
+    def _named(self, task: str, campaign: tuple[str, str]) -> str:
+        return hashlib.sha256(canonical_bytes([self.salt, *campaign, task])).hexdigest()[:32]
+
+    def _check(self, unit: Unit, total: Amount, spending: Spending) -> None:
+        limit, spent = self.budget.limit(unit), self.spent(unit)
+        for i, quantity in enumerate(Amount._fields):
+            if total[i] > limit[i]:
+                raise BudgetExceeded(
+                    spending.worker,
+                    asked=total[i] - spent[i],
+                    left=max(0.0, limit[i] - spent[i]),
+                    unit=str(unit),
+                    quantity=quantity,
+                )
+
+
+def _amount(guarantee: Guarantee) -> Amount:
+    if not guarantee.is_finite:
+        raise UsageError(
+            f"the policy promises nothing per {guarantee.unit} for {guarantee.answers:,} answers "
+            f"at delta {guarantee.delta:g}: no budget covers it"
+        )
+    return Amount(float(guarantee.epsilon), float(guarantee.delta))
+
+
+def _total(amounts: Sequence[Amount]) -> Amount:
+    return Amount(math.fsum(a.epsilon for a in amounts), math.fsum(a.delta for a in amounts))
+
 
 PATIENCE = 30.0
 """Seconds to wait for another process."""

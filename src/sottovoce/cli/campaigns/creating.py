@@ -39,7 +39,7 @@ from sottovoce.model import Domain, Kind
 from sottovoce.tables.task_table import read_task_table
 
 if TYPE_CHECKING:
-    from sottovoce.requester.drafts import AskedTerms
+    from sottovoce.requester.terms import AskedTerms
     from sottovoce.requester.views import CampaignView
 
 __all__ = ["create"]

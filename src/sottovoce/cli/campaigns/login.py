@@ -12,11 +12,17 @@ import typer
 from sottovoce.cli import screen
 from sottovoce.cli.campaigns.connecting import Chosen, reached
 from sottovoce.cli.options import link_argument
-from sottovoce.connection import checked_address
 from sottovoce.errors import UsageError
+from sottovoce.http_client import checked_address
 from sottovoce.requester.client import Requester
-from sottovoce.requester.servers import Server, Servers, prepare, servers_file
-from sottovoce.requester.setup import parse_link, token_from_setup
+from sottovoce.requester.servers import (
+    Server,
+    Servers,
+    parse_link,
+    prepare,
+    servers_file,
+    token_from_setup,
+)
 
 __all__ = ["login", "logout"]
 

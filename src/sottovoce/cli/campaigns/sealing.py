@@ -15,7 +15,7 @@ from sottovoce.cli.campaigns.words import counted, sentence, shown
 from sottovoce.cli.options import JsonOption, Layout
 from sottovoce.errors import DataError, UsageError
 from sottovoce.model.keyholder import Keyholder
-from sottovoce.requester.drafts import Sealing
+from sottovoce.requester.terms import Sealing
 
 if TYPE_CHECKING:
     from sottovoce.requester.client import Requester

@@ -12,9 +12,9 @@ import typer
 from sottovoce.cli import screen
 from sottovoce.cli.campaigns.connecting import CampaignArgument, connected
 from sottovoce.cli.options import JsonOption
-from sottovoce.connection import plain
 from sottovoce.errors import UsageError
-from sottovoce.requester.signatures import verify_signature
+from sottovoce.http_client import plain
+from sottovoce.requester.webhook_signatures import verify_signature
 
 if TYPE_CHECKING:
     from sottovoce.requester.views import WebhookView

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sottovoce.connection import plain
+from sottovoce.http_client import plain
 from sottovoce.requester.views import CampaignView, SummaryView, guarantees_of
 
 __all__ = ["counted", "guarantee_lines", "sentence", "shown", "summary_words", "titled"]

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeVar
 
-from sottovoce.connection.connecting import Connection
-from sottovoce.connection.links import parsed_link
-from sottovoce.connection.patience import Patience
 from sottovoce.errors import Reason, Refused, Unreachable
+from sottovoce.http_client.addresses import parsed_link
+from sottovoce.http_client.connection import Connection
+from sottovoce.http_client.retry import Patience
 from sottovoce.model import Credential
 
 __all__ = ["LiveLine", "LiveLink", "senseless"]

@@ -10,8 +10,7 @@ from sottovoce.model import Guarantee, Unit
 from sottovoce.model.canonical_json import canonical
 from sottovoce.model.sum_rounds import Contributor, Integers, OpenedSum
 from sottovoce.securesum.envelope import sha256_hex
-from sottovoce.worker.book import Spending
-from sottovoce.worker.ledger import Ledger
+from sottovoce.worker.ledger import Ledger, Spending
 from sottovoce.worker.live.promising import Promise
 
 __all__ = ["Booked", "spending_of"]

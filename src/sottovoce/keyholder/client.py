@@ -1,4 +1,7 @@
-"""The server, as a keyholder talks to it: work to fetch, messages to send, nothing to believe."""
+"""The server, as a keyholder talks to it: work to fetch, messages to send, nothing to believe.
+
+The link a keyholder is given: which campaign of which server, and the secret of its seat.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,36 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Self, TypeVar
 
-from sottovoce.connection import Connection
 from sottovoce.errors import Reason, Refused, SealedRefused, Unreachable, UsageError
-from sottovoce.keyholder.links import KeyholderLink
-from sottovoce.model import Policy
+from sottovoce.http_client import Connection
+from sottovoce.http_client.addresses import parsed_link
+from sottovoce.model import Credential, Policy
 from sottovoce.model.canonical_json import canonical_bytes
 from sottovoce.securesum.committee.messages import WorkKind
 from sottovoce.securesum.committee.terms import Session
 
-__all__ = ["Batch", "Closing", "Coordinator", "Work"]
+__all__ = ["Batch", "Closing", "Coordinator", "KeyholderLink", "Work"]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyholderLink:
+    """A campaign at a server, and the secret that lets a keyholder fetch its work there.
+
+    The secret proves nothing to anybody else: what counts are the keyholder's own keys.
+
+    >>> KeyholderLink.parse("https://answers.example/k/leaf0#svh_" + "A" * 43)
+    KeyholderLink(server='https://answers.example', campaign='leaf0')
+    """
+
+    server: str
+    campaign: str
+    secret: str = field(repr=False)
+
+    @classmethod
+    def parse(cls, link: str, *, allow_http: bool = False) -> Self:
+        """The link in a text. Errors quote nothing of it."""
+        return cls(*parsed_link(link, "k", Credential.KEYHOLDER, allow_http=allow_http))
+
 
 T = TypeVar("T")
 

@@ -14,8 +14,8 @@ from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.model import Calibration, Guarantee, Odds, Policy, State, Task, Unit
 from sottovoce.model.campaign import check_tasks
 from sottovoce.seams import Release
-from sottovoce.worker.links import Link
-from sottovoce.worker.sealing import check_sealing, sealed_sum_of
+from sottovoce.worker.enrolment import Link
+from sottovoce.worker.sealed_answers import check_sealing, sealed_sum_of
 
 __all__ = ["Offer"]
 

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import urlsplit
 
-from sottovoce.connection.addresses import checked_address, is_to_this_machine
-from sottovoce.connection.foreign import plain
-from sottovoce.connection.patience import Patience
-from sottovoce.connection.replies import Download, content_of, refusal_of
 from sottovoce.errors import SottovoceError, Unreachable, UsageError, absent
+from sottovoce.http_client.addresses import checked_address, is_to_this_machine
+from sottovoce.http_client.replies import Download, content_of, plain, refusal_of
+from sottovoce.http_client.retry import Patience
 from sottovoce.version import __version__
 
 try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sottovoce.connection import Connection
 from sottovoce.errors import (
     AlreadyReported,
     DataError,
@@ -15,11 +14,12 @@ from sottovoce.errors import (
     Unreachable,
     UsageError,
 )
+from sottovoce.http_client import Connection
 from sottovoce.model import Label, Submission
+from sottovoce.worker.answers import spending_for
 from sottovoce.worker.enrolment import Enrolment
 from sottovoce.worker.ledger import Ledger
 from sottovoce.worker.outbox import Outbox, Parcel, Stage
-from sottovoce.worker.responding import spending_for
 
 __all__ = ["SEALED", "Receipt", "booked", "delivered"]
 
