@@ -17,11 +17,11 @@ NEEDED = {
 }
 LIVE = (
     "sottovoce.campaign.live",
-    "sottovoce.connection.live",
-    "sottovoce.keyholder.dealing",
-    "sottovoce.requester.live",
-    "sottovoce.web.live_feature",
-    "sottovoce.web.routes.live",
+    "sottovoce.live",
+    "sottovoce.live.dealer",
+    "sottovoce.live.requester",
+    "sottovoce.live.server.feature",
+    "sottovoce.live.server.requester_routes",
     "sottovoce.worker.live",
 )
 WORKERS_HALF = (
@@ -56,6 +56,8 @@ def test_a_party_loads_nothing_of_live_sessions_until_they_are_asked_for(module:
     assert _loaded(module, *LIVE) == []
 
 
-@pytest.mark.parametrize("module", ["sottovoce.web.live_feature", "sottovoce.campaign.live.suites"])
+@pytest.mark.parametrize(
+    "module", ["sottovoce.live.server.feature", "sottovoce.live.server.replica"]
+)
 def test_the_servers_half_of_a_live_session_loads_nothing_of_the_workers_half(module: str) -> None:
     assert _loaded(module, *WORKERS_HALF) == []

@@ -12,9 +12,9 @@ from typing import Any
 __all__ = ["HOOKS", "filled"]
 
 HOOKS = {
-    "requester.live": "sottovoce.requester.live",
-    "sealed.simulate": "sottovoce.cli.private_em",
-    "web.feature": "sottovoce.web.live_feature",
+    "requester.live": "sottovoce.live.requester",
+    "sealed.simulate": "sottovoce.live.commands.private_em",
+    "web.feature": "sottovoce.live.server.feature",
 }
 """The module that fills each hook."""
 

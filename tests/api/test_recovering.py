@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.api.recovering import Recovery, read_transcript, recover_labels
 from sottovoce.api.simulate_private_em import simulate_private_em
 from sottovoce.errors import DataError
+from sottovoce.live.attack.transcript_attack import Recovery, read_transcript, recover_labels
 from sottovoce.model import Reports
 from sottovoce.model.sum_rounds import OpenedSum
 from sottovoce.securesum.em.transcript import Transcript

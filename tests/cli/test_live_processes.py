@@ -9,8 +9,8 @@ import pytest
 from tests.service.forking import ForkedServer, Forker
 
 from sottovoce.api.input_output import read
-from sottovoce.cli.live_processes import run_live_processes
 from sottovoce.errors import UsageError
+from sottovoce.live.commands.processes import run_live_processes
 from sottovoce.model import Reports
 from sottovoce.testing import server_process
 

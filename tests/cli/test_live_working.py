@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from tests.service.forking import Forker
 
-from sottovoce.cli.live_consent import worker_lines
+from sottovoce.live.commands.member import worker_lines
+from sottovoce.live.worker import LiveWorker
 from sottovoce.model import Keyholder, Unit
 from sottovoce.testing import RunningServer, running_server
 from sottovoce.worker.client import DEFAULT_BUDGET
 from sottovoce.worker.ledger import Ledger
-from sottovoce.worker.live.working import LiveWorker
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

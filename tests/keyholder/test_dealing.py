@@ -9,19 +9,17 @@ from typing import Any
 import pytest
 from tests.worker.live.stars import offered
 
-from sottovoce.connection.live.agreeing import agreed_terms
-from sottovoce.connection.live.line import LiveLine, LiveLink
-from sottovoce.connection.live.offers import LiveOffer
 from sottovoce.errors import Refused, SealedRefused, UsageError
-from sottovoce.keyholder.dealing import check_dealer, deal_key, usual_seconds
+from sottovoce.live.dealer import check_dealer, deal_key, usual_seconds
+from sottovoce.live.member_client import LiveLine, LiveLink
+from sottovoce.live.offer import LiveOffer, agreed_terms
+from sottovoce.live.worker import OwnKeys, suite_of
 from sottovoce.model import Keyholder
 from sottovoce.securesum.committee.keyholder import KeyholderKeys
 from sottovoce.securesum.envelope import Ed25519PrivateKey
 from sottovoce.securesum.hpke import X25519PrivateKey
 from sottovoce.securesum.star.terms import SIZES, KeyTerms
 from sottovoce.testing import RunningServer, running_server
-from sottovoce.worker.live.own_keys import OwnKeys
-from sottovoce.worker.live.suites import suite_of
 
 KEYS = KeyholderKeys(X25519PrivateKey.generate(), Ed25519PrivateKey.generate())
 OWN = Keyholder("Library", *KEYS.public)

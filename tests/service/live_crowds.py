@@ -13,10 +13,10 @@ import numpy as np
 from tests.service.forking import Forked, Forker
 
 from sottovoce.keyholder.key_file import make_keys
+from sottovoce.live.requester import LiveView
 from sottovoce.model import Keyholder
 from sottovoce.model.sum_rounds import Integers, OpenedSum
 from sottovoce.randomness import SystemRandomness
-from sottovoce.requester.live import LiveView
 from sottovoce.securesum.em.contributor import contributor_of
 from sottovoce.securesum.em.terms import EMTerms
 from sottovoce.securesum.star.terms import StarTerms

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from sottovoce.connection.live.line import LiveLine
+from sottovoce.live.member_client import LiveLine
 from sottovoce.securesum.star.worker import WorkerSession
 
 

@@ -12,8 +12,8 @@ from tests.web.arena import Arena, bearer, new, problem
 
 from sottovoce.campaign.access import make_setup, make_token, token_id
 from sottovoce.errors import Reason
+from sottovoce.live.server.feature import FEATURE
 from sottovoce.web.app import API, build_app
-from sottovoce.web.live_feature import FEATURE
 from sottovoce.web.problems import STATUS
 from sottovoce.web.reference import NEEDED, SCHEMES
 from sottovoce.web.routes import health

@@ -52,13 +52,12 @@ from sottovoce.campaign.access import make_setup, make_token, token_id
 from sottovoce.campaign.exporting import EXPORTS
 from sottovoce.campaign.inferring import infer_now
 from sottovoce.campaign.lifecycle import close_campaign
-from sottovoce.campaign.live.dealing import take_deal
-from sottovoce.campaign.live.gathering import create_session
-from sottovoce.campaign.live.members import seated
 from sottovoce.campaign.publishing import publish
 from sottovoce.campaign.sealed.rounds import rounds
 from sottovoce.campaign.sealed.seats import keyholder_links
 from sottovoce.errors import Reason
+from sottovoce.live.server.exchange import take_deal
+from sottovoce.live.server.roster import create_session, seated
 from sottovoce.model.campaign import MOST_TASKS, MOST_WORKERS
 from sottovoce.web.app import build_app
 from sottovoce.web.settings import Settings

@@ -296,11 +296,11 @@ COMMANDS: Mapping[str, Entry] = {
     "sealed": Entry("Sums that are sealed, by keyholders or by workers who are online."),
     "sealed attack": Entry(
         "Compute the workers' labels from TRANSCRIPT, with no key: what its mode gives away.",
-        "sottovoce.cli.recovering:attack",
+        "sottovoce.live.commands.attack:attack",
     ),
     "sealed worker": Entry(
         "Take part in the live session behind LINK: your answers stay here, sums leave, sealed.",
-        "sottovoce.cli.live_working:worker",
+        "sottovoce.live.commands.member:worker",
         needs=(
             CLIENT,
             SECURE,
@@ -308,7 +308,7 @@ COMMANDS: Mapping[str, Entry] = {
     ),
     "sealed deal": Entry(
         "Deal the key of a live session: make it, seal everybody's share, send that, forget it.",
-        "sottovoce.cli.live_dealing:deal",
+        "sottovoce.live.commands.member:deal",
         needs=(
             CLIENT,
             SECURE,
@@ -321,46 +321,46 @@ COMMANDS: Mapping[str, Entry] = {
     "sealed session": Entry(
         "Run a live session on a server: workers who are all online add up sums, "
         "and keep the parts.",
-        "sottovoce.cli.live_sessions:session",
+        "sottovoce.live.commands.session:session",
     ),
     "sealed session create": Entry(
         "Make a session about TASKS, and a link for each worker. It begins when all have joined.",
-        "sottovoce.cli.live_sessions:create",
+        "sottovoce.live.commands.session:create",
         needs=(CLIENT,),
     ),
     "sealed session list": Entry(
         "List the server's live sessions, the newest first.",
-        "sottovoce.cli.live_sessions:list_sessions",
+        "sottovoce.live.commands.session:list_sessions",
         needs=(CLIENT,),
     ),
     "sealed session show": Entry(
         "Say how a session gets on: who has joined, who is waited for, what was opened.",
-        "sottovoce.cli.live_sessions:show",
+        "sottovoce.live.commands.session:show",
         needs=(CLIENT,),
     ),
     "sealed session start": Entry(
         "Begin with the workers who have joined: nobody can join any more.",
-        "sottovoce.cli.live_sessions:start",
+        "sottovoce.live.commands.session:start",
         needs=(CLIENT,),
     ),
     "sealed session stop": Entry(
         "End a session, for good. What was opened stays, and workers are told.",
-        "sottovoce.cli.live_sessions:stop",
+        "sottovoce.live.commands.session:stop",
         needs=(CLIENT,),
     ),
     "sealed session delete": Entry(
         "Delete a session with all that was opened in it, for good.",
-        "sottovoce.cli.live_sessions:delete",
+        "sottovoce.live.commands.session:delete",
         needs=(CLIENT,),
     ),
     "sealed session results": Entry(
         "Print the truth of every task of a session that is done.",
-        "sottovoce.cli.live_results:results",
+        "sottovoce.live.commands.session:results",
         needs=(CLIENT,),
     ),
     "sealed session transcript": Entry(
         "Write what the server has seen of a session: every opened total, and no key or answer.",
-        "sottovoce.cli.live_results:transcript",
+        "sottovoce.live.commands.session:transcript",
         needs=(CLIENT,),
     ),
     "db": Entry("The service's database: upgrade it, check it, export it."),

@@ -41,8 +41,8 @@ from sottovoce.requester.views import (
 )
 
 if TYPE_CHECKING:
+    from sottovoce.live.requester import LiveSessions
     from sottovoce.mechanisms.policies import Target
-    from sottovoce.requester.live import LiveSessions
 
 __all__ = ["Order", "Requester"]
 

@@ -11,14 +11,12 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from sottovoce.campaign.live.advancing import wish
-from sottovoce.campaign.live.dealing import agreed
-from sottovoce.campaign.live.delivering import receive, turn
-from sottovoce.campaign.live.desks import Look, desks_of
-from sottovoce.campaign.live.gathering import Created, create_session, join
-from sottovoce.campaign.live.members import seated
-from sottovoce.campaign.live.offering import LiveOffer
 from sottovoce.campaign.service import Service
+from sottovoce.live.server.desk import Look, desks_of
+from sottovoce.live.server.draft import LiveOffer
+from sottovoce.live.server.exchange import agreed, receive, turn
+from sottovoce.live.server.roster import Created, create_session, join, seated
+from sottovoce.live.server.transitions import wish
 from sottovoce.randomness import SystemRandomness
 from sottovoce.securesum.damgard_jurik.dealer import deal, open_share, read_public
 from sottovoce.securesum.damgard_jurik.worker import ThresholdWorker

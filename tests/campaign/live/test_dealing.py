@@ -10,14 +10,12 @@ from tests.campaign.drafts import running
 from tests.campaign.live.crowds import Direct, Worker, dealt, go_on, offer, workers_of
 from tests.campaign.sealed.committees import cards, keys_of
 
-from sottovoce.campaign.live.dealing import agreed, take_deal
-from sottovoce.campaign.live.gathering import create_session
-from sottovoce.campaign.live.lifecycle import stop
-from sottovoce.campaign.live.looking import progress
-from sottovoce.campaign.live.members import seated
-from sottovoce.campaign.live.results import truths_page
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
+from sottovoce.live.server.exchange import agreed, take_deal
+from sottovoce.live.server.roster import create_session, seated
+from sottovoce.live.server.session_result import truths_page
+from sottovoce.live.server.supervision import progress, stop
 from sottovoce.server.database import Database
 from sottovoce.server.database.live_sessions import secret_of, state_of
 

@@ -10,16 +10,12 @@ from tests.campaign.drafts import running
 from tests.campaign.live.crowds import gathered, go_on, offer, workers_of
 from tests.campaign.sealed.committees import cards
 
-from sottovoce.campaign.live.agreeing import check_offer
-from sottovoce.campaign.live.gathering import Created, create_session, offered
-from sottovoce.campaign.live.lifecycle import stop
-from sottovoce.campaign.live.looking import progress
-from sottovoce.campaign.live.members import seated
-from sottovoce.campaign.live.offering import LiveOffer
-from sottovoce.campaign.live.results import truths_page
-from sottovoce.campaign.live.starting import start
 from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
+from sottovoce.live.server.draft import LiveOffer, check_offer
+from sottovoce.live.server.roster import Created, create_session, offered, seated, start
+from sottovoce.live.server.session_result import truths_page
+from sottovoce.live.server.supervision import progress, stop
 from sottovoce.securesum.envelope import Ed25519PrivateKey, public_text
 from sottovoce.server.database import Database
 

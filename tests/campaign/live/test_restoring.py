@@ -11,9 +11,9 @@ import pytest
 from tests.campaign.drafts import running
 from tests.campaign.live.crowds import Clock, Direct, Worker, gathered, go_on
 
-from sottovoce.campaign.live.desks import LiveDesks
-from sottovoce.campaign.live.looking import progress
 from sottovoce.campaign.service import Parts, Service
+from sottovoce.live.server.desk import LiveDesks
+from sottovoce.live.server.supervision import progress
 from sottovoce.server.database import Database
 
 BOTH = pytest.mark.parametrize(

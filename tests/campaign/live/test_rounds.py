@@ -10,14 +10,13 @@ from sqlalchemy import select
 from tests.campaign.drafts import running
 from tests.campaign.live.crowds import Clock, Direct, Worker, gathered, go_on
 
-from sottovoce.campaign.live.advancing import look
-from sottovoce.campaign.live.desks import Delivery, LiveDesks, desks_of
-from sottovoce.campaign.live.lifecycle import remove, stop
-from sottovoce.campaign.live.looking import list_sessions, progress
-from sottovoce.campaign.live.results import transcript, truths_page
 from sottovoce.campaign.results import Sort
 from sottovoce.campaign.service import Parts, Service
 from sottovoce.errors import Reason, Refused
+from sottovoce.live.server.desk import Delivery, LiveDesks, desks_of
+from sottovoce.live.server.session_result import transcript, truths_page
+from sottovoce.live.server.supervision import list_sessions, progress, remove, stop
+from sottovoce.live.server.transitions import look
 from sottovoce.securesum.star.server import CoordinatorSession
 from sottovoce.server.database import Database
 from sottovoce.server.database.integrity import check

@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 from tests.worker.live.stars import LABELS, LINK, TASKS, agreed, offer_document, offered, purpose
 
-from sottovoce.connection.live.agreeing import agreed_terms
-from sottovoce.connection.live.offers import LiveOffer
 from sottovoce.errors import SealedRefused, Unreachable
+from sottovoce.live.offer import LiveOffer, agreed_terms
+from sottovoce.live.worker import OwnKeys
 from sottovoce.model import Keyholder
 from sottovoce.securesum.em.terms import Mode
 from sottovoce.securesum.envelope import Ed25519PrivateKey, public_text
 from sottovoce.securesum.star.terms import KeyTerms, Suite
-from sottovoce.worker.live.own_keys import OwnKeys
 
 KEYS = [OwnKeys.fresh() for _ in range(4)]
 DEALER = Keyholder("Library", "A" * 43, "B" * 42 + "A")

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 import pytest
 from tests.connection.speaking import Reply, Speaker, problem, speaking
 
-from sottovoce.connection.live.line import LiveLine, LiveLink
 from sottovoce.errors import Reason, Refused, Unreachable, UsageError
+from sottovoce.live.member_client import LiveLine, LiveLink
 
 SECRET = "svl_" + "S" * 43
 HUNG_UP = Reply(cut=-1)

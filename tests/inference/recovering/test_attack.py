@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import UsageError
-from sottovoce.inference.recovering.attack import Observed, recover
-from sottovoce.inference.recovering.columns import distinct
-from sottovoce.inference.recovering.linking import linked
-from sottovoce.inference.recovering.modular import Integers
-from sottovoce.inference.recovering.unanimous import NONE
+from sottovoce.live.attack.integer_span import Integers
+from sottovoce.live.attack.recovery import NONE, Observed, distinct, linked, recover
 
 
 def crowd(seed: int, workers: int, tasks: int, share: float, labels: int = 2) -> Integers:

@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sottovoce.inference.recovering.binary_vectors import MOST_RANK, binary_vectors
-from sottovoce.inference.recovering.lattices import reduced
-from sottovoce.inference.recovering.modular import PRIME, Integers, Span, span_of
-from sottovoce.inference.recovering.relations import completed
+from sottovoce.live.attack.binary_vectors import MOST_RANK, binary_vectors
+from sottovoce.live.attack.integer_span import PRIME, Integers, Span, completed, reduced, span_of
 
 
 def matrix(seed: int, rows: int, columns: int, most: int) -> Integers:

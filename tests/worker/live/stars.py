@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.connection.live.line import LiveLink
-from sottovoce.connection.live.offers import LiveOffer
+from sottovoce.live.member_client import LiveLink
+from sottovoce.live.offer import LiveOffer
+from sottovoce.live.worker import LiveAnswers, OwnKeys
 from sottovoce.securesum.em.planner import planner_of
 from sottovoce.securesum.em.terms import EMTerms, Mode
 from sottovoce.securesum.envelope import Ed25519PrivateKey, public_text
 from sottovoce.securesum.masked.server import MaskedServer
 from sottovoce.securesum.star.server import CoordinatorSession
 from sottovoce.securesum.star.terms import StarTerms, Suite
-from sottovoce.worker.live.answers import LiveAnswers
-from sottovoce.worker.live.own_keys import OwnKeys
 
 LINK = LiveLink.parse("https://answers.example/l/leaf0#svl_" + "A" * 43)
 TASKS, LABELS = ("t0", "t1", "t2"), ("no", "yes")

@@ -9,11 +9,10 @@ import pytest
 from tests.worker.live.stars import LABELS, offered, some_answers
 
 from sottovoce.errors import SealedRefused
+from sottovoce.live.worker_budget import check_promise, promise_of, promised, spending_of
 from sottovoce.model import Unit
 from sottovoce.securesum.em.noise_calibration import calibrated, default_honest
 from sottovoce.securesum.em.terms import EMTerms, Mode
-from sottovoce.worker.live.booking import spending_of
-from sottovoce.worker.live.promising import check_promise, promise_of, promised
 
 WORKERS = 20
 TASKS = tuple(f"t{i}" for i in range(30))

@@ -9,14 +9,13 @@ import pytest
 from tests.worker.live.stars import agreed, coordinator, purpose, some_answers
 
 from sottovoce.errors import Reason, Refused, SealedRefused
+from sottovoce.live.worker import OwnKeys, take_part
 from sottovoce.randomness import SystemRandomness
 from sottovoce.securesum.em.contributor import PrivateContributor, contributor_of
 from sottovoce.securesum.em.planner import planner_of
 from sottovoce.securesum.masked.worker import MaskedWorker
 from sottovoce.securesum.star.server import CoordinatorSession
 from sottovoce.securesum.star.worker import WorkerSession
-from sottovoce.worker.live.own_keys import OwnKeys
-from sottovoce.worker.live.taking_part import take_part
 
 KEYS = [OwnKeys.fresh() for _ in range(4)]
 

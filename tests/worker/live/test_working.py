@@ -10,15 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.connection.live.line import LiveLine
 from sottovoce.errors import BudgetExceeded, Reason, Refused, SealedRefused, UsageError
+from sottovoce.live.member_client import LiveLine
+from sottovoce.live.worker import LiveAnswers, LiveOutcome, LiveWorker
 from sottovoce.model import Unit
 from sottovoce.testing import RunningServer, running_server
 from sottovoce.testing.server_process import wait_until
 from sottovoce.worker import Budget, Ledger
-from sottovoce.worker.live.answers import LiveAnswers
-from sottovoce.worker.live.outcome import LiveOutcome
-from sottovoce.worker.live.working import LiveWorker
 
 TASKS, LABELS = ("t0", "t1", "t2", "t3"), ("no", "yes")
 ALL = LiveAnswers(np.arange(4), np.array([0, 1, 1, 0]))

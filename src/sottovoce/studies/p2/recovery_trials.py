@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.api.recovering import recover_labels
 from sottovoce.api.simulate_private_em import private_terms
 from sottovoce.datasets import SeededRandomness
+from sottovoce.live.attack.transcript_attack import recover_labels
 from sottovoce.model import Reports
 from sottovoce.securesum.em.contributor import contributor_of
 from sottovoce.securesum.em.planner import planner_of

@@ -1,0 +1,1 @@
+"""Live sessions: workers who are all online add up sums under a server (P2)."""

@@ -1,0 +1,196 @@
+"""Short vectors of an integer lattice, by reducing a basis of it.
+
+Lenstra, Lenstra & Lovász 1982, with projections in floats as in Schnorr & Euchner 1994.
+
+Spans of integer vectors, exactly: arithmetic modulo a prime.
+
+The span of which only a part was opened, from short relations between tasks.
+
+Workers' labels make the tasks' totals depend on each other: Σ_i u_i z_ji = 0 for all j has
+solutions u of a few ones, and these are the shortest integer vectors by far that what was opened is
+orthogonal to. This is the hidden subset sum problem (Nguyen & Stern 1999): few rounds are enough
+when the scale is large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from sottovoce.inference.steps.arithmetic import compiled
+from sottovoce.model import FloatArray
+
+__all__ = ["PRIME", "Integers", "Span", "completed", "reduced", "span_of"]
+
+
+Integers: TypeAlias = npt.NDArray[np.int64]
+
+PRIME = (1 << 31) - 1
+"""The product of two residues fits 8 bytes. A rank modulo it is that over the integers, unless the
+prime divides a determinant, which is as likely as a guess of one number in two thousand million."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Span:
+    """A basis (rank, length) that is the identity at the places `pivots`, modulo the prime."""
+
+    basis: Integers
+    pivots: Integers
+
+    @property
+    def rank(self) -> int:
+        """The dimension of the span."""
+        return len(self.pivots)
+
+
+def span_of(vectors: Integers) -> Span:
+    """The span of integer vectors (rows), by the elimination of Gauss and Jordan.
+
+    >>> span_of(np.array([[2, 4, 6], [1, 2, 3], [0, 0, 5]])).pivots.tolist()
+    [0, 2]
+    """
+    left = vectors % PRIME
+    pivots: list[int] = []
+    for place in range(left.shape[1]):
+        rank = len(pivots)
+        nonzero = np.flatnonzero(left[rank:, place])
+        if not nonzero.size:
+            continue
+        left[[rank, rank + nonzero[0]]] = left[[rank + nonzero[0], rank]]
+        left[rank] = left[rank] * pow(int(left[rank, place]), -1, PRIME) % PRIME
+        others = np.flatnonzero(left[:, place])
+        others = others[others != rank]
+        left[others] = (left[others] - left[others, place, None] * left[rank] % PRIME) % PRIME
+        pivots.append(place)
+        if len(pivots) == len(left):
+            break
+    return Span(left[: len(pivots)], np.array(pivots, np.int64))
+
+
+DELTA = 0.99
+"""How far a vector may be shorter than the one before it: near 1 is best, and slowest."""
+
+NEARLY_HALF = 0.501
+"""A row is shortened by another where its projection is more than half, and not by rounding."""
+
+MOST_STEPS = 400
+"""Steps for each pair of vectors; a tenth is usual. A reduction that is stopped is a worse one."""
+
+
+def reduced(basis: Integers) -> Integers:
+    """A basis (rows) of the same lattice, short and nearly orthogonal, the shortest about first.
+
+    Entries are below 2^31 in size. Projections are floats, renewed from the integers at each step;
+    the vectors stay exact.
+
+    >>> reduced(np.array([[1, 0, 331], [0, 1, 300], [0, 0, 1000]])).tolist()
+    [[-3, 0, 7], [0, -10, 0], [-13, 1, -3]]
+    """
+    rows = basis.copy()
+    count = len(rows)
+    mu, lengths = np.zeros((count, count)), np.zeros((count, count))
+    settle, k = _kernel(), 1
+    settle(rows, mu, lengths, 0)
+    for _ in range(MOST_STEPS * count**2):
+        if k >= count:
+            break
+        settle(rows, mu, lengths, k)
+        if lengths[k, k] >= (DELTA - mu[k, k - 1] ** 2) * lengths[k - 1, k - 1]:
+            k += 1
+            continue
+        rows[[k - 1, k]] = rows[[k, k - 1]]
+        if k == 1:
+            settle(rows, mu, lengths, 0)
+        k = max(k - 1, 1)
+    return rows
+
+
+@cache
+def _kernel() -> Callable[[Integers, FloatArray, FloatArray, int], None]:
+    """Make row k as short as the rows before it can, and renew its projections on them.
+
+        lengths[k, j] = ⟨row k, row* j⟩,   mu[k, j] = lengths[k, j] / |row* j|²
+
+    where row* is what is left of a row when all before it are projected out.
+    """
+
+    @compiled
+    def run(rows, mu, lengths, k):  # type: ignore[no-untyped-def]
+        for _ in range(100):
+            for j in range(k + 1):
+                total = 0.0
+                for c in range(rows.shape[1]):
+                    total += float(rows[k, c]) * float(rows[j, c])
+                for i in range(j):
+                    total -= mu[j, i] * lengths[k, i]
+                lengths[k, j] = total
+                mu[k, j] = total / lengths[j, j] if j < k else 1.0
+            changed = False
+            for j in range(k - 1, -1, -1):
+                times = np.rint(mu[k, j])
+                if abs(mu[k, j]) > NEARLY_HALF:
+                    changed = True
+                    for c in range(rows.shape[1]):
+                        rows[k, c] -= np.int64(times) * rows[j, c]
+                    for i in range(j + 1):
+                        mu[k, i] -= times * mu[j, i]
+            if not changed:
+                break
+
+    return run
+
+
+MOST_TASKS = 160
+"""Tasks whose relations are looked for at once."""
+
+SPARE = 20
+"""Tasks that all such groups share beside as many as the rank: in them every worker differs."""
+
+
+def completed(span: Span, needed: int) -> Span | None:
+    """A span that holds the given one and is orthogonal to short relations, or None.
+
+    Its rank is `needed`, or a little more where workers are alike on what the groups share.
+    """
+    tasks = span.basis.shape[1]
+    if not span.rank < needed < tasks:
+        return None
+    others = np.setdiff1d(np.arange(tasks), span.pivots)
+    shared = min(needed + SPARE, tasks) - span.rank
+    base, rest = np.concatenate([span.pivots, others[:shared]]), others[shared:]
+    room = max(MOST_TASKS - len(base), 1)
+    groups = [np.append(base, rest[start : start + room])
+              for start in range(0, max(len(rest), 1), room)]  # fmt: skip
+    found = np.concatenate([_relations(span, group, needed) for group in groups])
+    whole = _orthogonal(span_of(found), tasks)
+    return whole if whole.rank > span.rank else None
+
+
+def _relations(span: Span, chosen: Integers, needed: int) -> Integers:
+    """The shortest vectors over the chosen tasks that are orthogonal to the span, mod the prime.
+
+    As many as there are if the tasks have the needed rank. The pivots are the first of the tasks.
+    """
+    rank, free = span.rank, len(chosen) - span.rank
+    lattice = np.zeros((len(chosen), len(chosen)), np.int64)
+    lattice[:rank, :rank] = PRIME * np.eye(rank, dtype=np.int64)
+    lattice[rank:, rank:] = np.eye(free, dtype=np.int64)
+    values = -span.basis[:, chosen[rank:]].T % PRIME
+    lattice[rank:, :rank] = np.where(values > PRIME // 2, values - PRIME, values)
+    relations = np.zeros((len(chosen) - needed, span.basis.shape[1]), np.int64)
+    relations[:, chosen] = reduced(lattice)[: len(chosen) - needed]
+    return relations
+
+
+def _orthogonal(span: Span, length: int) -> Span:
+    """All vectors that are orthogonal to a span."""
+    free = np.setdiff1d(np.arange(length), span.pivots)
+    basis = np.zeros((len(free), length), np.int64)
+    basis[np.arange(len(free)), free] = 1
+    basis[:, span.pivots] = -span.basis[:, free].T % PRIME
+    return Span(basis, free)

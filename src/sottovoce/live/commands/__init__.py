@@ -1,0 +1,1 @@
+"""Commands of live sessions: they join the group `sealed`."""

@@ -1,0 +1,161 @@
+"""The worker-private EM on the screen: how it is run, and what is said of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sottovoce.api.simulate_private_em import PrivateRun, check_table, simulate_private_em
+from sottovoce.cli import screen
+from sottovoce.errors import UsageError
+from sottovoce.files.atomic_output import new_file
+from sottovoce.live.commands.processes import run_live_processes
+from sottovoce.planning.weighted_rounds import weighted_rounds_that_pay
+
+if TYPE_CHECKING:
+    from sottovoce.model import Reports, Score
+
+__all__ = ["run", "show"]
+
+NO_GUARANTEE = {
+    "as_published": "the sums are exact, and workers' labels can be computed from what is opened, "
+    "with no key",
+    "log_odds": "the sums are exact, and workers' labels can nearly always be computed from what "
+    "is opened, with no key",
+}
+
+
+def run(
+    table: Reports,
+    *,
+    suite: str,
+    mode: str,
+    epsilon: float,
+    delta: float | None,
+    weighted_rounds: int | None,
+    processes: bool,
+    **given: Any,
+) -> PrivateRun:
+    """All parties in this process, or each in one of its own."""
+    check_table(table)
+    if mode != "noised" and (delta is not None or weighted_rounds is not None):
+        raise UsageError(f"mode {mode} has no noise: drop --delta and --weighted-rounds")
+    if mode == "noised" and (given["scale"] is not None or given["rounds"] is not None):
+        raise UsageError(
+            "noised rounds have no scale and no number to choose: drop --scale, --rounds"
+        )
+    given |= {"epsilon": epsilon, "delta": delta or 0.0, "weighted_rounds": weighted_rounds or 0}
+    if mode == "noised" and weighted_rounds is None:
+        given["weighted_rounds"] = _weighted_rounds(table, epsilon, delta or 0.0)
+    if not processes:
+        return simulate_private_em(table, suite=suite, mode=mode, **given)  # type: ignore[arg-type]
+    if suite not in ("masked", "damgard_jurik"):
+        raise UsageError(
+            f"no process offers the EM with the suite {suite}: drop --processes, or give "
+            "--suite masked or damgard_jurik"
+        )
+    return run_live_processes(table, suite=suite, mode=mode, **given)
+
+
+def _weighted_rounds(table: Reports, epsilon: float, delta: float) -> int:
+    """As many as pay, by a simulation of sessions as large as this one."""
+    workers, tasks = len(table.workers), len(table.tasks)
+    each = min(len(table) / tasks, workers)
+    found = weighted_rounds_that_pay(workers, tasks, each, epsilon, delta, labels=table.domain.size)
+    screen.note(f"note: {found.reason}")
+    return found.rounds
+
+
+def show(
+    run: PrivateRun, score: Score | None, transcript: Path | None, *, json: bool, force: bool
+) -> None:
+    """Write the transcript, if one was asked for, and say what came of it."""
+    if transcript is not None:
+        _write(run, transcript, force=force)
+    if json:
+        screen.print_json(_as_json(run, score, transcript))
+    else:
+        _print(run, score)
+    if transcript is not None:
+        screen.note(f"wrote {transcript}")
+    mode = str(run.terms.mode)
+    if mode in NO_GUARANTEE:
+        screen.note(f"warning: {_warning(mode, transcript)}")
+
+
+def _warning(mode: str, transcript: Path | None) -> str:
+    words = f"whoever sees what {mode} opens can compute the workers' labels from it"
+    if transcript is not None:
+        return f"{words}: sottovoce sealed attack {transcript}"
+    return f"{words}: add --transcript FILE, then run sottovoce sealed attack FILE"
+
+
+def _write(run: PrivateRun, path: Path, *, force: bool) -> None:
+    with new_file(path, force=force) as temporary:
+        temporary.write_text(run.transcript.text(), encoding="utf-8")
+
+
+def _as_json(run: PrivateRun, score: Score | None, transcript: Path | None) -> dict[str, Any]:
+    return {
+        "suite": run.suite,
+        "mode": str(run.terms.mode),
+        "scale": run.terms.scale,
+        "workers": run.workers,
+        "excluded": dict(run.excluded),
+        **({} if score is None else score.as_dict()),
+        "identical_to_plain": run.identical_to_plain,
+        "rounds": run.rounds,
+        "converged": run.result.converged,
+        "cpu_seconds": {party: round(seconds, 4) for party, seconds in run.cpu_seconds.items()},
+        **_guarantee(run),
+        "method": run.result.provenance.method,
+        "transcript": None if transcript is None else str(transcript),
+    }
+
+
+def _guarantee(run: PrivateRun) -> dict[str, Any]:
+    held, worker = run.guarantee, run.guarantee_worker
+    if held is None or worker is None:
+        return {"guarantee": None, "no_guarantee": NO_GUARANTEE[str(run.terms.mode)]}
+    return {
+        "guarantee": {
+            "per_answer": held.epsilon,
+            "per_worker": worker.epsilon,
+            "delta": held.delta,
+            "answers": worker.answers,
+            "assumptions": list(held.assumptions),
+        }
+    }
+
+
+def _print(run: PrivateRun, score: Score | None) -> None:
+    screen.say(f"{run.workers:,} workers, {len(run.terms.tasks):,} tasks: {_rounds(run)}.")
+    for worker, reason in run.excluded.items():
+        screen.say(f"Left out: {worker}: {reason}")
+    if score is not None:
+        screen.say(f"Truths, by {run.result.provenance.method}: {screen.score_words(score)}")
+    if run.identical_to_plain is not None:
+        same = "the same integers as" if run.identical_to_plain else "NOT the integers of"
+        screen.say(f"Sums: {same} the plain suite, in every round.")
+    _print_guarantee(run)
+    for party, seconds in run.cpu_seconds.items():
+        each = f", {1000 * seconds / len(run.skills):.2f} ms each" if party == "workers" else ""
+        screen.say(f"CPU of {party}: {seconds:.2f} s{each}")
+
+
+def _rounds(run: PrivateRun) -> str:
+    words = f"{run.rounds} round{'' if run.rounds == 1 else 's'}"
+    if run.terms.noise is not None:
+        return f"{words} of noised sums"
+    ended = "until Q settled" if run.result.converged else "which is all there may be"
+    return f"{words} after the counts, {ended}"
+
+
+def _print_guarantee(run: PrivateRun) -> None:
+    held, worker = run.guarantee, run.guarantee_worker
+    if held is None or worker is None:
+        screen.say(f"Guarantee: none, since {NO_GUARANTEE[str(run.terms.mode)]}.")
+        return
+    screen.say(f"Guarantee: {held}; {worker} with up to {worker.answers:,} answers. It holds if")
+    for assumption in held.assumptions:
+        screen.say(f"  - {assumption}")

@@ -1,0 +1,202 @@
+"""A live session for real: a server, a dealer if there is a key, and every worker in a process."""
+
+from __future__ import annotations
+
+import secrets
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sottovoce.api.simulate_private_em import PrivateRun, contributors_of, is_plain, private_run
+from sottovoce.cli.process_times import cpu
+from sottovoce.cli.screen import passes
+from sottovoce.errors import SealedAborted, SottovoceError, UsageError
+from sottovoce.keyholder.key_file import make_keys
+from sottovoce.live.commands.crowd import OneWorker, Part, live_crowd
+from sottovoce.live.worker import LiveAnswers
+from sottovoce.model import Keyholder, Reports, label_text
+from sottovoce.securesum.em.simulation import Rounds
+from sottovoce.securesum.em.terms import EMTerms
+from sottovoce.securesum.star.server import RoundRecord
+from sottovoce.testing.server_process import ServerProcess
+
+if TYPE_CHECKING:
+    from sottovoce.live.requester import LiveLinks, LiveView
+
+__all__ = ["run_live_processes"]
+
+TITLE = "A rehearsal"
+PATIENCE = 600.0
+"""Seconds for the dealer's process to end once all is done."""
+
+
+def run_live_processes(
+    answers: Reports,
+    *,
+    suite: str,
+    mode: str,
+    epsilon: float,
+    delta: float | None,
+    weighted_rounds: int | None,
+    scale: int | None,
+    rounds: int | None,
+    threshold: int | None,
+    bits: int,
+    assignments: bool = False,
+) -> PrivateRun:
+    """The private EM of a table of answers, over HTTP, with software that people would use.
+
+    CPU seconds are of whole processes; those of the workers, from when they were forked.
+    """
+    asked: dict[str, Any] = {"scale": scale, "rounds": rounds, "threshold": threshold}
+    if mode == "noised":
+        asked |= {"epsilon": epsilon, "delta": delta, "weighted_rounds": weighted_rounds}
+    given, seconds = _answers(answers), dict[str, float]()
+    with ExitStack() as stack:
+        place = Path(stack.enter_context(TemporaryDirectory(prefix="sottovoce-live-")))
+        if suite == "damgard_jurik":
+            asked |= {"bits": bits, "dealer": _dealer_keys(place)}
+        server = stack.enter_context(ServerProcess(place))
+        requester = stack.enter_context(server.requester())
+        made = requester.live.create(
+            TITLE, [str(task) for task in answers.tasks], _labels(answers),
+            workers=len(answers.workers), suite=suite, mode=mode, **asked,
+        )  # fmt: skip
+        crowd = stack.enter_context(live_crowd(_workers(given, made["links"]), place))
+        dealer = stack.enter_context(_dealing(place, made))
+        with passes("workers take part", visible=True):
+            parts = crowd.parts()
+        _check_done(requester.live.show(made["id"]), parts)
+        seconds["workers"] = sum(part.seconds for part in parts)
+        if dealer is not None:
+            with cpu(seconds, "dealer"):
+                dealer.wait(PATIENCE)
+        with cpu(seconds, "server"):
+            server.stop()
+        terms, records = _opened(server.data, made["id"])
+    return _run(answers, terms, suite, records, parts, seconds, assignments=assignments)
+
+
+def _run(
+    answers: Reports,
+    terms: EMTerms,
+    suite: str,
+    records: Sequence[RoundRecord],
+    parts: Sequence[Part],
+    seconds: Mapping[str, float],
+    *,
+    assignments: bool,
+) -> PrivateRun:
+    """What came of it, with the workers by their place in the table, not as they joined."""
+    workers = contributors_of(answers, terms)
+    placed = _by_place(records, parts)
+    excluded = {number: why for each in placed for number, why in each.excluded.items()}
+    same = None  # whoever drew noise in another process has taken it along
+    if terms.noise is None:
+        opened = [record.opened for record in placed]
+        given = [
+            {number: worker.values(opened[:number]) for number in range(len(opened))}
+            for worker in workers
+        ]
+        same = is_plain(placed, given)
+    return private_run(
+        answers, terms, suite, Rounds(placed, excluded, seconds), workers,
+        identical=same, assignments=assignments,
+    )  # fmt: skip
+
+
+def _by_place(records: Sequence[RoundRecord], parts: Sequence[Part]) -> tuple[RoundRecord, ...]:
+    """The records with worker i + 1 for the worker at place i of the table."""
+    places = {part.number: part.place + 1 for part in parts}
+    return tuple(
+        RoundRecord(
+            each.totals,
+            tuple(sorted(places[number] for number in each.contributors)),
+            {places[number]: why for number, why in each.excluded.items()},
+        )
+        for each in records
+    )
+
+
+def _labels(answers: Reports) -> list[str]:
+    return [label_text(label) for label in answers.domain.labels]
+
+
+def _answers(answers: Reports) -> list[LiveAnswers]:
+    """The answers of each worker, by place."""
+    found = []
+    for place in range(len(answers.workers)):
+        own = answers.worker == place
+        task, label = answers.task[own].astype(np.int64), answers.value[own].astype(np.int64)
+        if len(np.unique(task)) != len(task):
+            raise UsageError("a worker of a live session answers a task once: say --repeats first")
+        found.append(LiveAnswers(task, label))
+    return found
+
+
+def _workers(given: Sequence[LiveAnswers], links: Sequence[str]) -> list[OneWorker]:
+    return [
+        OneWorker(place, link, own)
+        for place, (link, own) in enumerate(zip(links, given, strict=True))
+    ]
+
+
+def _dealer_keys(place: Path) -> Keyholder:
+    (place / "passphrase").write_text(secrets.token_urlsafe(24))
+    return make_keys(place / "dealer", "dealer", (place / "passphrase").read_text())
+
+
+@contextmanager
+def _dealing(place: Path, made: LiveLinks) -> Iterator[subprocess.Popen[str] | None]:
+    """The dealer's program, which ends by itself when it has dealt; None where there is no key."""
+    if made["dealer_link"] is None:
+        yield None
+        return
+    arguments = ["sealed", "deal", "-", "--yes", "--folder", str(place / "dealer")]
+    arguments += ["--passphrase-file", str(place / "passphrase")]
+    with (place / "dealer.log").open("wb") as log:
+        process = subprocess.Popen(  # noqa: S603 - our own command
+            [sys.executable, "-m", "sottovoce", *arguments],
+            stdin=subprocess.PIPE, stdout=log, stderr=log, text=True,
+        )  # fmt: skip
+    try:
+        assert process.stdin is not None  # noqa: S101 - it is a pipe
+        with process.stdin as pipe:
+            pipe.write(f"{made['dealer_link']}\n")
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _check_done(progress: LiveView, parts: Sequence[Part]) -> None:
+    if progress["state"] != "done":
+        words = [part.state for part in parts if part.number is None]
+        raise SealedAborted(progress["reason"] or "".join(words[:1]), progress["culprits"])
+    lost = [part for part in parts if part.number is None]
+    if lost:
+        raise SottovoceError(f"{len(lost):,} workers failed: {lost[0].state}")
+
+
+def _opened(data: Path, id: str) -> tuple[EMTerms, list[RoundRecord]]:
+    """What was added up, and what the server has of each round, from its own database."""
+    # Only --processes needs the server's libraries.
+    from sottovoce.server.database import Database
+    from sottovoce.server.database.live_sessions import rounds_of, the_session
+
+    database = Database.at(data)
+    try:
+        with database.reading() as connection:
+            stored = the_session(connection, id)
+            rounds = rounds_of(connection, stored.number)
+    finally:
+        database.close()
+    assert stored.terms is not None  # noqa: S101 - it is done
+    records = [RoundRecord(each.totals, each.contributors, each.excluded) for each in rounds]
+    return EMTerms.of_json(stored.terms["purpose"]), records

@@ -1,0 +1,71 @@
+"""The dealer of a live session's key: makes it once the roster is known, seals it, forgets it.
+
+A dealer is somebody with a keyholder's key file who is neither the requester nor a worker: for as
+long as it has the primes, it could decrypt every contribution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sottovoce.errors import UsageError
+from sottovoce.live.member_client import LiveLine, senseless
+from sottovoce.live.offer import LiveOffer, agreed_terms
+from sottovoce.model import Keyholder
+from sottovoce.securesum.committee.keyholder import KeyholderKeys
+from sottovoce.securesum.damgard_jurik.dealer import Deal, deal
+from sottovoce.securesum.envelope import b64
+from sottovoce.securesum.star.terms import KeyTerms
+
+__all__ = ["ENDED", "check_dealer", "deal_key", "usual_seconds"]
+
+ENDED = frozenset({"running", "done", "aborted"})
+"""States of a session in which nothing is dealt any more."""
+
+SECONDS = {1024: 5, 2048: 15, 3072: 60}
+"""How long two safe primes of half as many bits may take: several times the usual."""
+
+
+def usual_seconds(key: KeyTerms) -> int:
+    """How long it may take to make such a key."""
+    return SECONDS[key.bits]
+
+
+def check_dealer(offer: LiveOffer, own: Keyholder) -> KeyTerms:
+    """The key that is to be dealt, if the session pins this very dealer for it."""
+    if offer.key is None:
+        raise UsageError(f"live session {offer.session} needs no dealer: its suite has no key")
+    if offer.key.dealer != own:
+        raise UsageError(
+            f"live session {offer.session} names another dealer, "
+            f"{offer.key.dealer.fingerprint}, and your keys are {own.fingerprint}: ask the "
+            "requester which card it was given"
+        )
+    if offer.state in ENDED:
+        raise UsageError(f"nothing is dealt for live session {offer.session}: it is {offer.state}")
+    return offer.key
+
+
+def deal_key(
+    line: LiveLine, offer: LiveOffer, keys: KeyholderKeys, tell: Callable[[str], None]
+) -> None:
+    """Wait until it is known who takes part, make the key, and send everybody's share, sealed.
+
+    Nothing is kept: what the process had of the key is gone when it ends.
+    """
+    tell("waiting until it is known who takes part")
+    document = line.terms()
+    try:
+        found, server = document["terms"], document["sealing"]
+    except (KeyError, TypeError):
+        raise senseless(line.link.server) from None
+    terms, _ = agreed_terms(found, offer)
+    tell(f"{terms.size} workers take part: making the key")
+    line.post("/deal", _written(deal(terms, keys.signing, server)))
+    tell("dealt: every share is sealed to its holder, and nothing is kept here")
+
+
+def _written(dealt: Deal) -> dict[str, Any]:
+    shares = [b64(dealt.shares[number]) for number in sorted(dealt.shares)]
+    return {"public": dealt.public.decode("ascii"), "shares": shares}

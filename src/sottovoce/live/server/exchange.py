@@ -1,0 +1,185 @@
+"""Turns go out to members, and their replies come in.
+
+What members read of a session that has begun, and the key that a dealer gives it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from sottovoce.campaign.service import Service
+from sottovoce.errors import Reason, Refused, SealedRefused
+from sottovoce.live.server.desk import Delivery, desks_of
+from sottovoce.live.server.replica import check_deal, deal_document
+from sottovoce.live.server.roster import check_dealer, over_words, worker_number
+from sottovoce.live.server.transitions import look, wish
+from sottovoce.securesum.em.terms import EMTerms
+from sottovoce.securesum.envelope import b64
+from sottovoce.securesum.hpke import X25519PrivateKey
+from sottovoce.securesum.star.messages import LONGEST_TEXT
+from sottovoce.securesum.star.server import CoordinatorSession
+from sottovoce.securesum.star.terms import StarTerms
+from sottovoce.server.database.campaigns import note_event
+from sottovoce.server.database.live_sessions import (
+    DEALER,
+    LiveState,
+    Seat,
+    change_session,
+    ending_of,
+    secret_of,
+    state_of,
+    the_session,
+)
+
+__all__ = ["Agreed", "agreed", "largest_reply", "receive", "take_deal", "turn"]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """The terms; to the dealer also the key to which the server's share is to be sealed.
+
+    A worker is given the dealer's public document and its own sealed share, where there are any.
+    """
+
+    terms: Mapping[str, Any]
+    sealing: str | None = None
+    public: str | None = None
+    share: str | None = None
+
+
+def agreed(service: Service, id: str, seat: Seat) -> Agreed | None:
+    """What a member needs before the first round; None until it is there."""
+    number = DEALER if seat.member.seat == DEALER else worker_number(seat)
+    with service.database.reading() as connection:
+        stored = the_session(connection, id)
+        secret = secret_of(connection, stored.number)
+    if stored.state.is_over:
+        raise Refused(Reason.NOT_OPEN, over_words(stored))
+    if stored.terms is None:
+        return None
+    if number == DEALER:
+        assert secret is not None  # noqa: S101 - there is a dealer
+        public = X25519PrivateKey.from_private_bytes(secret).public_key().public_bytes_raw()
+        return Agreed(stored.terms, sealing=b64(public))
+    if stored.state is LiveState.DEALING:
+        return None
+    if stored.deal is None:
+        return Agreed(stored.terms)
+    deal = json.loads(stored.deal)
+    return Agreed(stored.terms, public=deal["public"], share=deal["shares"][number - 1])
+
+
+def take_deal(service: Service, id: str, seat: Seat, public: str, shares: Sequence[str]) -> bool:
+    """Give a session its key, if it is one; whether it had this very key before."""
+    check_dealer(seat)
+    with service.database.reading() as connection:
+        stored = the_session(connection, id)
+        secret = secret_of(connection, stored.number)
+    content = deal_document(public, shares)
+    if stored.deal is None and stored.state is LiveState.DEALING:
+        assert secret is not None  # noqa: S101 - there is a dealer
+        # Here, since it takes a while and the writer is for writing.
+        try:
+            check_deal(StarTerms.of_json(stored.terms), content, secret)
+        except SealedRefused as refused:
+            words = f"this is not the session's key: {refused.reason}"
+            raise Refused(Reason.MALFORMED, words) from None
+
+    def work(connection: Connection) -> bool:
+        now = the_session(connection, id, hold=True)
+        if now.deal is not None:
+            if now.deal != content:
+                raise Refused(Reason.CONFLICT, "the session has another key: nothing was changed")
+            return True
+        if now.state is not LiveState.DEALING:
+            raise Refused(Reason.NOT_OPEN, f"the session is {now.state}: no key is awaited")
+        change_session(connection, now.number, state=LiveState.RUNNING, deal=content)
+        note_event(connection, "live.dealt", service.today(), id)
+        return False
+
+    replayed = service.change(work)
+    service.attendance.ring(id)
+    return replayed
+
+
+SHORT = 0.05
+"""Seconds to wait while something is done in a session, which may take long."""
+
+OF_A_MEMBER = 512
+"""Bytes that a reply has at most for each member: shares, commitments and what seals them."""
+
+OF_A_MASKED, OF_A_CIPHERTEXT = 8, 4
+"""Bytes of a value under masks; lengths of a ciphertext that a value and its proofs take."""
+
+
+def turn(service: Service, id: str, seat: Seat) -> bytes | None:
+    """What is asked of a worker now; None if nothing is, or if it is not known yet."""
+    number = worker_number(seat)
+    with service.database.reading() as connection:
+        _, state, sequence = state_of(connection, id)
+    if state.is_over:
+        return _last_turn(service, id, seat)
+    if state is not LiveState.RUNNING:
+        return None
+    desk = desks_of(service).desk(id)
+    if not desk.lock.acquire(timeout=SHORT):
+        return None  # whoever waits is woken when the next phase is on
+    try:
+        replica = desk.replica
+        # Another server may be rounds ahead: a worker that is asked again what is long over leaves.
+        behind = replica is None or replica.sequence < sequence
+        found = None if replica is None or behind else _asked(replica.session, number)
+    finally:
+        desk.lock.release()
+    if behind or desk.is_due:
+        look(service, desk)
+    return found
+
+
+def _asked(session: CoordinatorSession, number: int) -> bytes | None:
+    """A worker's turn, until it has answered: then it waits for the next one."""
+    answered = number in session.alive - session.waiting and session.place is not None
+    return None if answered else session.turn(number)
+
+
+def receive(service: Service, id: str, seat: Seat, content: bytes) -> Future[bool]:
+    """Take a worker's reply: settles, once that is durable, as whether it was taken before."""
+    return wish(service, desks_of(service).desk(id), Delivery(worker_number(seat), content))
+
+
+def largest_reply(service: Service, id: str) -> int:
+    """The most bytes of a reply: shares for everybody, a contribution, or proofs."""
+    replica = desks_of(service).desk(id).replica
+    if replica is not None:
+        return _largest(replica.terms, replica.planner.terms)
+    with service.database.reading() as connection:
+        stored = the_session(connection, id)
+    if stored.terms is None:
+        return LONGEST_TEXT
+    terms = StarTerms.of_json(stored.terms)
+    return _largest(terms, EMTerms.of_json(terms.purpose))
+
+
+def _largest(terms: StarTerms, purpose: EMTerms) -> int:
+    values = len(purpose.tasks) * len(purpose.labels) + 1
+    each = OF_A_MASKED
+    if terms.key is not None:
+        each = OF_A_CIPHERTEXT * (terms.key.s + 1) * terms.key.bits // 8
+    return LONGEST_TEXT + OF_A_MEMBER * terms.size + each * values
+
+
+def _last_turn(service: Service, id: str, seat: Seat) -> bytes:
+    desks_of(service).forget(id)
+    with service.database.reading() as connection:
+        stored = the_session(connection, id)
+        mine = ending_of(connection, stored.number, seat.member.seat)
+    last = mine or stored.ending
+    if last is None:
+        raise Refused(Reason.NOT_OPEN, over_words(stored))
+    return last

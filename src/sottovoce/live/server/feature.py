@@ -1,0 +1,25 @@
+"""Live sessions as a feature of the server: their routes, their page and their background job."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from sottovoce.live.server import member_routes, requester_routes
+from sottovoce.live.server.supervision import tending
+from sottovoce.web.app import Feature
+from sottovoce.web.templating import page
+
+__all__ = ["FEATURE"]
+
+router = APIRouter(include_in_schema=False, tags=["pages"])
+
+
+@router.api_route("/l/{session_id}", methods=["GET", "HEAD"], tags=["member"])
+async def live_page(request: Request) -> Response:
+    """Where links of live sessions lead: what to do with them. The secret follows the #."""
+    return page(request, "live.html")
+
+
+FEATURE = Feature(
+    api=(member_routes.router, requester_routes.router), pages=(router,), jobs=(tending,)
+)

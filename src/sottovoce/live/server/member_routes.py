@@ -1,0 +1,277 @@
+"""What workers and the dealer of a live session ask for and send. Nobody's part can be read."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Annotated, Any, TypeVar
+
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from pydantic import BaseModel, Field, ValidationError
+from starlette.concurrency import run_in_threadpool
+
+from sottovoce.campaign.service import Service
+from sottovoce.errors import Reason, Refused
+from sottovoce.live.server.exchange import Agreed, agreed, largest_reply, receive, take_deal, turn
+from sottovoce.live.server.roster import check_dealer, check_worker, join, offered, seated
+from sottovoce.securesum.em.terms import Mode
+from sottovoce.securesum.star.terms import Suite
+from sottovoce.server.database.live_sessions import LiveState, Seat
+from sottovoce.web.bodies import Asked
+from sottovoce.web.bounding import LARGEST, parsed_json
+from sottovoce.web.problems import malformed
+from sottovoce.web.requests import Bearer, TheService, bounded_body, kind_of
+
+__all__ = ["SessionId", "router"]
+
+T = TypeVar("T")
+Body = TypeVar("Body", bound=Asked)
+
+router = APIRouter(tags=["member"])
+
+MOST_SECONDS = 60
+LOOK = 0.5
+"""Seconds until another look at the clock, and at what other servers have stored."""
+
+JSON, BYTES = "application/json", "application/octet-stream"
+SHORT = 64 << 10
+
+
+SessionId = Annotated[str, Path(pattern="^[a-z0-9]{4,32}$", examples=["k7f3q2mzab"])]
+
+
+class OfferBody(BaseModel):
+    """What a member is asked to take part in: what it agrees to before it joins."""
+
+    id: str
+    state: LiveState
+    joined: int
+    coordinator: str = Field(description="The key that the server signs with, in base64.")
+    title: str
+    tasks: list[str]
+    labels: list[str]
+    suite: Suite
+    mode: Mode
+    workers: int
+    scale: int | None
+    rounds: int
+    patience: float
+    threshold: int | None
+    minimum: int | None
+    epsilon: float | None
+    delta: float | None
+    weighted_rounds: int | None
+    bits: int | None
+    s: int | None
+    dealer: dict[str, str] | None = Field(description="Name and public keys of who deals the key.")
+
+
+class JoinAskedBody(Asked):
+    """A worker's public keys for this session, each of 32 bytes in URL-safe base64."""
+
+    signing: str = Field(min_length=43, max_length=43)
+    sealing: str = Field(min_length=43, max_length=43)
+
+
+class JoinedBody(BaseModel):
+    """A worker's number, counted from 1 in the order of joining."""
+
+    number: int
+
+
+class DealAskedBody(Asked):
+    """A key, as its dealer publishes and seals it."""
+
+    public: str = Field(description="The signed document, to the byte.")
+    shares: list[str] = Field(
+        description="Sealed shares in base64: of the workers by number, then the server's."
+    )
+
+
+class DealtKeyBody(BaseModel):
+    """The dealer's signed document, and the worker's own sealed share."""
+
+    public: str
+    share: str
+
+
+class AgreedBody(BaseModel):
+    """The terms of a session, which never change."""
+
+    terms: dict[str, Any]
+    sealing: str | None = Field(
+        description="To the dealer: the key to which the server's share is to be sealed."
+    )
+    deal: DealtKeyBody | None
+
+    @classmethod
+    def of(cls, found: Agreed) -> AgreedBody:
+        """What a member is told."""
+        deal = None
+        if found.public is not None and found.share is not None:
+            deal = DealtKeyBody(public=found.public, share=found.share)
+        return cls(terms=dict(found.terms), sealing=found.sealing, deal=deal)
+
+
+class TakenBody(BaseModel):
+    """It is stored, and stays stored."""
+
+    replayed: bool
+
+
+async def _seat(service: TheService, session_id: SessionId, credential: Bearer) -> Seat:
+    return await run_in_threadpool(seated, service, session_id, credential)
+
+
+TheMember = Annotated[Seat, Depends(_seat)]
+Wait = Annotated[
+    int, Query(ge=0, le=MOST_SECONDS, description="Seconds to wait if there is nothing yet.")
+]
+
+
+def _body_of(model: type[BaseModel]) -> dict[str, Any]:
+    content = {JSON: {"schema": model.model_json_schema()}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+def _taken(words: str) -> dict[int | str, dict[str, Any]]:
+    return {200: {"model": TakenBody, "description": words}}
+
+
+@router.get("/live/{session_id}/offer")
+def get_live_offer(service: TheService, session_id: SessionId, credential: Bearer) -> OfferBody:
+    """Show a member what it is asked to take part in."""
+    return OfferBody.model_validate(offered(service, session_id, credential))
+
+
+@router.post(
+    "/live/{session_id}/join",
+    status_code=201,
+    response_model=JoinedBody,
+    responses={200: {"model": JoinedBody, "description": "Joined before, with the same keys."}},
+    openapi_extra=_body_of(JoinAskedBody),
+)
+async def post_join(
+    request: Request,
+    service: TheService,
+    session_id: SessionId,
+    credential: Bearer,
+    member: TheMember,
+) -> Response:
+    """Join a live session with fresh keys. A link works once; the last one to join begins it."""
+    check_worker(member)
+    body = await _read(request, JoinAskedBody, SHORT)
+    found = await run_in_threadpool(
+        join, service, session_id, credential, body.signing, body.sealing
+    )
+    status = 200 if found.replayed else 201
+    return Response(json.dumps({"number": found.number}), status, media_type=JSON)
+
+
+@router.get("/live/{session_id}/terms")
+async def get_live_terms(
+    service: TheService, session_id: SessionId, member: TheMember, wait: Wait = 0
+) -> AgreedBody:
+    """Show a member the terms, once the session has begun; wait for that if asked to."""
+    found = await _awaited(service, session_id, wait, lambda: agreed(service, session_id, member))
+    if found is None:
+        raise Refused(Reason.NOT_FOUND, "the session has not begun: ask again")
+    return AgreedBody.of(found)
+
+
+@router.post(
+    "/live/{session_id}/deal",
+    status_code=201,
+    response_model=TakenBody,
+    responses=_taken("Dealt before."),
+    openapi_extra=_body_of(DealAskedBody),
+)
+async def post_deal(
+    request: Request, service: TheService, session_id: SessionId, member: TheMember
+) -> Response:
+    """Give a live session its key: from the dealer, once."""
+    check_dealer(member)
+    body = await _read(request, DealAskedBody, LARGEST)
+    replayed = await run_in_threadpool(
+        take_deal, service, session_id, member, body.public, body.shares
+    )
+    return _replayed(replayed)
+
+
+@router.get(
+    "/live/{session_id}/turn",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "A signed frame.",
+            "content": {BYTES: {"schema": {"type": "string", "format": "binary"}}},
+        },
+        204: {"description": "Nothing is asked of the worker yet."},
+    },
+)
+async def get_turn(
+    service: TheService, session_id: SessionId, member: TheMember, wait: Wait = 0
+) -> Response:
+    """What is asked of a worker now, as bytes that the server signed; wait for it if asked to."""
+    found = await _awaited(service, session_id, wait, lambda: turn(service, session_id, member))
+    return Response(status_code=204) if found is None else Response(found, media_type=BYTES)
+
+
+@router.post(
+    "/live/{session_id}/replies",
+    status_code=201,
+    response_model=TakenBody,
+    responses=_taken("Taken before."),
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {BYTES: {"schema": {"type": "string", "format": "binary"}}},
+        }
+    },
+)
+async def post_reply(
+    request: Request, service: TheService, session_id: SessionId, member: TheMember
+) -> Response:
+    """Take a worker's reply to its turn; 201, or 200 when the same bytes were taken before."""
+    check_worker(member)
+    if kind_of(request) != BYTES:
+        raise Refused(Reason.UNSUPPORTED, f"send the reply as {BYTES}")
+    most = await run_in_threadpool(largest_reply, service, session_id)
+    content = await bounded_body(request, most)
+    settled = await run_in_threadpool(receive, service, session_id, member, content)
+    return _replayed(await asyncio.wrap_future(settled))
+
+
+async def _awaited(service: Service, id: str, wait: int, ask: Callable[[], T | None]) -> T | None:
+    """What there is to be had, within so many seconds; None if there is nothing by then."""
+    deadline = time.monotonic() + wait
+    with service.attendance.listening(id) as bell:
+        while True:
+            bell.clear()
+            found = await run_in_threadpool(ask)
+            left = deadline - time.monotonic()
+            if found is not None or left <= 0 or service.attendance.ending:
+                return found
+            # Neither a thread nor a connection to the database is held meanwhile.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(min(left, LOOK)):
+                    await bell.wait()
+
+
+async def _read(request: Request, model: type[Body], most: int) -> Body:
+    """The body, which is read only after the credential was checked."""
+    if kind_of(request) != JSON:
+        raise Refused(Reason.UNSUPPORTED, f"send the body as JSON, with Content-Type: {JSON}")
+    document = await run_in_threadpool(parsed_json, await bounded_body(request, most))
+    try:
+        return model.model_validate(document)
+    except ValidationError as error:
+        raise malformed(dict(error.errors()[0])) from None
+
+
+def _replayed(replayed: bool) -> Response:
+    content = json.dumps({"replayed": replayed})
+    return Response(content, 200 if replayed else 201, media_type=JSON)

@@ -1,0 +1,134 @@
+"""The truths of a session, and what its server has seen on the way to them.
+
+What the opened sums of a session betray of an answer: a guarantee, or that there is none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sottovoce.campaign.results import Sort
+from sottovoce.campaign.service import Service
+from sottovoce.errors import Reason, Refused
+from sottovoce.model import Unit
+from sottovoce.model.sum_rounds import OpenedSum
+from sottovoce.securesum.em.noise_calibration import guarantee
+from sottovoce.securesum.em.planner import PrivatePlanner
+from sottovoce.securesum.em.terms import EMTerms, Mode
+from sottovoce.securesum.em.transcript import Transcript
+from sottovoce.securesum.star.terms import StarTerms
+from sottovoce.server.database.live_sessions import LiveState, rounds_of, the_session
+
+__all__ = ["Truths", "result_document", "transcript", "truths_page"]
+
+
+WORDS = {
+    Mode.AS_PUBLISHED: "No guarantee: labels of single workers can be computed from what this mode "
+    "opens, however well the sums are sealed.",
+    Mode.LOG_ODDS: "No guarantee: this mode opens half of what the published one does, and labels "
+    "of single workers can nearly always be computed from it.",
+    Mode.NOISED: "Every opened sum has noise in it, of which no single party knows the whole.",
+}
+
+
+def words_of(terms: EMTerms) -> str:
+    """What is opened, in words."""
+    return WORDS[terms.mode]
+
+
+def guarantee_of(terms: EMTerms) -> dict[str, Any] | None:
+    """What holds for one answer, and for a worker who answers all tasks; None if nothing does."""
+    if terms.noise is None:
+        return None
+    answers = len(terms.tasks)
+    answer, worker = (guarantee(terms, answers, unit) for unit in (Unit.ANSWER, Unit.WORKER))
+    return {
+        "per_answer": answer.epsilon,
+        "per_worker": worker.epsilon if math.isfinite(worker.epsilon) else None,
+        "delta": answer.delta,
+        "answers": answers,
+        "assumptions": list(answer.assumptions),
+    }
+
+
+SUMMARY = ("method", "rounds", "converged", "workers", "version")
+
+
+@dataclass(frozen=True, slots=True)
+class Truths:
+    """Some truths, of how many there are, and what the result says about itself."""
+
+    summary: Mapping[str, Any]
+    rows: list[dict[str, Any]]
+    total: int
+
+
+def result_document(planner: PrivatePlanner, opened: Sequence[OpenedSum]) -> dict[str, Any]:
+    """What is kept of a result: truths as codes of labels, in the order of the tasks."""
+    result = planner.result(opened)
+    confidence = result.confidence
+    return {
+        "method": result.provenance.method,
+        "version": result.provenance.version,
+        "rounds": result.rounds,
+        "converged": result.converged,
+        "workers": opened[-1].workers,
+        "truths": result.truths.tolist(),
+        "confidence": None if confidence is None else confidence.tolist(),
+        "answers": result.answers.tolist(),
+    }
+
+
+def truths_page(
+    service: Service, id: str, offset: int = 0, limit: int = 1000, sort: Sort = Sort.PLACE
+) -> Truths:
+    """Truths in the order of the tasks, or the least sure first; refused until there are some."""
+    terms, result = _stored_result(service, id)
+    places = np.arange(len(terms.tasks))
+    if sort is Sort.CONFIDENCE and result["confidence"] is not None:
+        places = np.argsort(result["confidence"], kind="stable")
+    return Truths(
+        {
+            **{name: result[name] for name in SUMMARY},
+            "tasks": len(terms.tasks),
+            "guarantee": guarantee_of(terms),
+            "words": words_of(terms),
+        },
+        [_row(terms, result, place) for place in places[offset : offset + limit].tolist()],
+        len(terms.tasks),
+    )
+
+
+def _row(terms: EMTerms, result: Mapping[str, Any], place: int) -> dict[str, Any]:
+    return {
+        "task": terms.tasks[place],
+        "truth": terms.labels[result["truths"][place]],
+        "confidence": None if result["confidence"] is None else result["confidence"][place],
+        "answers": result["answers"][place],
+    }
+
+
+def _stored_result(service: Service, id: str) -> tuple[EMTerms, Mapping[str, Any]]:
+    with service.database.reading() as connection:
+        stored = the_session(connection, id)
+    if stored.result is None or stored.terms is None:
+        why = "it was aborted" if stored.state is LiveState.ABORTED else f"it is {stored.state}"
+        raise Refused(Reason.NOT_FOUND, f"the session has no results: {why}")
+    return EMTerms.of_json(stored.terms["purpose"]), stored.result
+
+
+def transcript(service: Service, id: str) -> Transcript:
+    """What was opened so far, as whoever attacks it reads it; refused before the first round."""
+    with service.database.reading() as connection:
+        stored = the_session(connection, id)
+        rounds = rounds_of(connection, stored.number)
+    if stored.terms is None:
+        raise Refused(Reason.NOT_FOUND, "the session has not begun: nothing was opened")
+    terms = StarTerms.of_json(stored.terms)
+    opened = tuple(OpenedSum(each.totals, len(each.contributors)) for each in rounds)
+    return Transcript(EMTerms.of_json(terms.purpose), terms.size, opened)

@@ -1,0 +1,177 @@
+"""How sessions get on, as their requester sees it.
+
+A session is stopped or deleted by its requester, and goes on by itself when time is up.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
+
+from sottovoce.campaign.backgrounds import beside
+from sottovoce.campaign.service import Service
+from sottovoce.errors import SottovoceError
+from sottovoce.live.server.desk import Look, Stop, desks_of
+from sottovoce.live.server.replica import View
+from sottovoce.live.server.transitions import look, stopped_early, wish
+from sottovoce.securesum.star.terms import StarTerms
+from sottovoce.server.database.campaigns import note_event
+from sottovoce.server.database.live_sessions import (
+    LiveState,
+    StoredSession,
+    all_sessions,
+    count_rounds,
+    delete_session,
+    end_session,
+    joined,
+    session_ids,
+    the_session,
+)
+
+__all__ = ["Progress", "list_sessions", "progress", "remove", "stop", "tending"]
+
+
+STOPPED = "the requester stopped it"
+
+LOOK = 2.0
+"""Seconds between two looks for phases whose time is up, if nobody asks for a turn meanwhile."""
+
+
+def stop(service: Service, id: str) -> None:
+    """End a session, for good: what was opened stays. One that is over stays as it is."""
+
+    def work(connection: Connection) -> LiveState:
+        stored = the_session(connection, id, hold=True)
+        if stored.state in (LiveState.GATHERING, LiveState.DEALING):
+            end_session(connection, stored.number, LiveState.ABORTED, stopped_early(STOPPED))
+        if not stored.state.is_over:
+            note_event(connection, "live.stopped", service.today(), id)
+        return stored.state
+
+    if service.change(work) is LiveState.RUNNING:
+        wish(service, desks_of(service).desk(id), Stop(STOPPED)).result()
+    service.attendance.ring(id)
+
+
+def remove(service: Service, id: str) -> None:
+    """Forget a session and everything in it, in any state; that it was deleted is noted."""
+
+    def work(connection: Connection) -> None:
+        delete_session(connection, the_session(connection, id, hold=True).number)
+        note_event(connection, "live.deleted", service.today(), id)
+
+    service.change(work)
+    desks_of(service).forget(id)
+    service.attendance.ring(id)
+
+
+@contextmanager
+def tending(service: Service, *, look_every: float = LOOK) -> Iterator[None]:
+    """End phases whose time is up while the block runs, also of sessions that ran before."""
+
+    def watch(done: threading.Event) -> None:
+        # Where storage does not answer now, whoever asks for a turn has its session looked at.
+        with suppress(SottovoceError, SQLAlchemyError):
+            _look_at_running(service)
+        while not done.wait(look_every):
+            for desk in desks_of(service).due():
+                look(service, desk)
+
+    with beside(watch, "live"):
+        yield
+
+
+def _look_at_running(service: Service) -> None:
+    with service.database.reading() as connection:
+        running = session_ids(connection, LiveState.RUNNING)
+    for id in running:
+        look(service, desks_of(service).desk(id))
+
+
+PATIENCE = 5.0
+"""Seconds to wait for a session in which something is being done; then it is shown as it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A session: what was offered, who is in it, and how far it is.
+
+    `round`, `phase` and `waiting` are of the round that is on, `opened` counts those that are over.
+    """
+
+    id: str
+    state: LiveState
+    offer: Mapping[str, Any]
+    created_on: date
+    joined: int
+    opened: int
+    terms: Mapping[str, Any] | None = None
+    session: str | None = None
+    round: int | None = None
+    phase: str | None = None
+    waiting: tuple[int, ...] = ()
+    alive: tuple[int, ...] = ()
+    excluded: Mapping[int, str] = field(default_factory=dict)
+    reason: str | None = None
+    culprits: tuple[str, ...] = ()
+
+
+def list_sessions(service: Service) -> list[Progress]:
+    """Every session, the newest first, as far as it is known without asking what it does now."""
+    with service.database.reading() as connection:
+        found = all_sessions(connection)
+        numbers = [stored.number for stored in found]
+        workers, rounds = joined(connection, numbers), count_rounds(connection, numbers)
+    return [
+        _shown(stored, workers.get(stored.number, 0), rounds.get(stored.number, 0), None)
+        for stored in found
+    ]
+
+
+def progress(service: Service, id: str) -> Progress:
+    """How a session gets on. What is due in it is done first."""
+    view = _view(service, id)
+    with service.database.reading() as connection:
+        stored = the_session(connection, id)
+        numbers = [stored.number]
+        workers, rounds = joined(connection, numbers), count_rounds(connection, numbers)
+    return _shown(stored, workers.get(stored.number, 0), rounds.get(stored.number, 0), view)
+
+
+def _view(service: Service, id: str) -> View | None:
+    with service.database.reading() as connection:
+        running = the_session(connection, id).state is LiveState.RUNNING
+    if not running:
+        return None
+    desk = desks_of(service).desk(id)
+    with suppress(TimeoutError):
+        wish(service, desk, Look()).result(PATIENCE)
+    return desk.view
+
+
+def _shown(stored: StoredSession, workers: int, rounds: int, view: View | None) -> Progress:
+    outcome, terms = stored.outcome or {}, stored.terms
+    known: dict[str, Any] = {}
+    if stored.state is LiveState.RUNNING and view is not None:
+        known = {
+            "round": view.round, "phase": view.phase, "waiting": view.waiting,
+            "alive": view.alive, "excluded": view.excluded,
+        }  # fmt: skip
+    elif outcome:
+        known = {
+            "alive": tuple(outcome["alive"]),
+            "excluded": {int(member): why for member, why in outcome["excluded"].items()},
+            "reason": outcome["reason"] or None,
+            "culprits": tuple(outcome["culprits"]),
+        }
+    return Progress(
+        stored.id, stored.state, stored.offer, date.fromordinal(stored.created_on), workers,
+        rounds, terms, None if terms is None else StarTerms.of_json(terms).id, **known,
+    )  # fmt: skip

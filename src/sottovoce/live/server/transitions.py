@@ -1,0 +1,282 @@
+"""A session goes on: what waits is taken, stored, and only then acknowledged and acted upon.
+
+Several servers may have one database. Each works on its own replica and stores what it did under
+the count of things that it knew of. If another was first, nothing is stored: the replica is thrown
+away, and what waits is done again on what is stored.
+
+How a session ended: what its members are told last, and what came of it.
+
+Why a reply is not taken, in the words of the interface.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from sqlalchemy import Connection
+
+from sottovoce.campaign.sealed.signing import coordinator_key
+from sottovoce.campaign.service import Service
+from sottovoce.errors import Reason, Refused, SealedRefused
+from sottovoce.live.server.desk import Delivery, Item, LiveDesk, Look, Stop, desks_of
+from sottovoce.live.server.replica import Replica, catch_up, restored
+from sottovoce.live.server.session_result import result_document
+from sottovoce.securesum.star.messages import read_frame
+from sottovoce.server.database.connection import unavailable
+from sottovoce.server.database.live_sessions import (
+    Event,
+    EventKind,
+    LiveState,
+    StoredRound,
+    end_session,
+    members_of,
+    record,
+    state_of,
+)
+
+__all__ = ["look", "stopped_early", "wish"]
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The state, the last turns (`turns` are of the excluded), how it came, and the truths."""
+
+    state: LiveState
+    outcome: Mapping[str, Any]
+    turn: bytes | None = field(default=None, repr=False)
+    turns: Mapping[int, bytes] = field(default_factory=dict, repr=False)
+    result: Mapping[str, Any] | None = field(default=None, repr=False)
+
+
+def end_of(replica: Replica) -> End | None:
+    """The end of a session; None while it goes on."""
+    session = replica.session
+    if session.state == "running":
+        return None
+    excluded = session.excluded
+    turns = {member: session.turn(member) for member in excluded}
+    alive = sorted(session.alive)
+    result = None
+    if session.state == "done":
+        opened = [record.opened for record in session.records]
+        result = result_document(replica.planner, opened)
+    return End(
+        LiveState(session.state),
+        _outcome(session.reason, session.culprits, excluded, alive),
+        session.turn(alive[0]) if alive else None,
+        {member: turn for member, turn in turns.items() if turn is not None},
+        result,
+    )
+
+
+def stopped_early(reason: str) -> Mapping[str, Any]:
+    """What is kept of a session that ended before its first round."""
+    return _outcome(reason, (), {}, [])
+
+
+def _outcome(
+    reason: str, culprits: tuple[str, ...], excluded: Mapping[int, str], alive: list[int]
+) -> dict[str, Any]:
+    return {
+        "reason": reason,
+        "culprits": list(culprits),
+        "excluded": {str(member): why for member, why in excluded.items()},
+        "alive": alive,
+    }
+
+
+def not_taken(replica: Replica, item: Delivery, refused: SealedRefused) -> Refused:
+    """The refusal of what `take` refused. It quotes nothing of the reply."""
+    session, words = replica.session, f"this reply is not taken: {refused.reason}"
+    if session.place is None or item.member in session.excluded:
+        return Refused(Reason.NOT_OPEN, words)
+    try:
+        place = read_frame(replica.terms, item.content, sender=item.member).place
+    except SealedRefused:
+        return Refused(Reason.MALFORMED, words)
+    if place != session.place:
+        return Refused(Reason.NOT_OPEN, words)
+    asked = item.member in session.waiting
+    return Refused(Reason.MALFORMED if asked else Reason.CONFLICT, words)
+
+
+log = logging.getLogger("sottovoce.live")
+
+ATTEMPTS = 20
+"""How often to try while other servers are quicker."""
+
+
+@dataclass(slots=True)
+class _Step:
+    """What has happened in a replica that is not stored yet."""
+
+    replica: Replica
+    opened: int
+    happened: int = 0
+    events: list[Event] = field(default_factory=list)
+    rounds: list[StoredRound] = field(default_factory=list)
+    replied: dict[int, bytes] = field(default_factory=dict)
+
+    def note(self, event: Event) -> None:
+        """One thing more. Of a round that it ended, only what was opened is kept."""
+        self.happened += 1
+        self.events.append(event)
+        records = self.replica.session.records
+        if len(records) > self.opened + len(self.rounds):
+            over = records[self.opened + len(self.rounds) :]
+            self.rounds += [StoredRound(one.totals, one.contributors, one.excluded) for one in over]
+            self.events.clear()
+
+
+def look(service: Service, desk: LiveDesk) -> None:
+    """Have whatever is due in a session done soon."""
+    desks_of(service).schedule(desk, partial(_advance, service, desk))
+
+
+def wish(service: Service, desk: LiveDesk, item: Item) -> Future[bool]:
+    """Have something done soon; it settles once that is durable."""
+    desk.queue(item)
+    look(service, desk)
+    return item.settled
+
+
+def _advance(service: Service, desk: LiveDesk) -> None:
+    items = desk.taken()
+    with desk.lock:
+        outcomes, moved = _tried(service, desk, items)
+    for item, outcome in zip(items, outcomes, strict=True):
+        if isinstance(outcome, Refused):
+            item.settled.set_exception(outcome)
+        else:
+            item.settled.set_result(outcome)
+    if moved:  # not at every reply: all who wait would look, and find nothing
+        service.attendance.ring(desk.id)
+
+
+def _tried(
+    service: Service, desk: LiveDesk, items: Sequence[Item]
+) -> tuple[list[bool | Refused], bool]:
+    """What became of each, and whether another phase is on; nobody waits in vain.
+
+    After an error the replica may be anything, and nothing of it is shown: it is thrown away. What
+    waits is then done one by one, so that one reply that breaks something holds up no other.
+    """
+    try:
+        return _done(service, desk, items)
+    except Refused as refused:
+        desk.replica = None
+        return [refused] * len(items), False
+    except Exception as error:
+        desk.replica = None
+        if len(items) == 1:
+            return [unavailable(error)], False
+        log.error("a live session waits", extra={"error": type(error).__name__})
+        each = [_tried(service, desk, [item]) for item in items]
+        outcomes = [outcome for found, _ in each for outcome in found]
+        return outcomes, any(moved for _, moved in each)
+
+
+def _done(
+    service: Service, desk: LiveDesk, items: Sequence[Item]
+) -> tuple[list[bool | Refused], bool]:
+    """What became of each, once that is durable, and whether another phase is on."""
+    for _ in range(ATTEMPTS):
+        replica = desk.replica = _current(service, desk)
+        if replica is None:
+            desks_of(service).forget(desk.id)
+            return _not_running(service, desk, items), True
+        moved = desk.show(replica)
+        step = _Step(replica, len(replica.session.records))
+        outcomes = [_taken(step, item) for item in items]
+        if desk.is_due and not step.happened and replica.session.state == "running":
+            replica.session.close()
+            step.note(Event(EventKind.CLOSE))
+        over = replica.session.state != "running"
+        if not (step.happened or over):
+            return outcomes, moved
+        if _is_stored(service, replica, step):
+            if over:
+                desks_of(service).forget(desk.id)
+            return outcomes, desk.show(replica) or moved
+        desk.replica = None
+    raise Refused(Reason.BUSY, "other servers were quicker each time: send it again")
+
+
+def _not_running(service: Service, desk: LiveDesk, items: Sequence[Item]) -> list[bool | Refused]:
+    """Of a session that does not run, only what was taken before is acknowledged."""
+    with service.database.reading() as connection:
+        number, state, _ = state_of(connection, desk.id)
+        last = {each.number: each.replied for each in members_of(connection, number)}
+    refused = Refused(Reason.NOT_OPEN, f"the session is {state}: no reply is taken")
+    return [
+        True
+        if not isinstance(item, Delivery) or last.get(item.member) == _hash(item.content)
+        else refused
+        for item in items
+    ]
+
+
+def _current(service: Service, desk: LiveDesk) -> Replica | None:
+    """The replica with all that is stored in it; None where the session does not run."""
+    with service.database.reading() as connection:
+        _, state, sequence = state_of(connection, desk.id)
+        if state is not LiveState.RUNNING:
+            return None
+        if desk.replica is not None:
+            if desk.replica.sequence == sequence:
+                return desk.replica
+            if catch_up(connection, desk.replica, sequence):
+                return desk.replica
+        return restored(connection, desk.id, coordinator_key(service))
+
+
+def _taken(step: _Step, item: Item) -> bool | Refused:
+    """Take a reply; whether the same one was taken before, or why it is not taken."""
+    replica = step.replica
+    if isinstance(item, Look):
+        return False
+    if isinstance(item, Stop):
+        replica.session.stop(item.reason)
+        return False
+    hash = _hash(item.content)
+    if replica.replied.get(item.member) == hash:
+        return True
+    try:
+        if not replica.session.take(item.content, item.member):
+            return True
+    except SealedRefused as refused:
+        return not_taken(replica, item, refused)
+    replica.replied[item.member] = step.replied[item.member] = hash
+    step.note(Event(EventKind.REPLY, item.member, item.content))
+    return False
+
+
+def _hash(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()
+
+
+def _is_stored(service: Service, replica: Replica, step: _Step) -> bool:
+    ended = end_of(replica)
+
+    def work(connection: Connection) -> bool:
+        added = record(
+            connection, replica.number, replica.sequence, step.happened, events=step.events,
+            rounds=step.rounds, opened=step.opened, replied=step.replied,
+        )  # fmt: skip
+        if added and ended is not None:
+            end_session(
+                connection, replica.number, ended.state, ended.outcome, ending=ended.turn,
+                endings=ended.turns, result=ended.result,
+            )  # fmt: skip
+        return added
+
+    if not service.change(work):
+        return False
+    replica.sequence += step.happened
+    return True

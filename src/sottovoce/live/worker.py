@@ -1,0 +1,306 @@
+"""A worker's software for one live session: answers go in, and only parts of sums leave, sealed.
+
+One worker's answers in a live session, as codes. They are in no repr, log or error.
+
+What a worker has of a live session when it is over.
+
+A worker's keys for one live session. They exist in its memory only.
+
+How a worker seals what it adds: by the suite of the terms, and the key that was dealt for it.
+
+Turn after turn until the end: the server asks, the worker's session answers once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from sottovoce.errors import Reason, Refused, SealedRefused, UsageError
+from sottovoce.live.member_client import LiveLine, LiveLink, senseless
+from sottovoce.live.offer import GATHERING, LiveOffer, agreed_terms
+from sottovoce.live.worker_budget import Booked, Promise, check_promise, promise_of, spending_of
+from sottovoce.model import FloatArray
+from sottovoce.model.sum_rounds import Contributor, Integers
+from sottovoce.randomness import SystemRandomness
+from sottovoce.securesum.em.contributor import PrivateContributor, contributor_of
+from sottovoce.securesum.em.planner import planner_of
+from sottovoce.securesum.envelope import Ed25519PrivateKey, b64, public_text, unb64
+from sottovoce.securesum.hpke import X25519PrivateKey
+from sottovoce.securesum.masked.worker import MaskedWorker
+from sottovoce.securesum.star.messages import THE_SERVER
+from sottovoce.securesum.star.suite import WorkerSuite
+from sottovoce.securesum.star.terms import Member, StarTerms, Suite
+from sottovoce.securesum.star.worker import Ended, WorkerSession
+from sottovoce.worker.ledger import Ledger
+
+__all__ = ["LiveAnswers", "LiveOutcome", "LiveWorker", "OwnKeys", "suite_of", "take_part"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LiveAnswers:
+    """Which of the session's tasks were answered, and with which of its labels, row by row.
+
+    >>> LiveAnswers(np.array([0, 2]), np.array([1, 1]))
+    LiveAnswers()
+    """
+
+    task: Integers = field(repr=False)
+    label: Integers = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if self.task.shape != self.label.shape or self.task.ndim != 1:
+            raise UsageError("answers have one task and one label each")
+
+    def __len__(self) -> int:
+        return len(self.task)
+
+    @property
+    def tasks(self) -> Integers:
+        """The tasks that were answered, each once."""
+        return np.unique(self.task)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LiveOutcome:
+    """How it ended, after how many opened rounds, and how good this worker's answers are.
+
+    `skill` has P(answer | truth) at [truth, answer], as the worker computes it from what was
+    opened: for two labels β at [0, 0] and α at [1, 1]. It never leaves the device. None where
+    nothing was opened.
+    """
+
+    session: str
+    number: int
+    ended: Ended
+    rounds: int
+    labels: tuple[str, ...]
+    skill: FloatArray | None = field(repr=False)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether everything was added up that was to be."""
+        return self.ended.state == "done"
+
+    def as_json(self) -> dict[str, Any]:
+        """The outcome for the worker's own eyes."""
+        return {
+            "session": self.session,
+            "number": self.number,
+            "state": self.ended.state,
+            "reason": self.ended.reason,
+            "culprits": list(self.ended.culprits),
+            "rounds": self.rounds,
+            "labels": list(self.labels),
+            "skill": None if self.skill is None else self.skill.round(6).tolist(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class OwnKeys:
+    """What a worker signs with, and what shares are sealed to.
+
+    A worker that dies cannot come back with them: so it never contradicts itself, and nothing of
+    it needs to be kept.
+    """
+
+    signing: Ed25519PrivateKey = field(repr=False)
+    sealing: X25519PrivateKey = field(repr=False)
+
+    @classmethod
+    def fresh(cls) -> Self:
+        """New keys, drawn by the operating system's generator."""
+        return cls(Ed25519PrivateKey.generate(), X25519PrivateKey.generate())
+
+    def member(self, number: int) -> Member:
+        """The public halves, as terms have them."""
+        sealing = b64(self.sealing.public_key().public_bytes_raw())
+        return Member(number, public_text(self.signing), sealing)
+
+
+def suite_of(terms: StarTerms, number: int, keys: OwnKeys, deal: Any) -> WorkerSuite:
+    """The worker's side of the suite. A key is verified: its document, and the worker's share."""
+    if terms.suite is Suite.MASKED:
+        return MaskedWorker(keys.sealing)
+    # It needs gmpy2, which the other suite does not.
+    from sottovoce.securesum.damgard_jurik.dealer import open_share, read_public
+    from sottovoce.securesum.damgard_jurik.worker import ThresholdWorker
+
+    document, sealed = _dealt(deal)
+    public = read_public(terms, document)
+    return ThresholdWorker(public, open_share(terms, public, number, keys.sealing, sealed))
+
+
+def _dealt(deal: Any) -> tuple[bytes, bytes]:
+    """The dealer's document and this worker's sealed share, as the server hands them on."""
+    try:
+        document, sealed = deal["public"].encode("ascii"), unb64(deal["share"])
+    except (KeyError, TypeError, AttributeError, ValueError):
+        document, sealed = b"", None
+    if sealed is None:
+        raise SealedRefused(THE_SERVER, "it hands on no key that was dealt")
+    return document, sealed
+
+
+class Line(Protocol):
+    """What a session needs of the line to its server."""
+
+    def turn(self) -> bytes | None:
+        """What the server asks now; None if it has thought long enough and asks nothing."""
+        ...
+
+    def reply(self, content: bytes) -> None:
+        """Send a reply; the server has it when this returns."""
+        ...
+
+
+def take_part(session: WorkerSession, line: Line, tell: Callable[[str], None]) -> Ended:
+    """How the session ended. `SealedRefused` ends it too, and names who broke what.
+
+    What can be prepared is prepared when a reply has left, while others work on theirs.
+    """
+    session.prepare()
+    while session.ended is None:
+        turn = line.turn()
+        if turn is None:
+            continue
+        opened = len(session.opened)
+        reply = session.on(turn)
+        if len(session.opened) > opened:
+            tell(f"round {opened} is opened: {session.opened[-1].workers:,} workers are in it")
+        if reply is not None:
+            _send(reply, line)
+            session.prepare()
+    return session.ended
+
+
+def _send(reply: bytes, line: Line) -> None:
+    """A reply that comes too late is not taken: the next turn says what that means."""
+    try:
+        line.reply(reply)
+    except Refused as refused:
+        if refused.reason is not Reason.NOT_OPEN:
+            raise
+
+
+PATIENCE = 120.0
+"""Seconds for which a server may be silent: it may be about to start again."""
+
+
+class LiveWorker:
+    """One worker of one live session, from the offer to its own skill at the end.
+
+        with LiveWorker("https://answers.example/l/leaf0#svl_…") as worker:
+            print(worker.offer.mode, worker.offer.suite)
+            outcome = worker.run(answers)
+
+    The order is the argument: the terms are held against the offer, a key that was dealt is
+    verified, and what noised sums betray is booked in the `ledger`, before anything of the answers
+    leaves. Keys are drawn when it joins and are never on a disk: who is killed cannot come back.
+    `SealedRefused` names who broke the protocol, and ends it.
+    """
+
+    def __init__(
+        self,
+        link: str,
+        *,
+        ledger: Ledger | None = None,
+        patience: float = PATIENCE,
+        tell: Callable[[str], None] = lambda _: None,
+        allow_http: bool = False,
+    ) -> None:
+        self._link = LiveLink.parse(link, allow_http=allow_http)
+        self._ledger, self._tell = ledger, tell
+        self._promises: dict[int, Promise | None] = {}
+        self._line = LiveLine(self._link, patience=patience, tell=tell, allow_http=allow_http)
+        try:
+            self.offer = LiveOffer.parse(self._link, self._line.offer())
+        except BaseException:
+            self._line.close()
+            raise
+
+    def __repr__(self) -> str:
+        return f"LiveWorker({self._link.session!r})"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._line.close()
+
+    def promise(self, answers: LiveAnswers) -> Promise | None:
+        """What taking part with these answers betrays at most; None where nothing is promised."""
+        count = len(answers)
+        if count not in self._promises:  # it may take seconds to work out
+            self._promises[count] = promise_of(self.offer, count)
+        return self._promises[count]
+
+    def check(self, answers: LiveAnswers) -> None:
+        """Refuse now what would be refused after joining; nothing is sent or spent."""
+        if self.offer.state != GATHERING:
+            raise UsageError(
+                f"nobody can join live session {self.offer.session} any more: it is "
+                f"{self.offer.state}"
+            )
+        if not len(answers):
+            raise UsageError("there is nothing to add: give at least one answer")
+        if (promise := self.promise(answers)) is not None:
+            self._booking().check(spending_of(self.offer, answers.tasks, promise))
+
+    def run(self, answers: LiveAnswers) -> LiveOutcome:
+        """Join, and take part until the end."""
+        self.check(answers)
+        keys = OwnKeys.fresh()
+        number = self._joined(keys)
+        self._tell(f"joined as worker {number} of {self.offer.workers:,}; waiting for the others")
+        session, contributor = self._session(answers, number, keys)
+        ended = take_part(session, self._line, self._tell)
+        opened = session.opened
+        return LiveOutcome(
+            self.offer.session, number, ended, len(opened), self.offer.labels,
+            contributor.skill(opened) if opened else None,
+        )  # fmt: skip
+
+    def _joined(self, keys: OwnKeys) -> int:
+        own = keys.member(1)
+        reply = self._line.post("/join", {"signing": own.signing, "sealing": own.sealing})
+        return int(self._sensible(lambda: _number(reply)))
+
+    def _session(
+        self, answers: LiveAnswers, number: int, keys: OwnKeys
+    ) -> tuple[WorkerSession, PrivateContributor]:
+        """The worker's side of the protocol, once everything about it is checked."""
+        document = self._line.terms()
+        found, deal = self._sensible(lambda: (document["terms"], document["deal"]))
+        terms, purpose = agreed_terms(found, self.offer, keys.member(number))
+        suite = suite_of(terms, number, keys, deal)
+        contributor = contributor_of(purpose, answers.task, answers.label, SystemRandomness())
+        booked: Contributor = contributor
+        if (promise := self.promise(answers)) is not None:
+            held = check_promise(purpose, terms.size, promise, len(answers))
+            booked = Booked(
+                contributor, self._booking(), spending_of(self.offer, answers.tasks, held)
+            )
+        session = WorkerSession(terms, number, keys.signing, planner_of(purpose), booked, suite)
+        return session, contributor
+
+    def _booking(self) -> Ledger:
+        if self._ledger is None:
+            raise UsageError("what noised sums betray is booked: a ledger is needed")
+        return self._ledger
+
+    def _sensible(self, parse: Callable[[], Any]) -> Any:
+        try:
+            return parse()
+        except (KeyError, TypeError, ValueError):
+            raise senseless(self._link.server) from None
+
+
+def _number(reply: Any) -> int:
+    number = reply["number"]
+    if type(number) is not int or number < 1:
+        raise ValueError
+    return number
