@@ -17,10 +17,10 @@ from typing import Any
 
 from measuring import child, peak_above
 from serving import serving
-from sottovoce.campaign.exporting import export
-from sottovoce.campaign.parting import export_parts
-from sottovoce.campaign.service import Service
+from sottovoce.server.campaigns.exports import export
+from sottovoce.server.campaigns.partitioned_export import export_parts
 from sottovoce.server.database import Database
+from sottovoce.server.service import Service
 
 WAYS = ("file", "folder")
 

@@ -27,14 +27,14 @@ import numpy as np
 
 from measuring import FOLDER, resident
 from sottovoce import Domain, Target, make_policy
-from sottovoce.campaign.access import make_token
-from sottovoce.campaign.drafting import create_draft
-from sottovoce.campaign.inviting import InviteKind, invite
-from sottovoce.campaign.lifecycle import open_campaign
-from sottovoce.campaign.service import Service
 from sottovoce.model import Task, Terms, assigned, digest
+from sottovoce.server.campaigns.drafts import create_draft
+from sottovoce.server.campaigns.invites import InviteKind, invite
+from sottovoce.server.campaigns.lifecycle import open_campaign
+from sottovoce.server.credentials import make_token
 from sottovoce.server.database import Database, Intake, upgrade
 from sottovoce.server.database.intake import take
+from sottovoce.server.service import Service
 
 ANSWERS, TASKS = 20, 1000
 LABELS = ("no", "yes")

@@ -25,7 +25,7 @@ from sottovoce.server.database import Database
 PROCESSES = 4
 CONNECTIONS = 256
 
-INFERENCE = b"sottovoce.campaign.inference.child"
+INFERENCE = b"sottovoce.server.inference_process.child"
 """In the command line of a process that infers."""
 
 

@@ -50,7 +50,8 @@ def test_every_hook_is_filled_by_a_module_that_has_what_is_taken_from_it(hook: s
 
 
 @pytest.mark.parametrize(
-    "module", ["sottovoce.requester.client", "sottovoce.web.running", "sottovoce.worker.client"]
+    "module",
+    ["sottovoce.requester.client", "sottovoce.server.web.http_server", "sottovoce.worker.client"],
 )
 def test_a_party_loads_nothing_of_live_sessions_until_they_are_asked_for(module: str) -> None:
     assert _loaded(module, *LIVE) == []

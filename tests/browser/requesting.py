@@ -8,8 +8,8 @@ from typing import Any
 from tests.browser.watching import Watched
 from tests.campaign.crowds import report
 
-from sottovoce.campaign.service import Service
 from sottovoce.server.database import Database
+from sottovoce.server.service import Service
 from sottovoce.testing.server_thread import RunningServer
 
 __all__ = ["READY", "crowd", "headers", "sign_in"]

@@ -12,9 +12,9 @@ from tests.browser.forecasting import quick_forecasts
 from tests.browser.requesting import sign_in
 from tests.browser.watching import OpenPage, Scheme, Size, Watched
 
-from sottovoce.campaign.access import make_setup
-from sottovoce.campaign.service import Service
+from sottovoce.server.credentials import make_setup
 from sottovoce.server.database import Database
+from sottovoce.server.service import Service
 from sottovoce.testing.server_thread import RunningServer
 
 REFUSED = "status of 422"

@@ -13,8 +13,8 @@ from tests.browser.campaigns import KINDS, drafted, opened
 from tests.browser.lending import Lending
 from tests.browser.watching import OpenPage, Watched
 
+from sottovoce.server.web.middleware import PAGE
 from sottovoce.testing.server_thread import RunningServer
-from sottovoce.web.headers import PAGE
 
 GOOD = (
     '<!doctype html><html lang="en"><head><title>A page</title>'

@@ -30,9 +30,9 @@ from sottovoce.securesum.committee.messages import WorkKind
 from sottovoce.securesum.committee.terms import committee_of
 from sottovoce.securesum.envelope import b64
 from sottovoce.securesum.field import to_bytes
+from sottovoce.server.web.worker_page import STATIC, fingerprint
 from sottovoce.testing.server_process import wait_until
 from sottovoce.testing.server_thread import RunningServer
-from sottovoce.web.assets import STATIC, fingerprint
 
 CANARIES = ["zeisig", "pirol", "kleiber"]
 """Labels found nowhere else."""

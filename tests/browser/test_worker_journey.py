@@ -15,8 +15,8 @@ from tests.browser.watching import Locale, OpenPage, Scheme, Size, Watched
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain
 from sottovoce.model.policy import ShowDraw
+from sottovoce.server.web.worker_page import STATIC, fingerprint, worker_files
 from sottovoce.testing.server_thread import RunningServer
-from sottovoce.web.assets import STATIC, fingerprint, worker_files
 
 CANARIES = ["zeisig", "pirol", "kleiber"]
 """Labels found nowhere else."""

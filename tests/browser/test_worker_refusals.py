@@ -15,9 +15,9 @@ from tests.browser.watching import OpenPage, Watched, watch
 
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain
+from sottovoce.server.web.worker_page import STATIC
 from sottovoce.testing.server_process import wait_until
 from sottovoce.testing.server_thread import RunningServer
-from sottovoce.web.assets import STATIC
 
 MODULES = ["randomize.js", "worker/consent.js"]
 

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sottovoce.campaign.drafting import create_draft
-from sottovoce.campaign.inviting import InviteKind, invite
-from sottovoce.campaign.lifecycle import open_campaign
-from sottovoce.campaign.receiving import Desk
-from sottovoce.campaign.service import Service
 from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.mechanisms.codes import names_of, written_reports
 from sottovoce.model import Cells, Grid, Policy, Submission, Task, Terms, assigned, pseudonym
+from sottovoce.server.campaigns.drafts import create_draft
+from sottovoce.server.campaigns.invites import InviteKind, invite
+from sottovoce.server.campaigns.lifecycle import open_campaign
+from sottovoce.server.campaigns.submissions import Desk
+from sottovoce.server.service import Service
 
 
 def opened(service: Service, policy: Policy, tasks: Sequence[str]) -> tuple[str, str]:

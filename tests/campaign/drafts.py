@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 
-from sottovoce.campaign.drafting import create_draft
-from sottovoce.campaign.promising import calibrated_policy
-from sottovoce.campaign.service import Service
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Campaign, Domain, Task, Terms
+from sottovoce.server.campaigns.drafts import create_draft
+from sottovoce.server.campaigns.guarantees import calibrated_policy
 from sottovoce.server.database import Database
+from sottovoce.server.service import Service
 
 TODAY = date(2031, 5, 7)
 LABELS = Domain.categorical(["oak", "birch", "lime"])

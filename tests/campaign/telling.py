@@ -13,11 +13,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from sqlalchemy import Connection
 
 import sottovoce
-from sottovoce.campaign.notifying import announce
-from sottovoce.campaign.service import Service
 from sottovoce.model import Domain, Terms
+from sottovoce.server.campaigns.webhooks import announce
 from sottovoce.server.database import Database
 from sottovoce.server.database.campaigns import add_campaign, find_campaign
+from sottovoce.server.service import Service
 
 
 @dataclass

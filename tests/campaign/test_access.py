@@ -10,7 +10,9 @@ import pytest
 from sqlalchemy import select
 from tests.campaign.drafts import TODAY, running
 
-from sottovoce.campaign.access import (
+from sottovoce.errors import Reason, Refused, UsageError
+from sottovoce.model import Credential, check_credential, digest
+from sottovoce.server.credentials import (
     check_token,
     list_tokens,
     make_setup,
@@ -19,11 +21,9 @@ from sottovoce.campaign.access import (
     revoke_token,
     token_id,
 )
-from sottovoce.campaign.service import Service
-from sottovoce.errors import Reason, Refused, UsageError
-from sottovoce.model import Credential, check_credential, digest
 from sottovoce.server.database import Database
 from sottovoce.server.database.schema import tokens
+from sottovoce.server.service import Service
 
 
 @pytest.fixture

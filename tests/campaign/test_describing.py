@@ -11,17 +11,17 @@ import pytest
 from tests.campaign.crowds import opened, report
 from tests.campaign.drafts import running, terms
 
-from sottovoce.campaign.describing import describe
-from sottovoce.campaign.drafting import create_draft
-from sottovoce.campaign.inferring import infer_now
-from sottovoce.campaign.lifecycle import close_campaign
-from sottovoce.campaign.service import Service
 from sottovoce.mechanisms import RandomizedResponse
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.mechanisms.registry import MECHANISMS
 from sottovoce.model import Domain, Unit
+from sottovoce.server.campaigns.drafts import create_draft
+from sottovoce.server.campaigns.lifecycle import close_campaign
+from sottovoce.server.campaigns.methods_section import describe
 from sottovoce.server.database import Database
 from sottovoce.server.database.campaigns import add_campaign
+from sottovoce.server.inference_process.scheduler import infer_now
+from sottovoce.server.service import Service
 from sottovoce.version import __version__
 
 LEAVES = make_policy(

@@ -8,25 +8,19 @@ from collections.abc import Iterator
 import pytest
 from tests.campaign.drafts import LABELS, TASKS, TODAY, draft, running, terms
 
-from sottovoce.campaign.drafting import (
-    change_draft,
-    change_tasks,
-    create_draft,
-    list_tasks,
-)
-from sottovoce.campaign.guaranteeing import kept_by
-from sottovoce.campaign.lifecycle import (
+from sottovoce.errors import Reason, Refused, UsageError
+from sottovoce.mechanisms.policies import Target, make_policy
+from sottovoce.model import Calibration, Domain, State, Task, Terms, Unit
+from sottovoce.server.campaigns.drafts import change_draft, change_tasks, create_draft, list_tasks
+from sottovoce.server.campaigns.guarantees import calibrated_policy, given_policy, kept_by
+from sottovoce.server.campaigns.lifecycle import (
     close_campaign,
     find_campaign,
     list_campaigns,
     open_campaign,
 )
-from sottovoce.campaign.promising import calibrated_policy, given_policy
-from sottovoce.campaign.service import Service
-from sottovoce.errors import Reason, Refused, UsageError
-from sottovoce.mechanisms.policies import Target, make_policy
-from sottovoce.model import Calibration, Domain, State, Task, Terms, Unit
 from sottovoce.server.database import Database
+from sottovoce.server.service import Service
 
 
 @pytest.fixture

@@ -15,14 +15,14 @@ from tests.campaign.crowds import opened, report
 from tests.campaign.drafts import running
 
 from sottovoce import infer
-from sottovoce.campaign.exporting import EXPORTS, Export, export
-from sottovoce.campaign.inferring import infer_now
-from sottovoce.campaign.results import truths_page
-from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain, Policy
+from sottovoce.server.campaigns.exports import EXPORTS, Export, export
+from sottovoce.server.campaigns.results import truths_page
 from sottovoce.server.database import Database, upgrade
+from sottovoce.server.inference_process.scheduler import infer_now
+from sottovoce.server.service import Service
 
 LABELS = Domain.categorical(["oak", "birch", "=lime"])
 LEAVES = make_policy(LABELS, "randomized-response", Target(4.0, answers=6))

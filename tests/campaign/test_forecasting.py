@@ -10,14 +10,19 @@ from typing import Any
 
 import pytest
 
-from sottovoce.campaign.forecasting import MOST_WAITING, Forecaster, Outlook, Question
-from sottovoce.campaign.forecasts.simulating import LEAST_TASKS, MOST_LABELS, bounded, outlook
-from sottovoce.campaign.processes.asking import Ended, Process
-from sottovoce.campaign.promising import calibrated_policy
 from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Unit
 from sottovoce.planning.scenario import Scenario
+from sottovoce.server.campaigns.forecast_simulation import (
+    LEAST_TASKS,
+    MOST_LABELS,
+    bounded,
+    outlook,
+)
+from sottovoce.server.campaigns.forecasts import MOST_WAITING, Forecaster, Outlook, Question
+from sottovoce.server.campaigns.guarantees import calibrated_policy
+from sottovoce.server.child_process import Ended, Process
 
 YES_NO = Domain.categorical(["no", "yes"])
 SMALL = Question(YES_NO, Target(2.0, answers=5), tasks=10, workers=20)

@@ -16,23 +16,29 @@ from sqlalchemy import select, update
 from tests.campaign.crowds import opened, report, send
 from tests.campaign.drafts import running
 
-from sottovoce.campaign.inference.electing import Election
-from sottovoce.campaign.inference.fitting import Fresh
-from sottovoce.campaign.inference.process import Child, Ended
-from sottovoce.campaign.inference.remembering import Memory
-from sottovoce.campaign.inferring import _Background, _keep, infer_now, inferring
-from sottovoce.campaign.inviting import InviteKind, invite
-from sottovoce.campaign.lifecycle import close_campaign, delete_campaign
-from sottovoce.campaign.results import truths_page
-from sottovoce.campaign.returning import erase
-from sottovoce.campaign.service import Service
-from sottovoce.campaign.webhooks import register
 from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain, Submission, pseudonym
+from sottovoce.server.campaigns.invites import InviteKind, invite
+from sottovoce.server.campaigns.lifecycle import close_campaign, delete_campaign
+from sottovoce.server.campaigns.own_reports import erase
+from sottovoce.server.campaigns.results import truths_page
+from sottovoce.server.campaigns.webhooks import register
 from sottovoce.server.database import Database, upgrade
 from sottovoce.server.database.results import unfinished
 from sottovoce.server.database.schema import campaigns, deliveries
+from sottovoce.server.inference_process.child import Memory
+from sottovoce.server.inference_process.fit import Fresh
+from sottovoce.server.inference_process.scheduler import (
+    Child,
+    Election,
+    Ended,
+    _Background,
+    _keep,
+    infer_now,
+    inferring,
+)
+from sottovoce.server.service import Service
 
 LEAVES = Domain.categorical(["oak", "birch", "lime"])
 POLICY = make_policy(LEAVES, "randomized-response", Target(2.0, answers=8))
@@ -348,7 +354,7 @@ def test_a_server_that_is_killed_leaves_no_child(on_sqlite: Service, tmp_path: P
     report(on_sqlite, id, link, workers=2, seed=1)
     program = (
         "import sys\n"
-        "from sottovoce.campaign.inference.process import Child\n"
+        "from sottovoce.server.inference_process.scheduler import Child\n"
         "from sottovoce.server.database import Database\n"
         "child = Child(Database.at(sys.argv[1]))\n"
         f"child.infer({id!r})\n"

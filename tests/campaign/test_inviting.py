@@ -9,7 +9,9 @@ import pytest
 from sqlalchemy import select, update
 from tests.campaign.drafts import TODAY, draft, running
 
-from sottovoce.campaign.inviting import (
+from sottovoce.errors import Reason, Refused
+from sottovoce.model import Credential, check_credential, digest
+from sottovoce.server.campaigns.invites import (
     MOST_INVITES,
     InviteCounts,
     InviteKind,
@@ -17,12 +19,10 @@ from sottovoce.campaign.inviting import (
     invite,
     revoke_invites,
 )
-from sottovoce.campaign.lifecycle import close_campaign, open_campaign
-from sottovoce.campaign.service import Service
-from sottovoce.errors import Reason, Refused
-from sottovoce.model import Credential, check_credential, digest
+from sottovoce.server.campaigns.lifecycle import close_campaign, open_campaign
 from sottovoce.server.database import Database
 from sottovoce.server.database.schema import invites
+from sottovoce.server.service import Service
 
 URL = "https://answers.example/ask"
 

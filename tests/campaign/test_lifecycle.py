@@ -10,9 +10,11 @@ import pytest
 from sqlalchemy import func, select
 from tests.campaign.drafts import TODAY, Calendar, draft, running, terms
 
-from sottovoce.campaign.drafting import create_draft
-from sottovoce.campaign.inviting import InviteKind, invite
-from sottovoce.campaign.lifecycle import (
+from sottovoce.errors import Reason, Refused
+from sottovoce.model import State
+from sottovoce.server.campaigns.drafts import create_draft
+from sottovoce.server.campaigns.invites import InviteKind, invite
+from sottovoce.server.campaigns.lifecycle import (
     close_campaign,
     close_due,
     closing,
@@ -21,12 +23,10 @@ from sottovoce.campaign.lifecycle import (
     list_campaigns,
     open_campaign,
 )
-from sottovoce.campaign.service import Service
-from sottovoce.campaign.webhooks import register
-from sottovoce.errors import Reason, Refused
-from sottovoce.model import State
+from sottovoce.server.campaigns.webhooks import register
 from sottovoce.server.database import Database
 from sottovoce.server.database.schema import campaigns, deliveries, events, invites, tasks
+from sottovoce.server.service import Service
 
 
 @pytest.fixture

@@ -13,14 +13,22 @@ import pytest
 from sqlalchemy import Connection, select, text, update
 from tests.campaign.telling import Receiver, receiving, serving, tell, wait_until
 
-from sottovoce.campaign.notifying import DELAYS, PATIENCE, announce, notifying
-from sottovoce.campaign.service import Service
-from sottovoce.campaign.webhooks import Registered, list_webhooks, register, remove
 from sottovoce.requester.webhook_signatures import verify_signature
+from sottovoce.server.campaigns.webhooks import (
+    DELAYS,
+    PATIENCE,
+    Registered,
+    announce,
+    list_webhooks,
+    notifying,
+    register,
+    remove,
+)
 from sottovoce.server.database import Database
 from sottovoce.server.database.campaigns import find_campaign
 from sottovoce.server.database.schema import deliveries
 from sottovoce.server.database.webhooks import LEASE, Delivery, DeliveryState, claim, settle
+from sottovoce.server.service import Service
 
 AT_ONCE = (0.0,) * 3
 

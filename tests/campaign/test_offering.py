@@ -9,11 +9,10 @@ from datetime import date, timedelta
 import pytest
 from sqlalchemy import delete, insert, update
 
-from sottovoce.campaign.offering import block_for, offered
-from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain, State, Task, Terms, assigned, digest, pseudonym
+from sottovoce.server.campaigns.offers import block_for, offered
 from sottovoce.server.database import Database
 from sottovoce.server.database.campaigns import (
     add_campaign,
@@ -22,6 +21,7 @@ from sottovoce.server.database.campaigns import (
     set_tasks,
 )
 from sottovoce.server.database.schema import invites
+from sottovoce.server.service import Service
 
 TODAY = date(2026, 11, 16)
 POLICY = make_policy(

@@ -14,15 +14,15 @@ from tests.campaign.drafts import running
 from tests.campaign.sealed.committees import sealed_policy
 from tests.campaign.test_exporting import HIDING, LEAVES, METRES, SETS, TASKS, content
 
-from sottovoce.campaign import parting
-from sottovoce.campaign.drafting import create_draft
-from sottovoce.campaign.exporting import export
-from sottovoce.campaign.parting import Parted, export_parts
-from sottovoce.campaign.service import Service
 from sottovoce.errors import DataError, Reason, Refused
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain, Policy, Task, Terms
+from sottovoce.server.campaigns import partitioned_export
+from sottovoce.server.campaigns.drafts import create_draft
+from sottovoce.server.campaigns.exports import export
+from sottovoce.server.campaigns.partitioned_export import Parted, export_parts
 from sottovoce.server.database import Database
+from sottovoce.server.service import Service
 from sottovoce.tables.duckdb_connection import text_of
 
 STARS = make_policy(Domain.ordinal([1, 2, 3]), "randomized-response", Target(4.0, answers=6))
@@ -71,7 +71,7 @@ def test_rows_do_not_depend_on_how_many_are_read_at_once(
 ) -> None:
     id, _ = crowd(service)
     export_parts(service.database, id, tmp_path / "at once")
-    monkeypatch.setattr(parting, "CHUNK", 1)
+    monkeypatch.setattr(partitioned_export, "CHUNK", 1)
     export_parts(service.database, id, tmp_path / "one by one")
     parts = (tmp_path / way / "reports" / "*.parquet" for way in ("at once", "one by one"))
     first, second = map(table, parts)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 import segno
 
-from sottovoce.campaign.qr_codes import QrCode, qr_code
+from sottovoce.server.campaigns.invites import QrCode, qr_code
 
 LINK = "https://answers.example/c/k7f3q2mzab#svi_"
 RUN = re.compile(r"M(\d+) (\d+)h(\d+)v1h-(\d+)z")

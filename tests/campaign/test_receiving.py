@@ -15,16 +15,16 @@ import pytest
 from sqlalchemy import select
 from tests.campaign.drafts import TODAY, Calendar, running
 
-from sottovoce.campaign import receiving
-from sottovoce.campaign.drafting import create_draft
-from sottovoce.campaign.inviting import InviteKind, invite
-from sottovoce.campaign.lifecycle import close_campaign, delete_campaign, open_campaign
-from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain, Policy, Submission, Task, Terms, Unit, assigned, pseudonym
+from sottovoce.server.campaigns import submissions
+from sottovoce.server.campaigns.drafts import create_draft
+from sottovoce.server.campaigns.invites import InviteKind, invite
+from sottovoce.server.campaigns.lifecycle import close_campaign, delete_campaign, open_campaign
 from sottovoce.server.database import Database, upgrade
 from sottovoce.server.database.schema import reports
+from sottovoce.server.service import Service
 
 LABELS = Domain.categorical(["no", "yes"])
 POLICY = make_policy(LABELS, "randomized-response", Target(1.0, answers=3))
@@ -248,7 +248,7 @@ def test_a_campaign_deleted_behind_a_servers_back_is_gone(service: Service) -> N
 def test_desks_in_use_stay_in_memory_and_others_go(
     quick: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(receiving, "DESKS", 2)
+    monkeypatch.setattr(submissions, "DESKS", 2)
     first, second = Sender(quick).id, Sender(quick).id
     quick.reception.known_desk(first)
     third = Sender(quick).id
@@ -259,7 +259,7 @@ def test_desks_in_use_stay_in_memory_and_others_go(
 def test_desks_with_many_tasks_do_not_fill_the_memory(
     quick: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(receiving, "MOST_TASKS", 4)
+    monkeypatch.setattr(submissions, "MOST_TASKS", 4)
     first, second = Sender(quick).id, Sender(quick).id
     assert quick.reception.known_desk(first) is None
     assert quick.reception.known_desk(second) is not None

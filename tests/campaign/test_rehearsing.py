@@ -19,26 +19,32 @@ from tests.campaign.crowds import opened
 from tests.campaign.drafts import running
 
 from sottovoce import read
-from sottovoce.campaign import rehearsing
-from sottovoce.campaign.exporting import EXPORTS, Export, export
-from sottovoce.campaign.inferring import infer_now
-from sottovoce.campaign.inviting import InviteKind, count_invites, invite
-from sottovoce.campaign.lifecycle import close_campaign, delete_campaign, find_campaign
-from sottovoce.campaign.rehearsals import Rehearsals
-from sottovoce.campaign.rehearsing import TASKS, WORKERS, rehearse
-from sottovoce.campaign.results import truths_page
-from sottovoce.campaign.service import Service
-from sottovoce.campaign.simulated_crowd import DOMAIN, LEAVES, SimulatedCrowd
 from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Campaign, State, Submission, Terms, pseudonym
+from sottovoce.server.background_jobs import Rehearsals
+from sottovoce.server.campaigns import sample_campaign
+from sottovoce.server.campaigns.exports import EXPORTS, Export, export
+from sottovoce.server.campaigns.invites import InviteKind, count_invites, invite
+from sottovoce.server.campaigns.lifecycle import close_campaign, delete_campaign, find_campaign
+from sottovoce.server.campaigns.results import truths_page
+from sottovoce.server.campaigns.sample_campaign import (
+    DOMAIN,
+    LEAVES,
+    TASKS,
+    WORKERS,
+    SimulatedCrowd,
+    rehearse,
+)
 from sottovoce.server.database import Database, upgrade
 from sottovoce.server.database.integrity import check
+from sottovoce.server.inference_process.scheduler import infer_now
+from sottovoce.server.service import Service
 
 
 @pytest.fixture
 def service(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
-    monkeypatch.setattr(rehearsing, "LENGTH", 0.1)
+    monkeypatch.setattr(sample_campaign, "LENGTH", 0.1)
     with running(database) as service:
         yield service
         service.rehearsals.close()
@@ -47,7 +53,7 @@ def service(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ser
 @pytest.fixture
 def slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
     """A service on SQLite whose simulated workers would take a minute."""
-    monkeypatch.setattr(rehearsing, "LENGTH", 60.0)
+    monkeypatch.setattr(sample_campaign, "LENGTH", 60.0)
     database = Database.at(tmp_path)
     upgrade(database)
     with running(database) as service:
@@ -101,13 +107,13 @@ def test_its_truths_are_good(service: Service) -> None:
     campaign = rehearsed(service)
     infer_now(service, campaign.id)
     found = truths_page(service, campaign.id, 0, TASKS).columns["truth"]
-    gold = SimulatedCrowd(workers=WORKERS, tasks=TASKS, seed=rehearsing.SEED).truths
+    gold = SimulatedCrowd(workers=WORKERS, tasks=TASKS, seed=sample_campaign.SEED).truths
     right = np.array(found) == np.array(list(LEAVES))[gold]
     assert 42 <= right.sum() <= 60
 
 
 def test_tasks_differ_and_their_texts_show_what_is_right() -> None:
-    crowd = SimulatedCrowd(workers=2, tasks=TASKS, seed=rehearsing.SEED)
+    crowd = SimulatedCrowd(workers=2, tasks=TASKS, seed=sample_campaign.SEED)
     assert len({task.text for task in crowd.tasks}) == TASKS
     kinds = tuple(LEAVES.values())
     for task, truth in zip(crowd.tasks, crowd.truths.tolist(), strict=True):
@@ -211,7 +217,7 @@ def test_workers_stop_when_the_campaign_ends(
 
 
 def test_workers_stop_when_the_service_ends(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(rehearsing, "LENGTH", 3600.0)
+    monkeypatch.setattr(sample_campaign, "LENGTH", 3600.0)
     database = Database.at(tmp_path)
     upgrade(database)
     service = Service.on(database)
@@ -224,7 +230,7 @@ def test_workers_stop_when_the_service_ends(tmp_path: Path, monkeypatch: Any) ->
 
 
 def test_a_busy_reception_is_asked_again(slow: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rehearsing, "LENGTH", 0.1)
+    monkeypatch.setattr(sample_campaign, "LENGTH", 0.1)
     receive, calls = slow.reception.receive, iter(range(10_000))
 
     async def busy(*sent: Any) -> bool:

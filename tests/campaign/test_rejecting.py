@@ -10,19 +10,19 @@ import pytest
 from sqlalchemy import event, select
 from tests.campaign.drafts import Calendar, draft, running
 
-from sottovoce.campaign.lifecycle import delete_campaign
-from sottovoce.campaign.rejecting import (
+from sottovoce.errors import Reason, Refused
+from sottovoce.server.campaigns.lifecycle import delete_campaign
+from sottovoce.server.campaigns.rejections import (
     WORDS_OF,
     list_rejections,
     rejecting,
     write_rejections,
 )
-from sottovoce.campaign.rejections import Rejections
-from sottovoce.campaign.service import Service
-from sottovoce.errors import Reason, Refused
+from sottovoce.server.campaigns.submissions import Rejections
 from sottovoce.server.database import Database
 from sottovoce.server.database.campaigns import number_of
 from sottovoce.server.database.schema import rejections
+from sottovoce.server.service import Service
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_what_could_not_be_written_is_written_later(
         raise Refused(Reason.UNAVAILABLE, "the disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr("sottovoce.campaign.rejecting.add_rejections", fail)
+        patch.setattr("sottovoce.server.campaigns.rejections.add_rejections", fail)
         with pytest.raises(Refused, match="disk"):
             write_rejections(service)
     refuse(service, id, Reason.NOT_OPEN)
@@ -155,7 +155,7 @@ def test_a_storage_that_fails_does_not_end_the_counting(
 
     with rejecting(service, pause=0.01):
         with monkeypatch.context() as patch:
-            patch.setattr("sottovoce.campaign.rejecting.add_rejections", fail)
+            patch.setattr("sottovoce.server.campaigns.rejections.add_rejections", fail)
             refuse(service, id, Reason.NOT_OPEN)
             end = time.monotonic() + 20
             while "storage does not answer" not in caplog.text:

@@ -8,17 +8,17 @@ import pytest
 from tests.campaign.crowds import opened, report
 from tests.campaign.drafts import running
 
-from sottovoce.campaign.drafting import create_draft
-from sottovoce.campaign.inferring import infer_now
-from sottovoce.campaign.lifecycle import delete_campaign
-from sottovoce.campaign.results import Sort, found_result, truths_page, workers_page
-from sottovoce.campaign.returning import erase
-from sottovoce.campaign.service import Service
-from sottovoce.campaign.shelf import Shelf, Shelved
 from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain, Terms
+from sottovoce.server.campaigns.drafts import create_draft
+from sottovoce.server.campaigns.lifecycle import delete_campaign
+from sottovoce.server.campaigns.own_reports import erase
+from sottovoce.server.campaigns.result_cache import Shelf, Shelved
+from sottovoce.server.campaigns.results import Sort, found_result, truths_page, workers_page
 from sottovoce.server.database import Database
+from sottovoce.server.inference_process.scheduler import infer_now
+from sottovoce.server.service import Service
 
 LEAVES = make_policy(
     Domain.categorical(["oak", "birch", "lime"]), "randomized-response", Target(4.0, answers=9)

@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 from sqlalchemy import insert, select
 
-from sottovoce.campaign.returning import erase, own_reports
-from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import (
@@ -28,6 +26,7 @@ from sottovoce.model import (
     digest,
     pseudonym,
 )
+from sottovoce.server.campaigns.own_reports import erase, own_reports
 from sottovoce.server.database import Database, upgrade
 from sottovoce.server.database.campaigns import (
     add_campaign,
@@ -36,6 +35,7 @@ from sottovoce.server.database.campaigns import (
     set_tasks,
 )
 from sottovoce.server.database.schema import erased, invites
+from sottovoce.server.service import Service
 
 TODAY = date(2026, 11, 16)
 YES_NO = Domain.categorical(["no", "yes"])

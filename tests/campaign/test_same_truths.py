@@ -13,14 +13,14 @@ from tests.campaign.drafts import running
 from typer.testing import CliRunner
 
 from sottovoce import infer, read_policy
-from sottovoce.campaign.exporting import export
-from sottovoce.campaign.inferring import infer_now
-from sottovoce.campaign.results import truths_page, workers_page
-from sottovoce.campaign.service import Service
 from sottovoce.cli.app import app
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain, Policy, Unit
+from sottovoce.server.campaigns.exports import export
+from sottovoce.server.campaigns.results import truths_page, workers_page
 from sottovoce.server.database import Database, upgrade
+from sottovoce.server.inference_process.scheduler import infer_now
+from sottovoce.server.service import Service
 
 LEAVES = Domain.categorical(["oak", "birch", "lime"])
 STARS = Domain.ordinal([1, 2, 3, 4, 5])

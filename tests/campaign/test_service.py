@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from sottovoce.campaign.service import Parts
+from sottovoce.server.service import Parts
 
 
 class _Counting:

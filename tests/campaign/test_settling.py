@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from sottovoce.campaign.inference.settling import settled
 from sottovoce.model import Domain
 from sottovoce.server.database.results import Columns, Summary
+from sottovoce.server.inference_process.convergence import settled
 
 LABELS, METRES = Domain.categorical("ab"), Domain.numeric(0, 10)
 BEFORE = Summary(90, 90, "", "", checkpoint=90)

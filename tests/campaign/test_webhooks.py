@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 from tests.campaign.telling import serving, tell
 
-from sottovoce.campaign.service import Service
-from sottovoce.campaign.webhooks import MOST_WEBHOOKS, list_webhooks, register, remove
 from sottovoce.errors import Reason, Refused
+from sottovoce.server.campaigns.webhooks import MOST_WEBHOOKS, list_webhooks, register, remove
 from sottovoce.server.database import Database
+from sottovoce.server.service import Service
 
 
 @pytest.fixture

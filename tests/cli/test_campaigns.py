@@ -14,10 +14,10 @@ import httpx
 import pytest
 
 from sottovoce import Budget
-from sottovoce.campaign import rehearsing
-from sottovoce.campaign.exporting import EXPORTS, SEALED_EXPORTS
 from sottovoce.cli.campaigns.exporting import NAMES
 from sottovoce.model.credentials import sign
+from sottovoce.server.campaigns import sample_campaign
+from sottovoce.server.campaigns.exports import EXPORTS, SEALED_EXPORTS
 from sottovoce.tables import read_policy
 from sottovoce.testing import RunningServer, ServerProcess, running_server
 from sottovoce.testing.server_process import wait_until
@@ -214,7 +214,7 @@ def test_status_says_how_many_were_refused_and_why(
 def test_a_sample_campaign_is_called_simulated_wherever_it_is_shown(
     campaign: Run, server: RunningServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rehearsing, "LENGTH", 0.2)
+    monkeypatch.setattr(sample_campaign, "LENGTH", 0.2)
     made = campaign("sample")
     id = made.stdout.strip()
     assert f"campaign {id}, SIMULATED: 60 tasks" in made.stderr

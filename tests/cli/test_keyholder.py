@@ -11,7 +11,6 @@ import pytest
 from tests.securesum.sealed_policies import sealed_policy
 from tests.worker.hosting import YES_NO, Host, hosting
 
-from sottovoce.campaign.sealed.seats import keyholder_links
 from sottovoce.keyholder import key_file
 from sottovoce.keyholder.agreement import LOG, Agreement
 from sottovoce.keyholder.key_file import make_keys
@@ -20,6 +19,7 @@ from sottovoce.mechanisms.sealed_sum import Layout, SealedSum
 from sottovoce.model import Policy, Promise, Unit
 from sottovoce.model.keyholder import Keyholder
 from sottovoce.securesum.committee.terms import committee_of
+from sottovoce.server.sealed.keyholders import keyholder_links
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.errors import Reason
-from sottovoce.web.app import build_app
-from sottovoce.web.problems import STATUS
-from sottovoce.web.reference import TAGS
-from sottovoce.web.settings import Settings
+from sottovoce.server.web.app import build_app
+from sottovoce.server.web.openapi import TAGS
+from sottovoce.server.web.problems import STATUS
+from sottovoce.server.web.settings import Settings
 
 __all__ = ["MEANINGS", "api_reference"]
 
 _HEAD = """\
 # HTTP interface
 
-<!-- Written by tests/docs/api_reference.py: edit the routes in src/sottovoce/web instead. -->
+<!-- Written by tests/docs/api_reference.py: edit the routes in src/sottovoce/server/web instead. -->
 
 A server shows the whole interface with every field at `/api`, and as OpenAPI at
 `/api/v1/openapi.json`. This page lists what there is. The [command line](cli.md) and the

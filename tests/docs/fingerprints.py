@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from sottovoce.web.assets import PAGE as WORKER_PAGE
-from sottovoce.web.assets import STATIC, fingerprint, worker_files
+from sottovoce.server.web.worker_page import PAGE as WORKER_PAGE
+from sottovoce.server.web.worker_page import STATIC, fingerprint, worker_files
 
 __all__ = ["PAGE", "with_table"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.docs.fingerprints import PAGE, with_table
 
-from sottovoce.web.assets import worker_files
+from sottovoce.server.web.worker_page import worker_files
 
 
 def test_the_published_hashes_are_those_of_the_files() -> None:

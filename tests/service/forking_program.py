@@ -30,7 +30,7 @@ IMPORTED = (
     "sottovoce.keyholder.seat",
     "sottovoce.mechanisms.audit",
     "sottovoce.requester.client",
-    "sottovoce.web.running",
+    "sottovoce.server.web.http_server",
     "sottovoce.worker.client",
     "sottovoce.live.worker",
     "sottovoce.server.database.integrity",

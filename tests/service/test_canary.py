@@ -19,10 +19,10 @@ import httpx
 import pytest
 from tests.service.forking import ForkedServer, Forker
 
-from sottovoce.campaign.exporting import EXPORTS
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Submission, pseudonym
 from sottovoce.requester.client import Requester
+from sottovoce.server.campaigns.exports import EXPORTS
 from sottovoce.testing.server_process import settled_result, wait_until
 from sottovoce.worker.client import Client
 

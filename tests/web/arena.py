@@ -23,16 +23,16 @@ from tests.campaign.live.crowds import ASKED
 from tests.campaign.sealed.committees import cards
 from tests.web.requesting import DRAFT
 
-from sottovoce.campaign import rehearsing
-from sottovoce.campaign.access import make_setup, make_token
-from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason
 from sottovoce.model import Submission, pseudonym
+from sottovoce.server.campaigns import sample_campaign
+from sottovoce.server.credentials import make_setup, make_token
 from sottovoce.server.database import upgrade
 from sottovoce.server.database.schema import METADATA
-from sottovoce.web.app import build_app
-from sottovoce.web.connections import ImpatientProtocol
-from sottovoce.web.settings import Settings
+from sottovoce.server.service import Service
+from sottovoce.server.web.app import build_app
+from sottovoce.server.web.http_server import ImpatientProtocol
+from sottovoce.server.web.settings import Settings
 
 CANARY = "canary-7f3a"
 """Stands in what is sent, and must stand in no refusal."""
@@ -242,7 +242,7 @@ def arena_at(folder: Path) -> Iterator[Arena]:
         pytest.MonkeyPatch.context() as patch,
         socket.create_server(("127.0.0.1", 0)) as listening,
     ):
-        patch.setattr(rehearsing, "LENGTH", 0.0)  # nobody looks on
+        patch.setattr(sample_campaign, "LENGTH", 0.0)  # nobody looks on
         config = uvicorn.Config(
             app, http=Hasty, ws="none", lifespan="on", log_config=None, access_log=False,
             server_header=False, proxy_headers=False, timeout_graceful_shutdown=5,

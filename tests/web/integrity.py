@@ -9,7 +9,7 @@ import base64
 import hashlib
 import re
 
-from sottovoce.web.assets import PAGE, STATIC
+from sottovoce.server.web.worker_page import PAGE, STATIC
 
 __all__ = ["with_integrity"]
 

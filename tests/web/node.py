@@ -9,7 +9,7 @@ from typing import Any
 
 import playwright
 
-from sottovoce.web.assets import STATIC
+from sottovoce.server.web.worker_page import STATIC
 
 __all__ = ["RANDOMIZER", "SEALER", "node", "randomizer", "sealer"]
 

@@ -17,11 +17,11 @@ import httpx
 import uvicorn
 from tests.campaign.drafts import running
 
-from sottovoce.campaign.access import make_token
-from sottovoce.campaign.service import Service
+from sottovoce.server.credentials import make_token
 from sottovoce.server.database import Database
-from sottovoce.web.app import build_app
-from sottovoce.web.settings import Settings
+from sottovoce.server.service import Service
+from sottovoce.server.web.app import build_app
+from sottovoce.server.web.settings import Settings
 
 PUBLIC = "https://answers.example"
 DRAFT: Mapping[str, Any] = {

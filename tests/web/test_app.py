@@ -10,10 +10,10 @@ import httpx
 import pytest
 from fastapi import APIRouter
 
-from sottovoce.campaign.service import Service
 from sottovoce.server.database import upgrade
-from sottovoce.web.app import Feature, build_app
-from sottovoce.web.settings import Settings
+from sottovoce.server.service import Service
+from sottovoce.server.web.app import Feature, build_app
+from sottovoce.server.web.settings import Settings
 
 
 def _get(prefix: str, path: str, **headers: str) -> httpx.Response:

@@ -16,7 +16,7 @@ from tests.web.requesting import DRAFT, Served, refused, served
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Calibration, Domain, Guarantee, Unit
 from sottovoce.server.database import Database
-from sottovoce.web.routes.campaigns import HeldBody
+from sottovoce.server.web.routes.campaigns import HeldBody
 
 JSON = {"Content-Type": "application/json"}
 HTML = "<img src=x onerror=alert(1)>"

@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from sottovoce.web.connections import ImpatientProtocol
+from sottovoce.server.web.http_server import ImpatientProtocol
 
 
 class Hasty(ImpatientProtocol):

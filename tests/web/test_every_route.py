@@ -10,14 +10,14 @@ import pytest
 from starlette.routing import Mount, Route
 from tests.web.arena import Arena, bearer, new, problem
 
-from sottovoce.campaign.access import make_setup, make_token, token_id
 from sottovoce.errors import Reason
 from sottovoce.live.server.feature import FEATURE
-from sottovoce.web.app import API, build_app
-from sottovoce.web.problems import STATUS
-from sottovoce.web.reference import NEEDED, SCHEMES
-from sottovoce.web.routes import health
-from sottovoce.web.settings import Settings
+from sottovoce.server.credentials import make_setup, make_token, token_id
+from sottovoce.server.web.app import API, build_app
+from sottovoce.server.web.openapi import NEEDED, SCHEMES
+from sottovoce.server.web.problems import STATUS
+from sottovoce.server.web.routes import health
+from sottovoce.server.web.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 PAGES = {

@@ -10,8 +10,8 @@ import httpx
 import pytest
 from tests.web.requesting import Served, refused, served
 
-from sottovoce.campaign.forecasting import MOST_WAITING, Forecaster
 from sottovoce.errors import Reason, Refused
+from sottovoce.server.campaigns.forecasts import MOST_WAITING, Forecaster
 from sottovoce.server.database import Database
 from sottovoce.testing.server_process import ServerProcess
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from sottovoce.server.web.middleware import SecurityHeaders
+from sottovoce.server.web.settings import Settings
 from sottovoce.testing.server_thread import running_server
-from sottovoce.web.headers import SecurityHeaders
-from sottovoce.web.settings import Settings
 
 
 @pytest.fixture(scope="module")

@@ -11,12 +11,12 @@ import httpx
 import pytest
 from sqlalchemy import Connection, select
 
-from sottovoce.campaign.service import Service
 from sottovoce.server.database import Database
 from sottovoce.server.database.schema import events
 from sottovoce.server.database.schema_version import VERSION_TABLE
+from sottovoce.server.service import Service
+from sottovoce.server.web.routes import health
 from sottovoce.testing.server_thread import RunningServer, running_server
-from sottovoce.web.routes import health
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ import pytest
 from sqlalchemy import insert
 from tests.web.arena import CANARY, Arena, bearer, new, problem
 
-from sottovoce.campaign.access import make_setup
 from sottovoce.errors import Reason
 from sottovoce.model import digest
+from sottovoce.server.credentials import make_setup
 from sottovoce.server.database.campaigns import the_campaign
 from sottovoce.server.database.schema import invites
 

@@ -15,8 +15,8 @@ from tests.web.arena import CANARY, Arena, bearer, new, problem
 from tests.web.requesting import DRAFT
 
 from sottovoce.errors import Reason
+from sottovoce.server.web.worker_page import PAGE, STATIC
 from sottovoce.testing.server_process import wait_until
-from sottovoce.web.assets import PAGE, STATIC
 
 PLAIN = json.dumps({**DRAFT, "title": CANARY})
 HEAD = '{"title": "x", "question": "x", "policy": '

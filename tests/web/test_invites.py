@@ -8,7 +8,7 @@ from dataclasses import asdict
 import pytest
 from tests.web.requesting import PUBLIC, Served, refused, served
 
-from sottovoce.campaign.qr_codes import qr_code
+from sottovoce.server.campaigns.invites import qr_code
 from sottovoce.server.database import Database
 
 

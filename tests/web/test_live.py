@@ -13,12 +13,12 @@ import pytest
 from tests.campaign.live.crowds import ANSWERS, ASKED, Clock, OverHttp, Worker, begin, go_on
 from tests.web.requesting import PUBLIC, Served, refused, served
 
-from sottovoce.campaign.service import Parts
 from sottovoce.live.server.desk import LiveDesks, desks_of
 from sottovoce.live.server.supervision import tending
 from sottovoce.securesum.envelope import public_text
 from sottovoce.server.database import Database, upgrade
 from sottovoce.server.database.live_sessions import the_session
+from sottovoce.server.service import Parts
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from sottovoce.errors import Reason
 from sottovoce.model import Submission, pseudonym
+from sottovoce.server.web.metrics import Metrics
 from sottovoce.testing.server_thread import RunningServer, running_server
-from sottovoce.web.metrics import Metrics
 
 CANARY = "canary-7f3a"
 

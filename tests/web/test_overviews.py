@@ -8,8 +8,8 @@ import pytest
 from tests.campaign.crowds import report
 from tests.web.requesting import Served, refused, served
 
-from sottovoce.campaign.inferring import infer_now
 from sottovoce.server.database import Database
+from sottovoce.server.inference_process.scheduler import infer_now
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from tests.web.integrity import with_integrity
 
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain
+from sottovoce.server.web.worker_page import PAGE, STATIC, worker_files
 from sottovoce.testing.server_thread import RunningServer, running_server
-from sottovoce.web.assets import PAGE, STATIC, worker_files
 
 HTML = {"Accept": "text/html,application/xhtml+xml"}
 

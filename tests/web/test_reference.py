@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from sottovoce.web.app import build_app
-from sottovoce.web.settings import Settings
+from sottovoce.server.web.app import build_app
+from sottovoce.server.web.settings import Settings
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ import pytest
 from sqlalchemy import event, select
 from tests.web.requesting import Served, refused, served
 
-from sottovoce.campaign.rejecting import write_rejections
 from sottovoce.model import Submission, pseudonym
+from sottovoce.server.campaigns.rejections import write_rejections
 from sottovoce.server.database import Database
 from sottovoce.server.database.schema import rejections
 from sottovoce.testing import running_server

@@ -10,11 +10,11 @@ import pytest
 from tests.campaign.crowds import opened, report
 from tests.web.requesting import Served, refused, served
 
-from sottovoce.campaign.exporting import EXPORTS
-from sottovoce.campaign.inferring import infer_now
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain
+from sottovoce.server.campaigns.exports import EXPORTS
 from sottovoce.server.database import Database
+from sottovoce.server.inference_process.scheduler import infer_now
 
 LEAVES = make_policy(
     Domain.categorical(["oak", "birch", "lime"]), "randomized-response", Target(4.0, answers=9)

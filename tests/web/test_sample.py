@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from tests.web.requesting import Served, refused, served
 
-from sottovoce.campaign import rehearsing
+from sottovoce.server.campaigns import sample_campaign
 from sottovoce.server.database import Database
 from sottovoce.testing import running_server
 from sottovoce.testing.server_process import wait_until
@@ -16,7 +16,7 @@ from sottovoce.testing.server_process import wait_until
 
 @pytest.fixture
 def server(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
-    monkeypatch.setattr(rehearsing, "LENGTH", 0.5)
+    monkeypatch.setattr(sample_campaign, "LENGTH", 0.5)
     with served(database) as server:
         yield server
         server.service.rehearsals.close()
@@ -25,7 +25,7 @@ def server(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[Serv
 def test_one_request_makes_a_campaign_with_truths_in_seconds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(rehearsing, "LENGTH", 0.5)
+    monkeypatch.setattr(sample_campaign, "LENGTH", 0.5)
     with running_server() as server:
         made = server.requester.sample()
         assert (made["simulated"], made["state"], made["tasks"]) == (True, "open", 60)

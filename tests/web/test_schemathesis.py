@@ -48,19 +48,19 @@ from tests.campaign.sealed.committees import (
 from tests.web.arena import Arena, bearer, new
 from tests.web.requesting import DRAFT
 
-from sottovoce.campaign.access import make_setup, make_token, token_id
-from sottovoce.campaign.exporting import EXPORTS
-from sottovoce.campaign.inferring import infer_now
-from sottovoce.campaign.lifecycle import close_campaign
-from sottovoce.campaign.publishing import publish
-from sottovoce.campaign.sealed.rounds import rounds
-from sottovoce.campaign.sealed.seats import keyholder_links
 from sottovoce.errors import Reason
 from sottovoce.live.server.exchange import take_deal
 from sottovoce.live.server.roster import create_session, seated
 from sottovoce.model.campaign import MOST_TASKS, MOST_WORKERS
-from sottovoce.web.app import build_app
-from sottovoce.web.settings import Settings
+from sottovoce.server.campaigns.exports import EXPORTS
+from sottovoce.server.campaigns.lifecycle import close_campaign
+from sottovoce.server.campaigns.results import publish
+from sottovoce.server.credentials import make_setup, make_token, token_id
+from sottovoce.server.inference_process.scheduler import infer_now
+from sottovoce.server.sealed.keyholders import keyholder_links
+from sottovoce.server.sealed.progress import rounds
+from sottovoce.server.web.app import build_app
+from sottovoce.server.web.settings import Settings
 
 W = TypeVar("W", bound="World")
 

@@ -20,10 +20,10 @@ from tests.campaign.sealed.committees import (
 )
 from tests.web.requesting import Served, refused, served
 
-from sottovoce.campaign.inferring import infer_now
-from sottovoce.campaign.sealed.advancing import advance
 from sottovoce.model import Policy
 from sottovoce.server.database import Database
+from sottovoce.server.inference_process.scheduler import infer_now
+from sottovoce.server.sealed.transitions import advance
 
 TASKS = ("t1", "t2", "t3")
 

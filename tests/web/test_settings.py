@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sottovoce.errors import UsageError
-from sottovoce.web.settings import Settings
+from sottovoce.server.web.settings import Settings
 
 
 @pytest.mark.parametrize(

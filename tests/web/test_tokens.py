@@ -9,7 +9,7 @@ import pytest
 from tests.campaign.drafts import TODAY
 from tests.web.requesting import Served, refused, served
 
-from sottovoce.campaign.access import make_setup
+from sottovoce.server.credentials import make_setup
 from sottovoce.server.database import Database
 
 

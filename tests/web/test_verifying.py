@@ -18,10 +18,10 @@ from typer.testing import CliRunner
 
 from sottovoce.cli.app import app
 from sottovoce.errors import Unreachable, UsageError
+from sottovoce.server.web.page_verification import State, check_page
+from sottovoce.server.web.worker_page import PAGE, STATIC, worker_files
 from sottovoce.testing.server_thread import running_server
 from sottovoce.version import __version__
-from sottovoce.web.assets import PAGE, STATIC, worker_files
-from sottovoce.web.verifying import State, check_page
 
 SECRET = "svi_" + "S" * 43
 PLACES = {PAGE: "/c/leaf0", **{name: f"/static/{name}" for name in worker_files()}}
@@ -309,7 +309,7 @@ CLIENT_ONLY = """
 import sys
 for name in ("fastapi", "starlette", "jinja2", "sqlalchemy", "uvicorn"):
     sys.modules[name] = None
-import sottovoce.web.verifying
+import sottovoce.server.web.page_verification
 """
 
 

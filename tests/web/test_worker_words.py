@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from sottovoce.web.assets import STATIC, worker_files
+from sottovoce.server.web.worker_page import STATIC, worker_files
 
 EXPORT = re.compile(r"^export const (\w+) =\s*(?:\(([^)]*)\) =>)?", re.M)
 KEY = re.compile(r"^  (\w+): ", re.M)

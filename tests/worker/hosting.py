@@ -14,7 +14,6 @@ from typing import Any
 from sqlalchemy import insert, select
 from tests.web.requesting import served
 
-from sottovoce.campaign.service import Service
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Counts, Domain, Policy, State, Submission, Task, Terms, digest
 from sottovoce.server.database import Database, upgrade
@@ -25,6 +24,7 @@ from sottovoce.server.database.campaigns import (
     set_tasks,
 )
 from sottovoce.server.database.schema import invites, reports
+from sottovoce.server.service import Service
 
 YES_NO = Domain.categorical(["no", "yes"])
 COIN = make_policy(YES_NO, "randomized-response", Target(1.0, answers=5))

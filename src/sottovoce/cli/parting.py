@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from sottovoce.campaign.parting import export_parts
 from sottovoce.cli import screen
 from sottovoce.cli.options import DATA_FOLDER, DatabaseUrlOption, DataOption
 from sottovoce.cli.storing import counting_rows, opened
+from sottovoce.server.campaigns.partitioned_export import export_parts
 
 __all__ = ["export_reports"]
 

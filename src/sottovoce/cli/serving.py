@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.campaign.access import list_tokens, make_setup
-from sottovoce.campaign.service import Service
 from sottovoce.cli import screen
 from sottovoce.cli.options import DATA_FOLDER, DatabaseUrlOption, DataOption
 from sottovoce.errors import UsageError
 from sottovoce.files.locks import folder_lock
+from sottovoce.server.credentials import list_tokens, make_setup
 from sottovoce.server.database.schema_version import (
     SchemaState,
     check_schema,
     schema_state,
     upgrade,
 )
+from sottovoce.server.service import Service
+from sottovoce.server.web.http_server import listening, run
+from sottovoce.server.web.logs import LogFormat
+from sottovoce.server.web.settings import Settings
 from sottovoce.version import __version__
-from sottovoce.web.logs import LogFormat
-from sottovoce.web.running import listening, run
-from sottovoce.web.settings import Settings
 
 if TYPE_CHECKING:
     from sottovoce.server.database import Database

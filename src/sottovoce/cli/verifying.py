@@ -9,8 +9,8 @@ import typer
 from sottovoce.cli import screen
 from sottovoce.cli.options import JsonOption, allow_http_option
 from sottovoce.cli.questioning import read_line
+from sottovoce.server.web.page_verification import CheckedPage, Finding, check_page
 from sottovoce.version import __version__
-from sottovoce.web.verifying import CheckedPage, Finding, check_page
 
 __all__ = ["verify_page"]
 

@@ -23,11 +23,11 @@ try:
     import uvicorn
     from fastapi import FastAPI
 
-    from sottovoce.campaign.access import make_token
     from sottovoce.files.locks import folder_lock
+    from sottovoce.server.credentials import make_token
     from sottovoce.server.database import upgrade
-    from sottovoce.web.app import build_app
-    from sottovoce.web.settings import Settings
+    from sottovoce.server.web.app import build_app
+    from sottovoce.server.web.settings import Settings
 except ModuleNotFoundError as error:
     raise NotInstalled(str(error.name), purpose="a server for tests", extra="server") from None
 

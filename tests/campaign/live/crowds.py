@@ -11,7 +11,6 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from sottovoce.campaign.service import Service
 from sottovoce.live.server.desk import Look, desks_of
 from sottovoce.live.server.draft import LiveOffer
 from sottovoce.live.server.exchange import agreed, receive, turn
@@ -29,6 +28,7 @@ from sottovoce.securesum.star.suite import WorkerSuite
 from sottovoce.securesum.star.terms import StarTerms
 from sottovoce.securesum.star.worker import WorkerSession
 from sottovoce.server.database.live_sessions import LiveState
+from sottovoce.server.service import Service
 
 TASKS, LABELS = ("t1", "t2", "t3"), ("no", "yes")
 ANSWERS = ((1, 0, 1), (1, 0, 0), (1, 0, 1), (1, 1, 1))

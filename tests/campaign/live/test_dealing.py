@@ -10,7 +10,6 @@ from tests.campaign.drafts import running
 from tests.campaign.live.crowds import Direct, Worker, dealt, go_on, offer, workers_of
 from tests.campaign.sealed.committees import cards, keys_of
 
-from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.live.server.exchange import agreed, take_deal
 from sottovoce.live.server.roster import create_session, seated
@@ -18,6 +17,7 @@ from sottovoce.live.server.session_result import truths_page
 from sottovoce.live.server.supervision import progress, stop
 from sottovoce.server.database import Database
 from sottovoce.server.database.live_sessions import secret_of, state_of
+from sottovoce.server.service import Service
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 

@@ -10,7 +10,6 @@ from tests.campaign.drafts import running
 from tests.campaign.live.crowds import gathered, go_on, offer, workers_of
 from tests.campaign.sealed.committees import cards
 
-from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.live.server.draft import LiveOffer, check_offer
 from sottovoce.live.server.roster import Created, create_session, offered, seated, start
@@ -18,6 +17,7 @@ from sottovoce.live.server.session_result import truths_page
 from sottovoce.live.server.supervision import progress, stop
 from sottovoce.securesum.envelope import Ed25519PrivateKey, public_text
 from sottovoce.server.database import Database
+from sottovoce.server.service import Service
 
 ON_SQLITE = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 COORDINATOR = public_text(Ed25519PrivateKey.generate())

@@ -11,10 +11,10 @@ import pytest
 from tests.campaign.drafts import running
 from tests.campaign.live.crowds import Clock, Direct, Worker, gathered, go_on
 
-from sottovoce.campaign.service import Parts, Service
 from sottovoce.live.server.desk import LiveDesks
 from sottovoce.live.server.supervision import progress
 from sottovoce.server.database import Database
+from sottovoce.server.service import Parts, Service
 
 BOTH = pytest.mark.parametrize(
     "database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)], indirect=True

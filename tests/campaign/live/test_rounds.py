@@ -10,17 +10,17 @@ from sqlalchemy import select
 from tests.campaign.drafts import running
 from tests.campaign.live.crowds import Clock, Direct, Worker, gathered, go_on
 
-from sottovoce.campaign.results import Sort
-from sottovoce.campaign.service import Parts, Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.live.server.desk import Delivery, LiveDesks, desks_of
 from sottovoce.live.server.session_result import transcript, truths_page
 from sottovoce.live.server.supervision import list_sessions, progress, remove, stop
 from sottovoce.live.server.transitions import look
 from sottovoce.securesum.star.server import CoordinatorSession
+from sottovoce.server.campaigns.results import Sort
 from sottovoce.server.database import Database
 from sottovoce.server.database.integrity import check
 from sottovoce.server.database.schema import live_events, live_members, live_rounds, live_sessions
+from sottovoce.server.service import Parts, Service
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 

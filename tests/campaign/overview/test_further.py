@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from tests.campaign.overview.crowds import columns_of, first_workers, simulated
 
-from sottovoce.campaign.overview.certainty import is_settled
-from sottovoce.campaign.overview.further import Further, further_of
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain
 from sottovoce.planning.scenario import Scenario
+from sottovoce.server.campaigns.certainty import Further, further_of, is_settled
 from sottovoce.server.database.results import Columns
 
 YES_NO = Domain.categorical(["no", "yes"])

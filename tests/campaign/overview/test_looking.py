@@ -8,15 +8,15 @@ import pytest
 from tests.campaign.crowds import opened, report
 from tests.campaign.drafts import running
 
-from sottovoce.campaign.inferring import infer_now
-from sottovoce.campaign.lifecycle import close_campaign
-from sottovoce.campaign.overview.looking import overview
-from sottovoce.campaign.results import truths_page, workers_page
-from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain
+from sottovoce.server.campaigns.lifecycle import close_campaign
+from sottovoce.server.campaigns.overview import overview
+from sottovoce.server.campaigns.results import truths_page, workers_page
 from sottovoce.server.database import Database
+from sottovoce.server.inference_process.scheduler import infer_now
+from sottovoce.server.service import Service
 
 LABELS = Domain.categorical(["oak", "birch", "lime"])
 LEAVES = make_policy(LABELS, "randomized-response", Target(2.0, answers=9))

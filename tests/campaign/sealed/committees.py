@@ -14,13 +14,6 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from sottovoce.campaign.drafting import create_draft
-from sottovoce.campaign.inviting import InviteKind, invite
-from sottovoce.campaign.lifecycle import open_campaign
-from sottovoce.campaign.sealed.delivering import batch, closed, next_work, receive
-from sottovoce.campaign.sealed.seats import keyholder_links, sealed_desk, seated
-from sottovoce.campaign.sealed.signing import coordinator_of
-from sottovoce.campaign.service import Service
 from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain, Policy, Task, Terms, assigned, pseudonym
@@ -29,6 +22,13 @@ from sottovoce.securesum.committee.keyholder import KeyholderKeys, KeyholderSess
 from sottovoce.securesum.committee.terms import Session
 from sottovoce.securesum.committee.worker import contribute
 from sottovoce.securesum.envelope import canonical
+from sottovoce.server.campaigns.drafts import create_draft
+from sottovoce.server.campaigns.invites import InviteKind, invite
+from sottovoce.server.campaigns.lifecycle import open_campaign
+from sottovoce.server.sealed.coordinator_key import coordinator_of
+from sottovoce.server.sealed.keyholders import keyholder_links, sealed_desk, seated
+from sottovoce.server.sealed.mailbox import batch, closed, next_work, receive
+from sottovoce.server.service import Service
 
 NAMES = ("City library", "University", "Newspaper")
 YES_NO = Domain.categorical(["no", "yes"])

@@ -26,15 +26,6 @@ from tests.campaign.sealed.committees import (
     upload,
 )
 
-from sottovoce.campaign.inferring import infer_now
-from sottovoce.campaign.lifecycle import close_campaign
-from sottovoce.campaign.publishing import publish, published_truths
-from sottovoce.campaign.results import truths_page
-from sottovoce.campaign.returning import erase, own_reports
-from sottovoce.campaign.sealed.advancing import advance
-from sottovoce.campaign.sealed.rounds import open_without, rounds
-from sottovoce.campaign.service import Service
-from sottovoce.campaign.webhooks import list_webhooks, register
 from sottovoce.errors import Reason, Refused
 from sottovoce.model import Policy
 from sottovoce.securesum.ballot import Ballot
@@ -43,11 +34,19 @@ from sottovoce.securesum.committee.messages import Phase, written
 from sottovoce.securesum.envelope import b64, public_text
 from sottovoce.securesum.field import Elements, add, to_bytes
 from sottovoce.securesum.shamir import share
+from sottovoce.server.campaigns.lifecycle import close_campaign
+from sottovoce.server.campaigns.own_reports import erase, own_reports
+from sottovoce.server.campaigns.results import publish, published_truths, truths_page
+from sottovoce.server.campaigns.webhooks import list_webhooks, register
 from sottovoce.server.database import Database, upgrade
 from sottovoce.server.database.campaigns import the_campaign
 from sottovoce.server.database.integrity import check
 from sottovoce.server.database.results import unfinished
 from sottovoce.server.database.sealed_campaigns import OpenedTotals, find_opened
+from sottovoce.server.inference_process.scheduler import infer_now
+from sottovoce.server.sealed.progress import open_without, rounds
+from sottovoce.server.sealed.transitions import advance
+from sottovoce.server.service import Service
 
 ELSEWHERE = public_text(Ed25519PrivateKey.generate())
 """Another server's key."""

@@ -12,11 +12,11 @@ from datetime import date
 from sqlalchemy import insert
 
 from sottovoce import Target, make_policy
-from sottovoce.campaign.service import Service
 from sottovoce.model import Domain, State, Submission, Task, Terms, digest, pseudonym
 from sottovoce.server.database import Database
 from sottovoce.server.database.campaigns import add_campaign, change_campaign, note_event, set_tasks
 from sottovoce.server.database.schema import invites, rejections, results, tokens, webhooks
+from sottovoce.server.service import Service
 
 TODAY = date(2026, 3, 1)
 TASKS = [Task(f"t{i:02}", f"Is this leaf {i} an oak's? ✓", None) for i in range(20)]

@@ -17,15 +17,15 @@ from tests.campaign.sealed.committees import opened, sealed_policy, seats_of, un
 from tests.stores.database.earlier import make_earlier
 from tests.stores.database.filling import TODAY, fill, send, serving, submission
 
-from sottovoce.campaign.lifecycle import close_campaign, delete_campaign
-from sottovoce.campaign.sealed.rounds import rounds
 from sottovoce.errors import DataError, OutputExists, UsageError
+from sottovoce.server.campaigns.lifecycle import close_campaign, delete_campaign
 from sottovoce.server.database import Database, upgrade
 from sottovoce.server.database import schema_version as upgrading_module
 from sottovoce.server.database.backup import back_up, restore, verify
 from sottovoce.server.database.integrity import check
 from sottovoce.server.database.schema import METADATA, reports
 from sottovoce.server.database.schema_version import SchemaState, revisions, schema_state
+from sottovoce.server.sealed.progress import rounds
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -11,10 +11,10 @@ from sqlalchemy import text
 from tests.campaign.drafts import running
 from tests.campaign.live.crowds import Direct, Worker, gathered, go_on
 
-from sottovoce.campaign.service import Service
 from sottovoce.server.database import Database, upgrade
 from sottovoce.server.database.backup import back_up, restore
 from sottovoce.server.database.integrity import check
+from sottovoce.server.service import Service
 
 TODAY = date(2031, 5, 7)
 

@@ -16,10 +16,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.live.server.replica import Replica, View
 from sottovoce.securesum.star.messages import Place
+from sottovoce.server.service import Service
 
 __all__ = ["Delivery", "Item", "LiveDesk", "LiveDesks", "Look", "Stop", "desks_of"]
 

@@ -13,7 +13,6 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused, SealedRefused
 from sottovoce.live.server.desk import Delivery, desks_of
 from sottovoce.live.server.replica import check_deal, deal_document
@@ -36,6 +35,7 @@ from sottovoce.server.database.live_sessions import (
     state_of,
     the_session,
 )
+from sottovoce.server.service import Service
 
 __all__ = ["Agreed", "agreed", "largest_reply", "receive", "take_deal", "turn"]
 

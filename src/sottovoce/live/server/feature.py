@@ -6,8 +6,8 @@ from fastapi import APIRouter, Request, Response
 
 from sottovoce.live.server import member_routes, requester_routes
 from sottovoce.live.server.supervision import tending
-from sottovoce.web.app import Feature
-from sottovoce.web.templating import page
+from sottovoce.server.web.app import Feature
+from sottovoce.server.web.page_templates import page
 
 __all__ = ["FEATURE"]
 

@@ -13,17 +13,23 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from pydantic import BaseModel, Field, ValidationError
 from starlette.concurrency import run_in_threadpool
 
-from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.live.server.exchange import Agreed, agreed, largest_reply, receive, take_deal, turn
 from sottovoce.live.server.roster import check_dealer, check_worker, join, offered, seated
 from sottovoce.securesum.em.terms import Mode
 from sottovoce.securesum.star.terms import Suite
 from sottovoce.server.database.live_sessions import LiveState, Seat
-from sottovoce.web.bodies import Asked
-from sottovoce.web.bounding import LARGEST, parsed_json
-from sottovoce.web.problems import malformed
-from sottovoce.web.requests import Bearer, TheService, bounded_body, kind_of
+from sottovoce.server.service import Service
+from sottovoce.server.web.bodies import Asked
+from sottovoce.server.web.problems import malformed
+from sottovoce.server.web.requests import (
+    LARGEST,
+    Bearer,
+    TheService,
+    bounded_body,
+    kind_of,
+    parsed_json,
+)
 
 __all__ = ["SessionId", "router"]
 

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal, Self
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 
-from sottovoce.campaign.results import Sort
 from sottovoce.live.server.draft import LiveOffer, wrong
 from sottovoce.live.server.member_routes import SessionId
 from sottovoce.live.server.roster import create_session, start
@@ -16,11 +15,10 @@ from sottovoce.live.server.supervision import Progress, list_sessions, progress,
 from sottovoce.model.campaign import LONGEST_NAME
 from sottovoce.securesum.em.terms import Mode
 from sottovoce.securesum.star.terms import Suite
+from sottovoce.server.campaigns.results import Sort
 from sottovoce.server.database.live_sessions import LiveState
-from sottovoce.web.bodies import Asked, Day
-from sottovoce.web.bounding import RoomyRoute
-from sottovoce.web.drafts import KeyholderBody
-from sottovoce.web.requests import Requester, TheService
+from sottovoce.server.web.bodies import Asked, Day, KeyholderBody
+from sottovoce.server.web.requests import Requester, RoomyRoute, TheService
 
 __all__ = ["router"]
 

@@ -11,11 +11,6 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from sottovoce.campaign.access import new_secret
-from sottovoce.campaign.drafting import new_id
-from sottovoce.campaign.offering import checked_credential
-from sottovoce.campaign.sealed.signing import coordinator_of
-from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.live.server.draft import LiveOffer, agreed_terms, check_offer, wrong
 from sottovoce.model import Credential, digest
@@ -23,6 +18,8 @@ from sottovoce.model.canonical_json import canonical
 from sottovoce.model.keyholder import check_public_key
 from sottovoce.securesum.hpke import X25519PrivateKey
 from sottovoce.securesum.star.terms import FEWEST_MEMBERS, Member, Suite
+from sottovoce.server.campaigns.drafts import new_id
+from sottovoce.server.credentials import checked_credential, new_secret
 from sottovoce.server.database.campaigns import note_event
 from sottovoce.server.database.live_sessions import (
     DEALER,
@@ -38,6 +35,8 @@ from sottovoce.server.database.live_sessions import (
     state_of,
     the_session,
 )
+from sottovoce.server.sealed.coordinator_key import coordinator_of
+from sottovoce.server.service import Service
 
 __all__ = [
     "Created",

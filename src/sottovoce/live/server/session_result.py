@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from sottovoce.campaign.results import Sort
-from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused
 from sottovoce.model import Unit
 from sottovoce.model.sum_rounds import OpenedSum
@@ -22,7 +20,9 @@ from sottovoce.securesum.em.planner import PrivatePlanner
 from sottovoce.securesum.em.terms import EMTerms, Mode
 from sottovoce.securesum.em.transcript import Transcript
 from sottovoce.securesum.star.terms import StarTerms
+from sottovoce.server.campaigns.results import Sort
 from sottovoce.server.database.live_sessions import LiveState, rounds_of, the_session
+from sottovoce.server.service import Service
 
 __all__ = ["Truths", "result_document", "transcript", "truths_page"]
 

@@ -15,13 +15,12 @@ from typing import Any
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
-from sottovoce.campaign.backgrounds import beside
-from sottovoce.campaign.service import Service
 from sottovoce.errors import SottovoceError
 from sottovoce.live.server.desk import Look, Stop, desks_of
 from sottovoce.live.server.replica import View
 from sottovoce.live.server.transitions import look, stopped_early, wish
 from sottovoce.securesum.star.terms import StarTerms
+from sottovoce.server.background_jobs import beside
 from sottovoce.server.database.campaigns import note_event
 from sottovoce.server.database.live_sessions import (
     LiveState,
@@ -34,6 +33,7 @@ from sottovoce.server.database.live_sessions import (
     session_ids,
     the_session,
 )
+from sottovoce.server.service import Service
 
 __all__ = ["Progress", "list_sessions", "progress", "remove", "stop", "tending"]
 

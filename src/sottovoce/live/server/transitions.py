@@ -21,8 +21,6 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from sottovoce.campaign.sealed.signing import coordinator_key
-from sottovoce.campaign.service import Service
 from sottovoce.errors import Reason, Refused, SealedRefused
 from sottovoce.live.server.desk import Delivery, Item, LiveDesk, Look, Stop, desks_of
 from sottovoce.live.server.replica import Replica, catch_up, restored
@@ -39,6 +37,8 @@ from sottovoce.server.database.live_sessions import (
     record,
     state_of,
 )
+from sottovoce.server.sealed.coordinator_key import coordinator_key
+from sottovoce.server.service import Service
 
 __all__ = ["look", "stopped_early", "wish"]
 

@@ -1,1 +1,0 @@
-"""What a campaign that does not exist yet would show, simulated in a process of its own."""

@@ -1,1 +1,0 @@
-"""Inference in the service: gather what is new, fit, and tell the server."""

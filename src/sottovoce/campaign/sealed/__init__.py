@@ -1,1 +1,0 @@
-"""Sealed campaigns in the service: contributions, keyholders, batches, and one opening."""

@@ -1,0 +1,334 @@
+"""A campaign's tables, chunk by chunk: reports, votes, truths, workers and tasks.
+
+Reports, truths and weights of a simulated campaign are in columns that say so, as `perturb` names
+the column of simulated reports: nothing that is copied from such a table loses the stamp.
+
+How a campaign's reports are written in a table: the column's name, its type, its cells.
+
+Whatever holds reports of a simulated campaign says so in the column's name, as `perturb` names the
+column of simulated reports: nothing that is copied from such a table loses the stamp.
+
+Totals that were opened: what each of their slots counts, and the law of the noise in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sqlalchemy import Connection
+
+from sottovoce.errors import Reason, Refused
+from sottovoce.mechanisms.codes import code_type, report_domain, written_reports
+from sottovoce.mechanisms.policies import mechanism_of, sealed_of
+from sottovoce.mechanisms.sealed_sum import Layout, SealedSum
+from sottovoce.model import Alphabet, Domain, Grid, Label, ReportCodes, label_text
+from sottovoce.seams import Mechanism
+from sottovoce.server.campaigns.result_cache import Shelved
+from sottovoce.server.campaigns.results import certainty_name, truth_columns, worker_columns
+from sottovoce.server.database.campaigns import Stored, task_names, tasks_at
+from sottovoce.server.database.results import find_result
+from sottovoce.server.database.sealed_campaigns import find_opened
+from sottovoce.server.database.stored_reports import (
+    Packed,
+    count_reports,
+    factorized,
+    packed_by_worker,
+    worker_names,
+)
+from sottovoce.server.service import Service
+from sottovoce.tables.writers import Chunk
+
+__all__ = [
+    "TEXT",
+    "Table",
+    "crowdkit_table",
+    "report_column",
+    "reports_table",
+    "tasks_table",
+    "totals_table",
+    "truths_table",
+    "workers_table",
+]
+
+
+TEXT, NUMBER, COUNT = "VARCHAR", "DOUBLE", "BIGINT"
+
+
+@dataclass(frozen=True, slots=True)
+class ReportColumn:
+    """The column of reports: its name, its SQL type, and the labels if codes are their places."""
+
+    name: str
+    kind: str
+    labels: Sequence[Label] | None
+    alphabet: Alphabet
+    domain: Domain
+
+    def written(self, codes: ReportCodes) -> npt.NDArray[Any]:
+        """Reports as they are written: labels, numbers, or sets as `0 3 7`."""
+        if self.labels is not None:
+            return _array(self.labels, self.kind)[codes]
+        if self.alphabet is not Alphabet.SUBSETS:
+            return Grid.over(self.domain).values(codes)
+        # There are far fewer sets than reports, and each takes a while to write.
+        masks: npt.NDArray[np.uint64]
+        masks, places = np.unique(codes, return_inverse=True)
+        return _array(written_reports(masks, self.alphabet, self.domain), self.kind)[places]
+
+
+def report_column(stored: Stored) -> ReportColumn:
+    """The column of a campaign's reports; a sealed campaign has none."""
+    alphabet, domain = reporting_mechanism(stored).alphabet, stored.campaign.terms.policy.domain
+    written = report_domain(alphabet, domain)
+    kind, labels = TEXT if alphabet is Alphabet.SUBSETS else NUMBER, None
+    if isinstance(written, Domain) and not written.is_numeric:
+        kind, labels = label_column(written)
+    return ReportColumn(stamped("report", stored), kind, labels, alphabet, domain)
+
+
+def reporting_mechanism(stored: Stored) -> Mechanism:
+    """What made the reports; refused if they are sealed."""
+    if stored.campaign.terms.policy.sealed:
+        raise Refused(
+            Reason.NOT_FOUND,
+            "the reports of a sealed campaign can be read by nobody: take totals.csv or truths.csv",
+        )
+    return mechanism_of(stored.campaign.terms.policy)
+
+
+def stamped(column: str, stored: Stored) -> str:
+    """The name of a column that comes from reports."""
+    return f"simulated_{column}" if stored.campaign.simulated else column
+
+
+def label_column(domain: Domain) -> tuple[str, list[Label]]:
+    """The type of a column of labels, and the labels: integers if all are, else texts."""
+    if all(isinstance(label, int) for label in domain.labels):
+        return COUNT, list(domain.labels)
+    return TEXT, label_texts(domain.labels)
+
+
+def label_texts(labels: Sequence[Label]) -> list[Label]:
+    """Labels as they are written."""
+    return [label_text(label) for label in labels]
+
+
+def _array(cells: Sequence[Any], kind: str) -> npt.NDArray[Any]:
+    array = np.empty(len(cells), np.int64 if kind == COUNT else object)
+    array[:] = cells
+    return array
+
+
+ANSWERED = "answered"
+
+
+def slot_names(sealed: SealedSum, domain: Domain) -> list[str]:
+    """What the totals of a task count, slot by slot.
+
+    >>> from sottovoce.mechanisms.sealed_sum import SealedSum
+    >>> domain = Domain.categorical(["no", "yes"])
+    >>> slot_names(SealedSum.calibrated(domain, 1.0), domain)
+    ['yes']
+    >>> slot_names(SealedSum.calibrated(domain, 1.0, hidden=True), domain)
+    ['yes less no', 'answered']
+    """
+    if sealed.layout is Layout.HISTOGRAM:
+        return _bins(sealed.size, domain)
+    if sealed.layout is Layout.SUM:
+        return ["steps from the middle", ANSWERED] if sealed.hidden else ["steps above the least"]
+    labels = [label_text(label) for label in domain.labels]
+    if sealed.size > 2:
+        return labels
+    return [f"{labels[1]} less {labels[0]}", ANSWERED] if sealed.hidden else labels[1:]
+
+
+def _bins(size: int, domain: Domain) -> list[str]:
+    """Equal parts of the range, each by its ends."""
+    grid = Grid.over(domain)
+    low, width = Fraction(grid.low), (Fraction(grid.high) - Fraction(grid.low)) / size
+    ends = [f"{float(low + place * width):g}" for place in range(size + 1)]
+    return [f"{ends[place]} to {ends[place + 1]}" for place in range(size)]
+
+
+ROWS = 50_000
+"""Rows of a result that are written at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns with their SQL types, how many rows there are, and the rows in chunks.
+
+    A column with `words` holds places among them.
+    """
+
+    kinds: Mapping[str, str]
+    rows: int
+    chunks: Iterator[Chunk]
+    words: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """Some reports, by pseudonym and then by the task's place."""
+
+    worker: npt.NDArray[np.int32]
+    task: npt.NDArray[np.uint32]
+    code: npt.NDArray[Any]
+    names: list[str]
+
+    def workers(self, rows: npt.NDArray[np.intp] | slice = slice(None)) -> list[str]:
+        return [self.names[worker] for worker in self.worker[rows].tolist()]
+
+
+def reports_table(connection: Connection, stored: Stored) -> Table:
+    """Worker, task and report, as `perturb` writes them."""
+    report = report_column(stored)
+    words: dict[str, Sequence[Any]] = {"task": task_names(connection, stored.number)}
+    if report.labels is not None:
+        words[report.name] = report.labels
+
+    def chunks() -> Iterator[Chunk]:
+        for rows in _by_worker(connection, stored):
+            codes = rows.code if report.name in words else report.written(rows.code)
+            yield rows.workers(), rows.task.tolist(), codes.tolist()
+
+    kinds = {"worker": TEXT, "task": TEXT, report.name: report.kind}
+    return Table(kinds, count_reports(connection, stored.number), chunks(), words)
+
+
+def crowdkit_table(connection: Connection, stored: Stored) -> Table:
+    """Task, worker and label: a row for each label that a report votes for, none for NULL."""
+    mechanism, domain = reporting_mechanism(stored), stored.campaign.terms.policy.domain
+    if domain.is_numeric or mechanism.alphabet not in _VOTING:
+        raise Refused(
+            Reason.NOT_FOUND,
+            "the reports of this campaign are no labels, and crowd-kit's tables hold labels: take "
+            "reports.csv",
+        )
+    kind, labels = label_column(domain)
+    counted = sum(
+        len(_votes(rows, mechanism.alphabet, domain.size)[0])
+        for rows in _by_worker(connection, stored)
+    )
+
+    def chunks() -> Iterator[Chunk]:
+        for rows in _by_worker(connection, stored):
+            votes, codes = _votes(rows, mechanism.alphabet, domain.size)
+            yield rows.task[votes].tolist(), rows.workers(votes), codes.tolist()
+
+    kinds = {"task": TEXT, "worker": TEXT, "label": kind}
+    names = task_names(connection, stored.number)
+    return Table(kinds, counted, chunks(), {"task": names, "label": labels})
+
+
+def truths_table(service: Service, connection: Connection, stored: Stored) -> Table:
+    """Task, truth, confidence or standard error, and answers; by the task's place."""
+    shelved = _shelved(service, connection, stored)
+    policy = stored.campaign.terms.policy
+    kind = NUMBER if shelved.columns.is_numeric else label_column(policy.domain)[0]
+    total = len(shelved.columns.place)
+
+    def chunks() -> Iterator[Chunk]:
+        for start in range(0, total, ROWS):
+            rows = np.arange(start, min(start + ROWS, total))
+            task, truth, *others = truth_columns(shelved, policy, rows).values()
+            yield task, label_texts(truth) if kind == TEXT else truth, *others
+
+    names = ("task", stamped("truth", stored), certainty_name(shelved), "answers")
+    return Table(dict(zip(names, (TEXT, kind, NUMBER, COUNT), strict=True)), total, chunks())
+
+
+def workers_table(service: Service, connection: Connection, stored: Stored) -> Table:
+    """Worker, weight and answers; by pseudonym."""
+    shelved = _shelved(service, connection, stored)
+    total = len(shelved.columns.weight)
+    chunks = (
+        list(worker_columns(shelved, start, start + ROWS).values())
+        for start in range(0, total, ROWS)
+    )
+    kinds = {"worker": TEXT, stamped("weight", stored): NUMBER, "answers": COUNT}
+    return Table(kinds, total, chunks)
+
+
+def totals_table(connection: Connection, stored: Stored) -> Table:
+    """Task, slot and noised count of a sealed campaign: all that was ever opened."""
+    campaign = stored.campaign
+    if not campaign.terms.policy.sealed:
+        raise Refused(
+            Reason.NOT_FOUND, "the campaign is not sealed, and has no totals: take reports.csv"
+        )
+    found = find_opened(connection, stored.number, campaign.tasks)
+    if found is None:
+        raise Refused(Reason.NOT_FOUND, "nothing is opened yet: keyholders open totals at the end")
+    names = task_names(connection, stored.number)
+    slots = slot_names(sealed_of(campaign.terms.policy), campaign.terms.policy.domain)
+    width = len(slots)
+
+    def chunks() -> Iterator[Chunk]:
+        for start in range(0, len(names), max(1, ROWS // width)):
+            places = range(start, min(start + max(1, ROWS // width), len(names)))
+            tasks = [place for place in places for _ in slots]
+            totals = found.totals[places.start : places.stop].ravel().tolist()
+            yield tasks, [*range(width)] * len(places), totals
+
+    kinds = {"task": TEXT, "slot": TEXT, "noised_total": COUNT}
+    return Table(kinds, len(names) * width, chunks(), {"task": names, "slot": slots})
+
+
+def tasks_table(connection: Connection, stored: Stored) -> Table:
+    """Task, text and image, by place."""
+    total = stored.campaign.tasks
+
+    def chunks() -> Iterator[Chunk]:
+        for start in range(0, total, ROWS):
+            places = range(start, min(start + ROWS, total))
+            tasks = tasks_at(connection, stored.number, places)
+            yield [t.name for t in tasks], [t.text for t in tasks], [t.image for t in tasks]
+
+    return Table(dict.fromkeys(("task", "text", "image"), TEXT), total, chunks())
+
+
+def _by_worker(connection: Connection, stored: Stored) -> Iterator[_Rows]:
+    campaign = stored.campaign
+    kind = code_type(reporting_mechanism(stored).alphabet)
+    for packed in packed_by_worker(connection, stored.number, kind, block=campaign.block):
+        yield _sorted(packed)
+
+
+def _sorted(packed: Packed) -> _Rows:
+    submission, pseudonyms = factorized(packed.pseudonyms)
+    worker = np.repeat(submission, packed.count)
+    order = np.lexsort((packed.task, worker))
+    return _Rows(worker[order], packed.task[order], packed.code[order], worker_names(pseudonyms))
+
+
+_VOTING = (Alphabet.LABELS, Alphabet.LABELS_OR_NULL, Alphabet.SUBSETS)
+
+
+def _votes(
+    rows: _Rows, alphabet: Alphabet, labels: int
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """The rows that vote for a label, and the labels' codes; a set votes for each of its labels."""
+    if alphabet is Alphabet.SUBSETS:
+        bits = np.arange(labels, dtype=np.uint64)
+        votes, codes = np.nonzero(rows.code[:, np.newaxis] >> bits & np.uint64(1))
+        return votes, codes
+    votes = np.flatnonzero(rows.code < labels)
+    return votes, rows.code[votes].astype(np.intp)
+
+
+def _shelved(service: Service, connection: Connection, stored: Stored) -> Shelved:
+    found = find_result(connection, stored.number)
+    if found is None:
+        when = (
+            "once the keyholders have opened the totals"
+            if stored.campaign.terms.policy.sealed
+            else "a few seconds after the first reports"
+        )
+        raise Refused(Reason.NOT_FOUND, f"nothing is inferred yet: truths come {when}")
+    return service.shelf.result(connection, stored, found)

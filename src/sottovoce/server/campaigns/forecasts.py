@@ -1,0 +1,238 @@
+"""What to expect of a campaign that does not exist yet.
+
+What a forecast says.
+
+A campaign that does not exist yet, as somebody thinks of it.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import deque
+from concurrent.futures import Future
+from dataclasses import asdict, dataclass, field
+from typing import Any, Self
+
+from cachetools import LRUCache
+
+from sottovoce.errors import Reason, Refused
+from sottovoce.mechanisms.policies import Target
+from sottovoce.model import Domain, Guarantee, Kind, Policy, ShowDraw, Unit
+from sottovoce.planning.scenario import Assumption
+from sottovoce.server.campaigns.guarantees import Kept
+from sottovoce.server.child_process import Ended, Process
+
+__all__ = ["Forecaster", "Outlook", "Question"]
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What to expect, under which policy, and what was assumed.
+
+    `expected`, `clean` and `constant` are accuracies of labels or mean errors of numbers: under the
+    policy, without noise to speak of, and of the best constant answer. `band` holds the score of
+    one campaign like the simulated ones in 9 of 10 cases.
+    """
+
+    score: str
+    expected: float
+    band: tuple[float, float]
+    trials: int
+    clean: float
+    constant: float
+    policy: Policy
+    kept: Kept
+    in_browser: bool
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, how private it shall be, and how many would answer.
+
+    A worker is given up to `target.answers` tasks. Without a mechanism it is the one that a draft
+    would get.
+
+    >>> question = Question(Domain.categorical(["no", "yes"]), Target(1.0, answers=9), 20, 50)
+    >>> Question.parse(question.text()) == question
+    True
+    """
+
+    domain: Domain
+    target: Target
+    tasks: int
+    workers: int
+    ability: Assumption = "mixed"
+    mechanism: str | None = None
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def block(self) -> int:
+        """How many tasks a worker is given."""
+        return min(self.tasks, self.target.answers)
+
+    def text(self) -> str:
+        """One line of JSON: the same for the same question."""
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The question in such a line."""
+        fields = json.loads(text)
+        domain, target = fields.pop("domain"), fields.pop("target")
+        return cls(
+            Domain(**{
+                **domain, "kind": Kind(domain["kind"]), "labels": tuple(domain["labels"]),
+            }),
+            Target(**{
+                **target, "unit": Unit(target["unit"]), "show_draw": ShowDraw(target["show_draw"]),
+            }),
+            **fields,
+        )  # fmt: skip
+
+
+MOST_WAITING = 8
+"""Questions that may wait; each takes about a second."""
+
+MOST_KEPT = 512
+"""Answers that are remembered."""
+
+CHILD = "sottovoce.server.campaigns.forecast_simulation"
+
+
+class Forecaster:
+    """Answers questions one after another, in one process of its own.
+
+    It starts with the first question, is started again if it dies, and ends with the service.
+    Whoever asks what is being answered already waits for the same answer, and what was answered
+    lately is remembered.
+    """
+
+    def __init__(self, child: Process | None = None) -> None:
+        self._child = child or Process(CHILD, {})
+        self._waiting: deque[tuple[str, Future[Outlook]]] = deque()
+        self._asked: dict[str, Future[Outlook]] = {}
+        self._kept: LRUCache[str, Future[Outlook]] = LRUCache(MOST_KEPT)
+        self._wake = threading.Condition()
+        self._closing = False
+        self._thread: threading.Thread | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The number of the process, while there is one."""
+        return self._child.pid
+
+    def ask(self, question: Question) -> Future[Outlook]:
+        """The forecast, once it is there; `Refused` where there is none. Does not wait."""
+        text = question.text()
+        with self._wake:
+            if self._closing:
+                raise _stopping()
+            if text in self._kept:
+                return self._kept[text]
+            if text in self._asked:
+                return self._asked[text]
+            return self._enqueued(text)
+
+    def close(self) -> None:
+        """End the process; whoever waits is refused."""
+        with self._wake:
+            self._closing = True
+            self._wake.notify()
+        self._child.stop()
+        if self._thread is not None:
+            self._thread.join()
+        self._child.close()
+
+    def _enqueued(self, text: str) -> Future[Outlook]:
+        if len(self._waiting) >= MOST_WAITING:
+            raise Refused(Reason.UNAVAILABLE, "too many forecasts are waiting: ask again later")
+        future: Future[Outlook] = Future()
+        future.set_running_or_notify_cancel()  # others may wait for it too
+        self._asked[text] = future
+        self._waiting.append((text, future))
+        if self._thread is None:
+            self._thread = threading.Thread(
+                target=self._work, name="sottovoce-forecasts", daemon=True
+            )
+            self._thread.start()
+        self._wake.notify()
+        return future
+
+    def _work(self) -> None:
+        while (next_one := self._next()) is not None:
+            text, future = next_one
+            try:
+                found: Outlook | Refused = self._answer(text)
+            except Refused as refused:
+                found = refused
+            except Exception:  # the thread lives on: others wait for it
+                found = Refused(Reason.UNAVAILABLE, "the forecast failed: ask again later")
+            self._settle(text, future, found)
+        with self._wake:
+            left = list(self._waiting)
+        for text, future in left:
+            self._settle(text, future, _stopping())
+
+    def _next(self) -> tuple[str, Future[Outlook]] | None:
+        with self._wake:
+            while not (self._waiting or self._closing):
+                self._wake.wait()
+            return None if self._closing else self._waiting.popleft()
+
+    def _answer(self, text: str) -> Outlook:
+        try:
+            header, _ = self._child.ask({"question": text})
+        except Ended:
+            if self._closing:
+                raise _stopping() from None
+            raise Refused(
+                Reason.UNAVAILABLE, "the forecast stopped unexpectedly: ask again later"
+            ) from None
+        return _outlook(header)
+
+    def _settle(self, text: str, future: Future[Outlook], found: Outlook | Refused) -> None:
+        with self._wake:
+            self._asked.pop(text, None)
+            if isinstance(found, Outlook) or found.reason is Reason.MALFORMED:
+                self._kept[text] = future
+        if isinstance(found, Outlook):
+            future.set_result(found)
+        else:
+            future.set_exception(found)
+
+
+def _outlook(header: dict[str, Any]) -> Outlook:
+    """What the child said."""
+    if "refused" in header:
+        raise Refused(Reason.MALFORMED, header["refused"], field="privacy")
+    if "failed" in header:
+        raise Refused(
+            Reason.MALFORMED, "no campaign like this can be simulated: change it", field="privacy"
+        )
+    kept = header["kept"]
+    return Outlook(
+        **{
+            **header,
+            "band": tuple(header["band"]),
+            "notes": tuple(header["notes"]),
+            "policy": Policy.parse(header["policy"]),
+            "kept": Kept(
+                _guarantee(kept["per_answer"]),
+                _guarantee(kept["per_worker"]),
+                kept["odds"],
+                kept["warning"],
+            ),
+        }
+    )
+
+
+def _guarantee(fields: dict[str, Any]) -> Guarantee:
+    return Guarantee(**{
+        **fields, "unit": Unit(fields["unit"]), "assumptions": tuple(fields["assumptions"]),
+    })  # fmt: skip
+
+
+def _stopping() -> Refused:
+    return Refused(Reason.UNAVAILABLE, "the server is stopping: ask again later")

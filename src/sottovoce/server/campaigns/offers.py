@@ -1,0 +1,80 @@
+"""What a worker is shown before it decides: the offer, and the tasks it would be given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlalchemy import Connection
+
+from sottovoce.errors import Reason, Refused
+from sottovoce.model import (
+    Campaign,
+    Credential,
+    State,
+    Task,
+    assigned,
+    digest,
+    pseudonym,
+)
+from sottovoce.server.campaigns.submissions import WORDS_OF
+from sottovoce.server.credentials import checked_credential
+from sottovoce.server.database.campaigns import Stored, tasks_at, the_campaign
+from sottovoce.server.database.hashed_credentials import SINGLE, Invite, find_invite
+from sottovoce.server.service import Service
+
+__all__ = ["Block", "block_for", "found_campaign", "offered"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The tasks that a worker is given, and the worker's name in the campaign."""
+
+    worker: str
+    tasks: tuple[Task, ...]
+
+
+def offered(service: Service, id: str, invite: str) -> Campaign:
+    """The campaign, for whoever holds one of its invites. After its last day it is closed."""
+    shown = digest(checked_credential(invite, Credential.INVITE))
+    with service.database.reading() as connection:
+        stored = found_campaign(connection, id)
+        _valid_invite(service, connection, stored, shown)
+    campaign = stored.campaign
+    return campaign if campaign.takes_reports(service.today()) else _closed(campaign)
+
+
+def block_for(service: Service, id: str, invite: str, receipt: str) -> Block:
+    """The tasks of the worker with this receipt, while it may report on them."""
+    shown = digest(checked_credential(invite, Credential.INVITE))
+    worker = pseudonym(id, checked_credential(receipt, Credential.RECEIPT))
+    with service.database.reading() as connection:
+        stored = found_campaign(connection, id)
+        used = _valid_invite(service, connection, stored, shown)
+        if used.kind == SINGLE and used.worker not in (None, bytes.fromhex(worker)):
+            raise Refused(Reason.INVITE_USED, WORDS_OF[Reason.INVITE_USED])
+        campaign = stored.campaign
+        if not campaign.takes_reports(service.today()):
+            raise Refused(Reason.NOT_OPEN, WORDS_OF[Reason.NOT_OPEN])
+        places = assigned(id, worker, campaign.tasks, campaign.block)
+        return Block(worker, tuple(tasks_at(connection, stored.number, places)))
+
+
+def found_campaign(connection: Connection, id: str, *, hold: bool = False) -> Stored:
+    """The campaign, once it has been open: a draft is nobody's business yet."""
+    stored = the_campaign(connection, id, hold=hold)
+    if stored.campaign.state is State.DRAFT:
+        raise Refused(Reason.NOT_OPEN, WORDS_OF[Reason.NOT_OPEN])
+    return stored
+
+
+def _valid_invite(service: Service, connection: Connection, stored: Stored, shown: bytes) -> Invite:
+    invite = find_invite(connection, stored.number, shown)
+    if invite is None:
+        raise Refused(Reason.BAD_CREDENTIAL, WORDS_OF[Reason.BAD_CREDENTIAL])
+    if invite.expires_on is not None and service.today().toordinal() >= invite.expires_on:
+        raise Refused(Reason.INVITE_EXPIRED, WORDS_OF[Reason.INVITE_EXPIRED])
+    return invite
+
+
+def _closed(campaign: Campaign) -> Campaign:
+    return replace(campaign, state=State.CLOSED)

@@ -1,0 +1,233 @@
+"""The use case: everything an overview shows, from the result on the shelf.
+
+How many reports each task has.
+
+How much workers count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from sqlalchemy import Connection
+
+from sottovoce.mechanisms.policies import release_of
+from sottovoce.model import State
+from sottovoce.server.campaigns.certainty import Certainty, Further, certainty_of, further_of
+from sottovoce.server.campaigns.histogram import MOST_BINS, Bin, binned
+from sottovoce.server.campaigns.results import found_result, reports_waiting
+from sottovoce.server.database.campaigns import Stored, tasks_at
+from sottovoce.server.database.results import Columns, Found, Summary
+from sottovoce.server.database.stored_reports import all_task_lists
+from sottovoce.server.service import Service
+
+__all__ = ["Coverage", "Overview", "Weights", "overview"]
+
+
+MOST_RUNS = 60
+"""Runs of tasks in a strip."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Tasks that follow each other, and how many reports they have on average."""
+
+    first: str
+    last: str
+    tasks: int
+    mean: float
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """How many tasks have so many answers, or up to as many as the next level starts with."""
+
+    answers: int
+    tasks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Reports by task; tasks without any count with 0.
+
+    Where participation is hidden, everybody reports on every task it is given, answered or not: how
+    many reports there are says nothing about answers, and no numbers are given.
+    """
+
+    hidden: bool
+    untouched: int | None = None
+    least: int | None = None
+    median: float | None = None
+    most: int | None = None
+    strip: tuple[Run, ...] = ()
+    histogram: tuple[Level, ...] = ()
+
+
+def coverage_of(
+    columns: Columns, tasks: int, names: Callable[[Sequence[int]], Sequence[str]], *, hidden: bool
+) -> Coverage:
+    """The coverage of so many tasks; `names` are asked for by place."""
+    if hidden or tasks == 0:
+        return Coverage(hidden)
+    counts = np.zeros(tasks, np.int64)
+    counts[columns.place] = columns.answers
+    return Coverage(
+        False,
+        int(np.count_nonzero(counts == 0)),
+        int(counts.min()),
+        float(np.median(counts)),
+        int(counts.max()),
+        _strip(counts, names),
+        _levels(counts),
+    )
+
+
+def _strip(
+    counts: npt.NDArray[np.int64], names: Callable[[Sequence[int]], Sequence[str]]
+) -> tuple[Run, ...]:
+    """The tasks in their order, cut into runs of much the same length."""
+    runs = min(MOST_RUNS, len(counts))
+    starts = np.arange(runs) * len(counts) // runs
+    lengths = np.diff(starts, append=len(counts))
+    means = np.add.reduceat(counts, starts) / lengths
+    firsts, lasts = names(starts.tolist()), names((starts + lengths - 1).tolist())
+    return tuple(map(Run, firsts, lasts, lengths.tolist(), means.tolist()))
+
+
+def _levels(counts: npt.NDArray[np.int64]) -> tuple[Level, ...]:
+    """One level for each number of reports, or for several where there are many numbers."""
+    least, most = int(counts.min()), int(counts.max())
+    width = -(-(most - least + 1) // MOST_BINS)
+    tasks = np.bincount((counts - least) // width)
+    return tuple(Level(least + width * place, int(count)) for place, count in enumerate(tasks))
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How many workers there are and how their weights spread, or why there are none."""
+
+    workers: int
+    why_none: str | None
+    histogram: tuple[Bin, ...] = ()
+
+
+def weights_of(columns: Columns, summary: Summary | None) -> Weights:
+    """The weights of a result."""
+    finite = columns.weight[np.isfinite(columns.weight)]
+    if not len(finite):
+        return Weights(len(columns.weight), _why(summary))
+    low, high = float(finite.min()), float(finite.max())
+    return Weights(len(columns.weight), None, binned(finite, low, high))
+
+
+def _why(summary: Summary | None) -> str:
+    if summary is None:
+        return "Weights come with the first result, and nothing is inferred yet."
+    if summary.problem is not None:
+        return f"There is no result: {summary.problem}."
+    return f"The method {summary.method} gives workers no weights."
+
+
+Names: TypeAlias = Callable[[Sequence[int]], Sequence[str]]
+"""The names of tasks by their places."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a result's columns say: kept beside them."""
+
+    coverage: Coverage
+    certainty: Certainty | None
+    further: Further | None
+    weights: Weights
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """A campaign at a glance. All but the counts is as of the latest result.
+
+    `waiting` is how many reports that has not seen. `further` is None for a closed campaign too.
+    """
+
+    tasks: int
+    workers: int
+    reports: int
+    waiting: int
+    summary: Summary | None
+    seen: Seen
+    further: Further | None
+
+
+def overview(service: Service, id: str) -> Overview:
+    """A campaign at a glance."""
+    with service.database.reading() as connection:
+        stored, found = found_result(connection, id)
+        waiting = reports_waiting(connection, stored, found)
+        seen = _seen(service, connection, stored, found)
+    campaign = stored.campaign
+    return Overview(
+        campaign.tasks,
+        campaign.counts.workers,
+        campaign.counts.reports,
+        waiting,
+        None if found is None else found.summary,
+        seen,
+        None if campaign.state is State.CLOSED else seen.further,
+    )
+
+
+def _seen(service: Service, connection: Connection, stored: Stored, found: Found | None) -> Seen:
+    if found is None:
+        return _before_any(connection, stored)
+    shelved = service.shelf.result(connection, stored, found)
+    kept = shelved.derived.get("overview")
+    if isinstance(kept, Seen):
+        return kept
+    names = shelved.names
+    seen = _looked(stored, found.summary, shelved.columns, lambda at: [names[i] for i in at])
+    shelved.derived["overview"] = seen
+    return seen
+
+
+def _looked(stored: Stored, summary: Summary | None, columns: Columns, names: Names) -> Seen:
+    campaign = stored.campaign
+    policy, tasks = campaign.terms.policy, campaign.tasks
+    hidden = release_of(policy).hides_participation
+    return Seen(
+        coverage_of(columns, tasks, names, hidden=hidden),
+        certainty_of(columns, policy.domain),
+        further_of(columns, policy.domain, tasks),
+        weights_of(columns, summary),
+    )
+
+
+def _before_any(connection: Connection, stored: Stored) -> Seen:
+    """What there is before a first result. On which tasks sealed answers are is seen."""
+    names = _names(connection, stored)
+    seen = _looked(stored, None, Columns.none(), names)
+    if not stored.campaign.terms.policy.sealed or seen.coverage.hidden:
+        return seen
+    counted = _counted(connection, stored)
+    return replace(seen, coverage=coverage_of(counted, stored.campaign.tasks, names, hidden=False))
+
+
+def _counted(connection: Connection, stored: Stored) -> Columns:
+    """How many submissions have each task, counted in the rows themselves."""
+    counts = np.zeros(stored.campaign.tasks, np.int64)
+    for tasks in all_task_lists(connection, stored.number):
+        np.add.at(counts, np.frombuffer(tasks, "<u4"), 1)
+    place = np.arange(len(counts), dtype=np.int32)
+    return replace(Columns.none(), place=place, answers=counts)
+
+
+def _names(connection: Connection, stored: Stored) -> Names:
+    """Names that are looked up: a campaign without a result is not on the shelf."""
+
+    def names(places: Sequence[int]) -> list[str]:
+        return [task.name for task in tasks_at(connection, stored.number, places)]
+
+    return names

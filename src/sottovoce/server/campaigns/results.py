@@ -1,0 +1,205 @@
+"""What the requester reads: truths, how sure they are, and the weights of workers.
+
+Truths for those who answered: the requester shows them, once and for good.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sqlalchemy import Connection
+
+from sottovoce.errors import Reason, Refused
+from sottovoce.model import Campaign, Credential, Label, Policy, State, digest, pseudonym
+from sottovoce.server.campaigns.offers import found_campaign
+from sottovoce.server.campaigns.result_cache import Shelved
+from sottovoce.server.credentials import checked_credential
+from sottovoce.server.database.campaigns import Stored, change_campaign, note_event, the_campaign
+from sottovoce.server.database.hashed_credentials import find_invite
+from sottovoce.server.database.results import Found, Summary, find_result
+from sottovoce.server.database.stored_reports import (
+    PSEUDONYM,
+    count_reports,
+    has_reported,
+    worker_names,
+)
+from sottovoce.server.service import Service
+from sottovoce.tables.writers import json_rows
+
+__all__ = [
+    "Sort",
+    "certainty_name",
+    "found_result",
+    "publish",
+    "published_truths",
+    "reports_waiting",
+    "truth_columns",
+    "truths_page",
+    "worker_columns",
+    "workers_page",
+]
+
+
+class Sort(StrEnum):
+    """The order of truths: as the tasks are listed, or the least sure first."""
+
+    PLACE = "place"
+    CONFIDENCE = "confidence"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some rows of a result as columns, of how many there are, and what the result says of itself.
+
+    `waiting` is how many reports the result has not seen.
+    """
+
+    summary: Summary | None
+    columns: dict[str, list[Any]]
+    total: int
+    waiting: int
+
+    def rows(self) -> str:
+        """The rows as a JSON list."""
+        return json_rows(self.columns)
+
+
+def truths_page(
+    service: Service, id: str, offset: int = 0, limit: int = 1000, sort: Sort = Sort.PLACE
+) -> Page:
+    """Truths of tasks that have reports. `sort` by confidence gives the least sure first."""
+    with service.database.reading() as connection:
+        stored, found = found_result(connection, id)
+        waiting = reports_waiting(connection, stored, found)
+        if found is None:
+            return Page(None, {}, 0, waiting)
+        shelved = service.shelf.result(connection, stored, found)
+    window = slice(offset, offset + limit)
+    rows = np.arange(len(shelved.least_sure)) if sort is Sort.PLACE else shelved.least_sure
+    columns = truth_columns(shelved, stored.campaign.terms.policy, rows[window])
+    return Page(found.summary, columns, len(rows), waiting)
+
+
+def workers_page(service: Service, id: str, offset: int = 0, limit: int = 1000) -> Page:
+    """The weights of workers, by pseudonym."""
+    with service.database.reading() as connection:
+        stored, found = found_result(connection, id)
+        waiting = reports_waiting(connection, stored, found)
+        if found is None:
+            return Page(None, {}, 0, waiting)
+        shelved = service.shelf.result(connection, stored, found)
+    columns = worker_columns(shelved, offset, offset + limit)
+    return Page(found.summary, columns, len(shelved.columns.weight), waiting)
+
+
+def truth_columns(
+    shelved: Shelved, policy: Policy, rows: npt.NDArray[np.intp]
+) -> dict[str, list[Any]]:
+    """Some truths as columns: task, truth, confidence or standard error, answers."""
+    columns = shelved.columns
+    names, labels = shelved.names, policy.domain.labels
+    truth: list[Label] = columns.truth[rows].tolist()
+    if not columns.is_numeric:
+        truth = [labels[int(code)] for code in truth]
+    return {
+        "task": [names[place] for place in columns.place[rows].tolist()],
+        "truth": truth,
+        certainty_name(shelved): _numbers(columns.certainty[rows]),
+        "answers": columns.answers[rows].tolist(),
+    }
+
+
+def certainty_name(shelved: Shelved) -> str:
+    """What says how sure a truth is."""
+    return "standard_error" if shelved.columns.is_numeric else "confidence"
+
+
+def worker_columns(shelved: Shelved, start: int, end: int) -> dict[str, list[Any]]:
+    """Some workers as columns: worker, weight, and how many reports each has sent."""
+    columns = shelved.columns
+    pseudonyms = columns.pseudonyms[PSEUDONYM * start : PSEUDONYM * end]
+    return {
+        "worker": worker_names(pseudonyms.tobytes()),
+        "weight": _numbers(columns.weight[start:end]),
+        "answers": columns.worker_reports[start:end].tolist(),
+    }
+
+
+def _numbers(values: npt.NDArray[np.float64]) -> list[float | None]:
+    """Numbers as JSON has them: it has no word for what is not finite."""
+    numbers: list[float | None] = values.tolist()
+    if np.isfinite(values).all():
+        return numbers
+    return [n if n is not None and math.isfinite(n) else None for n in numbers]
+
+
+def found_result(connection: Connection, id: str) -> tuple[Stored, Found | None]:
+    """A campaign, which must be there, and its result if there is one."""
+    stored = the_campaign(connection, id)
+    return stored, find_result(connection, stored.number)
+
+
+def reports_waiting(connection: Connection, stored: Stored, found: Found | None) -> int:
+    """How many reports a result has not seen."""
+    counts = stored.campaign.counts
+    if found is None:
+        return counts.reports
+    if found.erasures == counts.erasures:
+        return max(counts.reports - found.summary.reports, 0)
+    return count_reports(connection, stored.number, found.sequence)
+
+
+def publish(service: Service, id: str) -> Campaign:
+    """Show the truths of a closed campaign to its workers. What is published stays so."""
+
+    def work(connection: Connection) -> Campaign:
+        stored = the_campaign(connection, id, hold=True)
+        if not stored.campaign.published:
+            _check_publishes(connection, stored)
+            change_campaign(connection, stored.number, published=True)
+            note_event(connection, "campaign.published", service.today(), id)
+        return the_campaign(connection, id).campaign
+
+    return service.change(work)
+
+
+def published_truths(service: Service, id: str, credential: str) -> str:
+    """Task and truth as a JSON list, for whoever holds an invite or has reported."""
+    with service.database.reading() as connection:
+        stored, found = found_result(connection, id)
+        _check_entitled(connection, stored, credential)
+        if found is None or not stored.campaign.published:
+            raise Refused(Reason.NOT_FOUND, "the requester has not published the truths")
+        shelved: Shelved = service.shelf.result(connection, stored, found)
+    rows = np.arange(len(shelved.columns.place))
+    columns = truth_columns(shelved, stored.campaign.terms.policy, rows)
+    return json_rows({"task": columns["task"], "truth": columns["truth"]})
+
+
+def _check_publishes(connection: Connection, stored: Stored) -> None:
+    if stored.campaign.state is not State.CLOSED:
+        raise Refused(Reason.NOT_OPEN, "truths are published once the campaign is closed")
+    found = find_result(connection, stored.number)
+    if found is None or found.summary.method is None:
+        raise Refused(Reason.NOT_FOUND, "nothing is inferred yet: there is nothing to publish")
+
+
+def _check_entitled(connection: Connection, stored: Stored, credential: str) -> None:
+    found_campaign(connection, stored.campaign.id)
+    if credential.startswith(Credential.RECEIPT):
+        receipt = checked_credential(credential, Credential.RECEIPT)
+        worker = bytes.fromhex(pseudonym(stored.campaign.id, receipt))
+        entitled = has_reported(connection, stored.number, worker)
+    else:
+        shown = digest(checked_credential(credential, Credential.INVITE))
+        entitled = find_invite(connection, stored.number, shown) is not None
+    if not entitled:
+        raise Refused(
+            Reason.BAD_CREDENTIAL,
+            "this is no invite to the campaign, nor the receipt of a worker who took part",
+        )

@@ -1,0 +1,288 @@
+"""Reports come in: check everything, store once, acknowledge only what is durable.
+
+Refused reports, counted in memory until somebody writes the counts down.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import math
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import TypeAlias
+
+import numpy as np
+from cachetools import LRUCache
+
+from sottovoce.errors import Reason, Refused, UsageError
+from sottovoce.mechanisms.codes import admitted_codes, code_type, longest_report
+from sottovoce.mechanisms.policies import mechanism_of
+from sottovoce.mechanisms.sampling import sent_by
+from sottovoce.model import (
+    Campaign,
+    Credential,
+    State,
+    Submission,
+    assigned,
+    check_credential,
+    digest,
+    pseudonym,
+)
+from sottovoce.model.campaign import MOST_TASKS
+from sottovoce.seams import Mechanism
+from sottovoce.server.database import Database, Intake, Writer
+from sottovoce.server.database.campaigns import find_campaign, task_names
+from sottovoce.server.sealed.contributions import SealedDesk
+
+__all__ = ["AnyDesk", "Desk", "Reception", "Rejections"]
+
+
+DESKS = 256
+"""Campaigns whose tasks are kept in memory, as long as they have no more tasks than one may."""
+
+LONG = 1 << 16
+"""Bytes of a submission that is checked in another thread, so that others do not wait for it."""
+
+WORDS_OF = {
+    Reason.NOT_FOUND: "there is no such campaign",
+    Reason.NOT_OPEN: "the campaign takes no reports: it is a draft or closed",
+    Reason.BAD_CREDENTIAL: "this invite is not for this campaign, or was revoked",
+    Reason.INVITE_EXPIRED: "this invite has expired: ask the requester for another",
+    Reason.INVITE_USED: "another worker has used this invite, which is for one: ask for another",
+    Reason.QUOTA_REACHED: "the campaign has as many workers as it wants",
+    Reason.ALREADY_REPORTED: "this worker has reported on this already: a second report would "
+    "weaken the noise of the first",
+    Reason.CONFLICT: "another report has this identifier: nothing was changed",
+    Reason.ERASED: "this report was taken back, and is not stored again",
+}
+"""What a refusal says to whoever sent the report."""
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What an open campaign checks submissions against. None of it changes once it is open."""
+
+    number: int
+    campaign: Campaign
+    policy_hash: str
+    mechanism: Mechanism
+    whole: bool
+    names: tuple[str, ...]
+    places: dict[str, int]
+    largest: int
+
+    def intake(
+        self, report_id: str, invite: str, receipt: str, content: bytes, today: date
+    ) -> Intake:
+        """The submission in these bytes, checked against everything that does not change."""
+        if len(content) > self.largest:
+            raise Refused(Reason.OVERSIZE, f"a submission here has up to {self.largest:,} bytes")
+        try:
+            submission = Submission.parse(content)
+        except UsageError as error:
+            raise Refused(Reason.MALFORMED, str(error)) from None
+        self._check(submission, receipt)
+        tasks = self._tasks(submission)
+        try:
+            codes = admitted_codes(
+                submission.reports, self.mechanism, self.campaign.terms.policy.domain
+            )
+        except UsageError as error:
+            raise Refused(Reason.NOT_ADMITTED, str(error), field="reports") from None
+        return Intake(
+            self.number,
+            bytes.fromhex(report_id),
+            bytes.fromhex(submission.worker),
+            digest(invite),
+            today.toordinal(),
+            hashlib.sha256(content).digest(),
+            np.array(tasks, "<u4").tobytes(),
+            codes.astype(code_type(self.mechanism.alphabet)).tobytes(),
+            self.campaign.terms.answers,
+            self.whole,
+        )
+
+    def _check(self, submission: Submission, receipt: str) -> None:
+        if submission.simulated is not self.campaign.simulated:
+            words = (
+                "these reports are simulated, and simulations protect nobody"
+                if submission.simulated
+                else "this campaign is simulated: it takes no reports of people"
+            )
+            raise Refused(Reason.SIMULATED, words)
+        if submission.policy_hash != self.policy_hash:
+            raise Refused(
+                Reason.FOREIGN_POLICY,
+                "these reports were made under another policy than the campaign's",
+                field="policy",
+            )
+        if submission.worker != pseudonym(self.campaign.id, receipt):
+            raise Refused(
+                Reason.BAD_CREDENTIAL, "the receipt is not the reporting worker's", field="worker"
+            )
+
+    def _tasks(self, submission: Submission) -> list[int]:
+        """The places of the tasks, all of which were given to the worker."""
+        self._check_count(len(submission))
+        try:
+            tasks = [self.places[task] for task in submission.tasks]
+        except KeyError:
+            raise Refused(
+                Reason.NOT_ADMITTED, "the submission has a task that the campaign has not",
+                field="tasks",
+            ) from None  # fmt: skip
+        campaign = self.campaign
+        if campaign.block < campaign.tasks:
+            given = assigned(campaign.id, submission.worker, campaign.tasks, campaign.block)
+            if not set(tasks) <= set(given):
+                raise Refused(
+                    Reason.NOT_ADMITTED, "the submission has a task that this worker was not given",
+                    field="tasks",
+                )  # fmt: skip
+        return tasks
+
+    def _check_count(self, count: int) -> None:
+        mechanism = self.mechanism
+        most = sent_by(mechanism, self.campaign.block)
+        if count > most or count == 0:
+            raise Refused(
+                Reason.NOT_ADMITTED, f"a submission here has 1 to {most:,} reports", field="tasks"
+            )
+        if mechanism.hides_participation and count != most:
+            raise Refused(
+                Reason.NOT_ADMITTED,
+                f"this policy hides who answered what: a submission has {most:,} reports",
+                field="tasks",
+            )
+
+
+AnyDesk: TypeAlias = Desk | SealedDesk
+"""Where a campaign's submissions are checked: reports, or contributions that are sealed."""
+
+
+class Reception:
+    """The desks of all campaigns that take reports, and the writer behind them."""
+
+    def __init__(self, database: Database, writer: Writer, today: Callable[[], date]) -> None:
+        self._database, self._writer, self._today = database, writer, today
+        # Two limits hold for it, and one desk always has a place: see `desk`.
+        self._desks: LRUCache[str, AnyDesk] = LRUCache(math.inf, lambda each: len(each.names))
+        self._lock = threading.Lock()
+
+    def known_desk(self, id: str) -> AnyDesk | None:
+        """The desk of a campaign, if it is in memory."""
+        with self._lock:
+            return self._desks.get(id)
+
+    def desk(self, id: str) -> AnyDesk:
+        """The desk of a campaign; reads its tasks if they are not in memory."""
+        desk = self.known_desk(id)
+        if desk is None:
+            desk = self._read(id)
+            with self._lock:
+                self._desks[id] = desk
+                while len(self._desks) > 1 and self._are_too_many():
+                    self._desks.popitem()
+        return desk
+
+    def _are_too_many(self) -> bool:
+        return len(self._desks) > DESKS or self._desks.currsize > MOST_TASKS
+
+    def forget(self, id: str) -> None:
+        """Drop a campaign's desk: the campaign was deleted."""
+        with self._lock:
+            self._desks.pop(id, None)
+
+    async def receive(
+        self, desk: AnyDesk, report_id: str, invite: str, receipt: str, content: bytes
+    ) -> bool:
+        """Check a submission and store it; whether it had been stored before. Returns once durable.
+
+        The order of the lines is the safety argument: whatever returns was committed.
+        """
+        for credential, kind in ((invite, Credential.INVITE), (receipt, Credential.RECEIPT)):
+            try:
+                check_credential(credential, kind)
+            except UsageError as error:
+                raise Refused(Reason.BAD_CREDENTIAL, str(error)) from None
+        sent = (report_id, invite, receipt, content, self._today())
+        if len(content) <= LONG:
+            intake = desk.intake(*sent)
+        else:
+            intake = await asyncio.to_thread(desk.intake, *sent)
+        outcome = await self._writer.take(intake)
+        if outcome.refused is not None:
+            raise Refused(outcome.refused, WORDS_OF[outcome.refused])
+        return outcome.replayed
+
+    def _read(self, id: str) -> AnyDesk:
+        with self._database.reading() as connection:
+            stored = find_campaign(connection, id)
+            if stored is None:
+                raise Refused(Reason.NOT_FOUND, WORDS_OF[Reason.NOT_FOUND])
+            if stored.campaign.state is State.DRAFT:
+                raise Refused(Reason.NOT_OPEN, WORDS_OF[Reason.NOT_OPEN])
+            names = tuple(task_names(connection, stored.number))
+        policy = stored.campaign.terms.policy
+        if policy.sealed:
+            return SealedDesk.of(stored.number, stored.campaign, names)
+        mechanism = mechanism_of(policy)
+        return Desk(
+            stored.number,
+            stored.campaign,
+            policy.hash,
+            mechanism,
+            not mechanism.is_separable,
+            names,
+            {name: place for place, name in enumerate(names)},
+            _largest(stored.campaign, mechanism, names),
+        )
+
+
+def _largest(campaign: Campaign, mechanism: Mechanism, names: tuple[str, ...]) -> int:
+    """The most bytes of a submission: its longest tasks, each with its longest report."""
+    longest = sorted((len(json.dumps(name)) for name in names), reverse=True)[: campaign.block]
+    report = longest_report(mechanism, campaign.terms.policy.domain)
+    # Some room for what is there once, and for spaces and new lines around each.
+    return 1000 + sum(longest) + campaign.block * (report + 16)
+
+
+MOST = 10_000
+"""Pairs of a campaign and a reason that are counted between two writes; others are not."""
+
+
+class Rejections:
+    """How many reports were refused since the last write, by campaign and reason.
+
+    Counting costs no transaction: whoever floods the server with bad reports does not flood its
+    database. Nothing else of a refused report is kept.
+    """
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most, self._lock = most, threading.Lock()
+        self._counts: Counter[tuple[int, Reason]] = Counter()
+
+    def count(self, campaign: int, reason: Reason) -> None:
+        """One more."""
+        self._add({(campaign, reason): 1})
+
+    def taken(self) -> Mapping[tuple[int, Reason], int]:
+        """What was counted, which begins anew."""
+        with self._lock:
+            taken, self._counts = self._counts, Counter()
+        return taken
+
+    def give_back(self, counts: Mapping[tuple[int, Reason], int]) -> None:
+        """Count again what could not be written."""
+        self._add(counts)
+
+    def _add(self, counts: Mapping[tuple[int, Reason], int]) -> None:
+        with self._lock:
+            for key, count in counts.items():
+                if key in self._counts or len(self._counts) < self._most:
+                    self._counts[key] += count

@@ -1,0 +1,160 @@
+"""Who may act for the requester: a secret that works once, then tokens."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import date
+
+from sqlalchemy import Connection
+
+from sottovoce.errors import Reason, Refused, UsageError
+from sottovoce.model import (
+    Credential,
+    check_credential,
+    digest,
+)
+from sottovoce.model.campaign import LONGEST_NAME, check_text
+from sottovoce.server.database.campaigns import note_event
+from sottovoce.server.database.hashed_credentials import (
+    add_token,
+    all_tokens,
+    has_token,
+    remove_setups,
+    remove_token,
+)
+from sottovoce.server.service import Service
+
+__all__ = [
+    "check_setup",
+    "check_token",
+    "checked_credential",
+    "list_tokens",
+    "make_setup",
+    "make_token",
+    "new_secret",
+    "redeem_setup",
+    "revoke_token",
+    "token_id",
+]
+
+
+def checked_credential(text: str, kind: Credential) -> str:
+    """The credential, if it has the form of one of this kind."""
+    try:
+        return check_credential(text, kind)
+    except UsageError as error:
+        raise Refused(Reason.BAD_CREDENTIAL, str(error)) from None
+
+
+_ID = re.compile(r"[0-9a-f]{16}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A requester's token as others may see it: by its hash's first digits."""
+
+    id: str
+    name: str
+    created_on: date
+
+
+def new_secret(kind: Credential) -> str:
+    """A new credential of this kind: its prefix and 256 random bits."""
+    return kind + secrets.token_urlsafe(32)
+
+
+def token_id(token: str) -> str:
+    """How a token is called in lists: the first 16 hexadecimal digits of its hash."""
+    return digest(token).hex()[:16]
+
+
+def make_setup(service: Service) -> str:
+    """A secret that makes one token, once. An earlier one that nobody used no longer works."""
+    secret = new_secret(Credential.SETUP)
+
+    def work(connection: Connection) -> None:
+        remove_setups(connection)
+        add_token(connection, Credential.SETUP, digest(secret), "setup", service.today())
+
+    service.change(work)
+    return secret
+
+
+def check_setup(service: Service, secret: str) -> None:
+    """Refuse what is no setup secret, or one that was used or replaced."""
+    _check_known(service, secret, Credential.SETUP)
+
+
+def redeem_setup(service: Service, secret: str, name: str) -> str:
+    """A token for the setup secret, which ends with it. Of two who ask at once, one gets it."""
+    check_text("the token's name", name, LONGEST_NAME)
+    check_setup(service, secret)
+
+    def work(connection: Connection) -> str:
+        if digest(secret) not in remove_setups(connection):
+            raise _refused(Credential.SETUP)
+        return _add(connection, name, service.today())
+
+    return service.change(work)
+
+
+def make_token(service: Service, name: str) -> str:
+    """Another token. It is shown here and never again."""
+    check_text("the token's name", name, LONGEST_NAME)
+    return service.change(lambda connection: _add(connection, name, service.today()))
+
+
+def list_tokens(service: Service) -> list[Token]:
+    """All tokens, the oldest first."""
+    with service.database.reading() as connection:
+        return [
+            Token(row.digest.hex()[:16], row.name, date.fromordinal(row.created_on))
+            for row in all_tokens(connection)
+        ]
+
+
+def revoke_token(service: Service, id: str) -> None:
+    """End a token: it works nowhere from now on."""
+
+    def work(connection: Connection) -> None:
+        if _ID.fullmatch(id) is None or not remove_token(connection, bytes.fromhex(id)):
+            raise Refused(Reason.NOT_FOUND, "there is no such token")
+        note_event(connection, "token.revoked", service.today(), None)
+
+    service.change(work)
+
+
+def check_token(service: Service, credential: str) -> str:
+    """The token's identifier, if it is a requester's. One indexed look, at every request.
+
+    Not kept in memory: a revoked token ends at once, whichever process is asked.
+    """
+    _check_known(service, credential, Credential.TOKEN)
+    return token_id(credential)
+
+
+def _add(connection: Connection, name: str, today: date) -> str:
+    token = new_secret(Credential.TOKEN)
+    add_token(connection, Credential.TOKEN, digest(token), name, today)
+    note_event(connection, "token.made", today, None)
+    return token
+
+
+def _check_known(service: Service, credential: str, kind: Credential) -> None:
+    try:
+        check_credential(credential, kind)
+    except UsageError as error:
+        raise Refused(Reason.BAD_CREDENTIAL, str(error)) from None
+    with service.database.reading() as connection:
+        if not has_token(connection, kind, digest(credential)):
+            raise _refused(kind)
+
+
+def _refused(kind: Credential) -> Refused:
+    words = {
+        Credential.SETUP: "this setup link was used or replaced: make another with the server",
+        Credential.TOKEN: "this token is not known here, or was revoked",
+    }
+    return Refused(Reason.BAD_CREDENTIAL, words[kind])

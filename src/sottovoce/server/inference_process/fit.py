@@ -1,0 +1,241 @@
+"""From gathered reports to a result that can be stored.
+
+The reports of a campaign in memory, to which new ones are added.
+
+From the totals of a sealed campaign to a result that can be stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sottovoce.api.infer import infer
+from sottovoce.api.infer_opened import infer_opened, opened_under
+from sottovoce.errors import SottovoceError
+from sottovoce.mechanisms.codes import names_of, report_table
+from sottovoce.mechanisms.codes import names_of as vocabulary
+from sottovoce.mechanisms.policies import mechanism_of
+from sottovoce.model import (
+    Cells,
+    Codes,
+    Names,
+    Policy,
+    Reading,
+    Reports,
+    Result,
+)
+from sottovoce.model.opened_totals import Opened
+from sottovoce.server.database.campaigns import Stored
+from sottovoce.server.database.results import Columns, Found, Summary
+from sottovoce.server.database.sealed_campaigns import OpenedTotals
+from sottovoce.server.database.stored_reports import Packed, factorized, worker_names
+from sottovoce.server.inference_process.convergence import settled
+from sottovoce.tables.vocabulary import in_order
+from sottovoce.version import __version__
+
+__all__ = ["Fresh", "Gathered", "fitted", "fitted_totals"]
+
+
+def opened_totals(found: OpenedTotals, policy: Policy, names: Sequence[str]) -> Opened:
+    """What was opened, as inference takes it."""
+    return opened_under(policy, names_of(names), found.totals, found.answered, found.workers)
+
+
+@dataclass(slots=True, eq=False)
+class Gathered:
+    """8 or 12 bytes a report and 24 a submission, up to a submission and a number of erasures."""
+
+    names: Names
+    erasures: int
+    sequence: int = 0
+    pseudonyms: bytearray = field(default_factory=bytearray)
+    _parts: list[Packed] = field(default_factory=list)
+
+    def add(self, packed: Packed) -> None:
+        """Further submissions."""
+        self.sequence = max(self.sequence, packed.sequence)
+        self.pseudonyms += packed.pseudonyms
+        self._parts.append(packed)
+
+    def __len__(self) -> int:
+        return sum(len(part) for part in self._parts)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory they take, names of tasks included."""
+        arrays = sum(p.count.nbytes + p.task.nbytes + p.code.nbytes for p in self._parts)
+        return arrays + len(self.pseudonyms) + 100 * len(self.names)
+
+    def reports(self, policy: Policy) -> tuple[Reports, npt.NDArray[np.int32]]:
+        """The table that a reader of the exported file has, row by row, and its tasks' places.
+
+        Equal to the last bit: rows are by worker and then by the task's place, names in the order
+        in which they appear.
+        """
+        whole = self._joined()
+        code, distinct = factorized(bytes(self.pseudonyms))
+        worker = np.repeat(code, whole.count)
+        order = np.argsort(worker.astype(np.int64) * len(self.names) + whole.task, kind="stable")
+        places = np.arange(len(self.names), dtype=np.int32)
+        task, places = in_order(whole.task[order].astype(np.int32), places)
+        cells = Cells(
+            worker[order], task, whole.code[order], vocabulary(worker_names(distinct)),
+            self.names[places],
+        )  # fmt: skip
+        alphabet = mechanism_of(policy).alphabet
+        return report_table(cells, alphabet, policy.domain, simulated=False), places
+
+    def _joined(self) -> Packed:
+        if len(self._parts) > 1:
+            columns: dict[str, Any] = {
+                name: np.concatenate([getattr(part, name) for part in self._parts])
+                for name in ("count", "task", "code")
+            }
+            # Pseudonyms are kept once, beside the parts.
+            self._parts = [Packed(self.sequence, b"", **columns)]
+        return self._parts[0]
+
+
+NOTHING_LEFT = "there is nothing to infer from: every report was taken back"
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """A result that is to be stored: what is found of it quickly, and its packed columns."""
+
+    found: Found
+    content: bytes
+
+
+def fitted(
+    gathered: Gathered, stored: Stored, before: Summary | None, checkpoint: Columns
+) -> Fresh:
+    """Truths and weights of what was gathered, or why there are none."""
+    campaign = stored.campaign
+    policy = campaign.terms.policy
+    summary = Summary(
+        reports=len(gathered),
+        counted=campaign.counts.reports,
+        policy_hash=policy.hash,
+        version=__version__,
+        settled=before is not None and before.settled,
+        checkpoint=before.checkpoint if before else 0,
+        changed=before.changed if before else None,
+        changed_since=before.changed_since if before else 0,
+    )
+    try:
+        summary, columns = _inferred(gathered, policy, summary)
+    except SottovoceError as error:
+        return _packed(gathered, replace(summary, problem=str(error)), checkpoint)
+    except Exception as error:
+        # The message of an error nobody foresaw could hold a report.
+        problem = f"inference failed ({type(error).__name__}): it is tried again with new reports"
+        return _packed(gathered, replace(summary, problem=problem), checkpoint)
+    columns = replace(
+        columns, before_place=checkpoint.before_place, before_truth=checkpoint.before_truth
+    )
+    return _packed(gathered, *settled(summary, columns, campaign.tasks, policy.domain, before))
+
+
+def _packed(gathered: Gathered, summary: Summary, columns: Columns) -> Fresh:
+    found = Found(gathered.sequence, gathered.erasures, summary)
+    if summary.problem is not None:
+        nothing = Columns.none()
+        columns = replace(
+            nothing, before_place=columns.before_place, before_truth=columns.before_truth
+        )
+    return Fresh(found, columns.pack())
+
+
+def _inferred(gathered: Gathered, policy: Policy, summary: Summary) -> tuple[Summary, Columns]:
+    if not len(gathered):
+        return replace(summary, problem=NOTHING_LEFT), Columns.none()
+    reports, places = gathered.reports(policy)
+    counted = replace(reports, reading=Reading("the campaign", len(reports)))
+    result = infer(counted, policy=policy)
+    reading = result.provenance.reading
+    summary = replace(
+        summary,
+        workers=len(result.workers),
+        tasks=len(result.tasks),
+        method=result.provenance.method,
+        rounds=int(result.rounds),
+        converged=bool(result.converged),
+        left_out=sum(reading.dropped.values()) if reading else 0,
+    )
+    return summary, _columns(result, reports, places, gathered)
+
+
+def _columns(result: Result, reports: Reports, places: Codes, gathered: Gathered) -> Columns:
+    """Truths by place; workers are by pseudonym already."""
+    order = np.argsort(places)
+    certainty = result.confidence if result.standard_error is None else result.standard_error
+    assert certainty is not None  # noqa: S101 - every result has one of the two
+    none = Columns.none()
+    return Columns(
+        places[order],
+        result.truths[order],
+        certainty[order],
+        result.answers[order],
+        np.frombuffer(factorized(bytes(gathered.pseudonyms))[1], np.uint8),
+        result.weights,
+        np.bincount(reports.worker, minlength=len(reports.workers)),
+        none.before_place,
+        none.before_truth,
+    )
+
+
+def fitted_totals(found: OpenedTotals, stored: Stored, names: Sequence[str]) -> Fresh:
+    """Truths of what was opened, or why there are none. Nobody has a weight: nobody is seen."""
+    campaign = stored.campaign
+    counts, policy = campaign.counts, campaign.terms.policy
+    summary = Summary(
+        reports=counts.reports,
+        counted=counts.reports,
+        policy_hash=policy.hash,
+        version=__version__,
+        workers=found.workers,
+        left_out=0 if found.answered is None else counts.reports - int(found.answered.sum()),
+    )
+    try:
+        result = infer_opened(opened_totals(found, policy, names))
+    except SottovoceError as error:
+        return _packed_totals(stored, replace(summary, problem=str(error)), Columns.none())
+    except Exception as error:
+        # The message of an error nobody foresaw could hold a total.
+        problem = f"inference failed ({type(error).__name__})"
+        return _packed_totals(stored, replace(summary, problem=problem), Columns.none())
+    summary = replace(
+        summary,
+        tasks=len(result.tasks),
+        method=result.provenance.method,
+        rounds=int(result.rounds),
+        converged=bool(result.converged),
+    )
+    return _packed_totals(stored, summary, _totals_columns(result, names))
+
+
+def _packed_totals(stored: Stored, summary: Summary, columns: Columns) -> Fresh:
+    # A sealed campaign is closed before it is opened: there is one result, and no later report.
+    found = Found(stored.campaign.counts.submissions, stored.campaign.counts.erasures, summary)
+    return Fresh(found, columns.pack())
+
+
+def _totals_columns(result: Result, names: Sequence[str]) -> Columns:
+    place = {name: at for at, name in enumerate(names)}
+    places = np.array([place[str(name)] for name in result.tasks], np.int32)
+    order = np.argsort(places)
+    certainty = result.confidence if result.standard_error is None else result.standard_error
+    assert certainty is not None  # noqa: S101 - every result has one of the two
+    return replace(
+        Columns.none(),
+        place=places[order],
+        truth=result.truths[order],
+        certainty=certainty[order],
+        answers=np.asarray(result.answers)[order].astype(np.int64),
+    )

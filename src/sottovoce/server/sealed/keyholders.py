@@ -1,0 +1,97 @@
+"""Keyholders take their seats: links for them, and who shows which credential."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from sottovoce.errors import Reason, Refused
+from sottovoce.mechanisms.policies import sealed_of
+from sottovoce.mechanisms.sealed_sum import SealedSum
+from sottovoce.model import Campaign, Credential, digest
+from sottovoce.server.credentials import checked_credential, new_secret
+from sottovoce.server.database.campaigns import note_event, the_campaign
+from sottovoce.server.database.sealed_campaigns import find_seat, note_seen, set_seats
+from sottovoce.server.sealed.contributions import SealedDesk
+from sottovoce.server.service import Service
+
+__all__ = ["Link", "Seated", "keyholder_links", "sealed_desk", "sealed_sum", "seated"]
+
+NOT_SEALED = "the campaign is not sealed: it has no keyholders"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What one keyholder is given. It is shown now and never again."""
+
+    seat: int
+    name: str
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
+class Seated:
+    """A keyholder that showed its credential, and what its campaign is."""
+
+    seat: int
+    desk: SealedDesk
+
+
+def keyholder_links(service: Service, id: str, *, public_url: str) -> list[Link]:
+    """A link for each keyholder; those that were made before no longer work."""
+    with service.database.reading() as connection:
+        keyholders = sealed_sum(the_campaign(connection, id).campaign).keyholders
+    if not keyholders:
+        raise Refused(Reason.MALFORMED, "the policy names no keyholders yet: give their cards")
+    secrets = [new_secret(Credential.KEYHOLDER) for _ in keyholders]
+    digests = [digest(secret) for secret in secrets]
+
+    def work(connection: Connection) -> None:
+        stored = the_campaign(connection, id, hold=True)
+        if sealed_sum(stored.campaign).keyholders != keyholders:
+            raise Refused(Reason.CONFLICT, "the keyholders have just been changed: ask again")
+        set_seats(connection, stored.number, digests)
+        note_event(connection, "keyholders.invited", service.today(), id)
+
+    service.change(work)
+    page = f"{public_url.rstrip('/')}/k/{id}"
+    return [
+        Link(seat, keyholder.name, f"{page}#{secret}")
+        for seat, (keyholder, secret) in enumerate(zip(keyholders, secrets, strict=True), 1)
+    ]
+
+
+def seated(service: Service, id: str, credential: str) -> Seated:
+    """The keyholder with this credential, of a campaign that has been open. It was here today."""
+    shown = digest(checked_credential(credential, Credential.KEYHOLDER))
+    with service.database.reading() as connection:
+        stored = the_campaign(connection, id)
+        found = find_seat(connection, stored.number, shown)
+    if found is None:
+        raise Refused(
+            Reason.BAD_CREDENTIAL,
+            "this is no keyholder's credential for this campaign, or it was replaced",
+        )
+    desk = sealed_desk(service, id)
+    service.attendance.see(id, found.seat)
+    day = service.today().toordinal()
+    if found.seen_on != day:
+        service.change(lambda connection: note_seen(connection, stored.number, found.seat, day))
+    return Seated(found.seat, desk)
+
+
+def sealed_desk(service: Service, id: str) -> SealedDesk:
+    """What never changes of a sealed campaign that has been open."""
+    desk = service.reception.desk(id)
+    if not isinstance(desk, SealedDesk):
+        raise Refused(Reason.NOT_FOUND, NOT_SEALED)
+    return desk
+
+
+def sealed_sum(campaign: Campaign) -> SealedSum:
+    """What a campaign's policy says of its keyholders, who may not be named yet."""
+    policy = campaign.terms.policy
+    if not policy.sealed:
+        raise Refused(Reason.NOT_FOUND, NOT_SEALED)
+    return sealed_of(policy)

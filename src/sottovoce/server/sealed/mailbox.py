@@ -1,0 +1,177 @@
+"""What keyholders ask for and what they send. Every message is verified before it is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from sottovoce.errors import Reason, Refused, SealedRefused, UsageError
+from sottovoce.securesum.committee import server
+from sottovoce.securesum.committee.messages import MOST_IN_BATCH, Message, Phase
+from sottovoce.securesum.committee.terms import Session
+from sottovoce.securesum.envelope import unb64
+from sottovoce.securesum.field import WIDTH, from_bytes
+from sottovoce.securesum.hpke import OVERHEAD
+from sottovoce.server.database.campaigns import the_campaign
+from sottovoce.server.database.sealed_campaigns import (
+    SERVER,
+    Key,
+    add_message,
+    batch_contents,
+    find_message,
+    messages_of,
+)
+from sottovoce.server.sealed.contributions import SealedDesk
+from sottovoce.server.sealed.keyholders import Seated
+from sottovoce.server.sealed.state import Standing, Work
+from sottovoce.server.sealed.transitions import advance, verdict_of
+from sottovoce.server.service import Service
+
+__all__ = ["Closed", "Proposed", "batch", "closed", "largest_message", "next_work", "receive"]
+
+ROOM = 4_096
+OF_AN_ITEM = 128
+"""Bytes of what a check says of one contribution: four numbers of 19 digits and what is around."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """A batch as one keyholder is given it, each message as it was signed."""
+
+    propose: bytes
+    items: Sequence[bytes]
+    checks: Sequence[bytes]
+    confirms: Sequence[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """What the server asks to open, and everybody's confirmation of it."""
+
+    close: bytes
+    confirms: Sequence[bytes]
+
+
+def next_work(service: Service, seated: Seated) -> Work:
+    """What a keyholder shall do now."""
+    service.attendance.see(seated.desk.campaign.id, seated.seat)
+    with service.database.reading() as connection:
+        the_campaign(connection, seated.desk.campaign.id)
+        return _standing(connection, seated.desk).work(seated.seat)
+
+
+def batch(service: Service, seated: Seated, number: int) -> Proposed:
+    """A batch that was proposed; of every contribution the one share that is this keyholder's."""
+    desk, seat = seated.desk, seated.seat
+    with service.database.reading() as connection:
+        propose = find_message(connection, desk.number, Key(Phase.PROPOSE, SERVER, number))
+        if propose is None:
+            raise Refused(Reason.NOT_FOUND, f"there is no batch {number:,} yet")
+        contents = (
+            messages_of(connection, desk.number, Phase.DEAL, 0)
+            if number == 0
+            else batch_contents(connection, desk.number, number)
+        )
+        items = [server.item_for(content, seat) for content in contents]
+        checks = messages_of(connection, desk.number, Phase.CHECK, number)
+        confirms = messages_of(connection, desk.number, Phase.CONFIRM, number)
+    return Proposed(propose, items, checks, confirms)
+
+
+def closed(service: Service, seated: Seated) -> Closed:
+    """What the server asks to open, once it does."""
+    desk = seated.desk
+    with service.database.reading() as connection:
+        number = _standing(connection, desk).closing
+        if number is None:
+            raise Refused(Reason.NOT_FOUND, "nothing is to be opened yet")
+        close = find_message(connection, desk.number, Key(Phase.CLOSE, SERVER, number))
+        assert close is not None  # noqa: S101 - its key was there
+        return Closed(close, messages_of(connection, desk.number, Phase.CONFIRM, number))
+
+
+def receive(service: Service, seated: Seated, content: bytes) -> bool:
+    """Store a keyholder's message, and do what it makes due; whether it was stored before."""
+    desk = seated.desk
+    try:
+        message = server.read_message(desk.session, content)
+    except SealedRefused as refused:
+        raise Refused(Reason.MALFORMED, f"this is no message of yours: {refused.reason}") from None
+    if message.sender != seated.seat:
+        raise Refused(Reason.BAD_CREDENTIAL, "the message is signed by another keyholder")
+    key = Key(str(message.phase), message.sender, message.number or 0)
+
+    def work(connection: Connection) -> bool:
+        the_campaign(connection, desk.campaign.id, hold=True)
+        before = find_message(connection, desk.number, key)
+        if before is not None:
+            if before != content:
+                raise Refused(
+                    Reason.CONFLICT,
+                    "another message of yours is here for the same phase and number: nothing was "
+                    "changed",
+                )
+            return True
+        _check_awaited(connection, desk, seated.seat, message)
+        add_message(connection, desk.number, key, content)
+        return False
+
+    replayed = service.change(work)
+    if not replayed:
+        advance(service, desk.campaign.id)
+    return replayed
+
+
+def largest_message(session: Session) -> int:
+    """The most bytes of a keyholder's message: a deal, a check of a full batch, or an opening."""
+    share = -(-(WIDTH * (session.slots + 2) + OVERHEAD) * 4 // 3) + OF_AN_ITEM
+    items = max(MOST_IN_BATCH, session.sealed.seats) * OF_AN_ITEM
+    return ROOM + max(session.sealed.seats * share, items)
+
+
+def _standing(connection: Connection, desk: SealedDesk) -> Standing:
+    return Standing.of(connection, desk.number, desk.session.sealed.seats)
+
+
+def _check_awaited(connection: Connection, desk: SealedDesk, seat: int, message: Message) -> None:
+    """Refuse what is not this keyholder's turn, and what is not about the state that was reached.
+
+    What is stored is therefore always what every other keyholder would accept.
+    """
+    work = _standing(connection, desk).work(seat)
+    if (str(work.kind), work.number or 0) != (str(message.phase), message.number or 0):
+        turn = "" if work.number is None else f" of batch {work.number:,}"
+        raise Refused(
+            Reason.NOT_OPEN, f"this message is not awaited now: your turn is {work.kind}{turn}"
+        )
+    number = message.number or 0
+    match message.phase:
+        case Phase.CHECK:
+            _check_batch(connection, desk, message, number)
+        case Phase.CONFIRM | Phase.OPEN:
+            verdict = verdict_of(connection, desk.number, number)
+            if (message.body["state"], message.body["count"]) != (verdict.state, verdict.count):
+                raise Refused(
+                    Reason.MALFORMED,
+                    "the message is about another state than the checks of all keyholders give",
+                )
+    if message.phase is Phase.OPEN:
+        _check_total(message)
+
+
+def _check_total(message: Message) -> None:
+    try:
+        from_bytes(unb64(message.body["total"]) or b"")
+    except UsageError:
+        raise Refused(Reason.MALFORMED, "the share of the total is no field elements") from None
+
+
+def _check_batch(connection: Connection, desk: SealedDesk, message: Message, number: int) -> None:
+    content = find_message(connection, desk.number, Key(Phase.PROPOSE, SERVER, number))
+    assert content is not None  # noqa: S101 - a check of it is awaited
+    propose = server.read_message(desk.session, content)
+    fits = len(message.body["values"]) == len(propose.body["digests"])
+    if message.body["batch"] != propose.digest or not fits:
+        raise Refused(Reason.MALFORMED, "the check is not of the batch that was proposed")

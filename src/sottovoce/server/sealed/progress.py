@@ -1,0 +1,258 @@
+"""How a sealed campaign gets on, as its requester sees it, and the one thing it may decide."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+
+from sqlalchemy import Connection
+
+from sottovoce.errors import Reason, Refused
+from sottovoce.mechanisms.sealed_sum import SealedSum
+from sottovoce.model import Campaign, State
+from sottovoce.securesum.committee.messages import Phase, WorkKind
+from sottovoce.server.database.campaigns import Stored, the_campaign
+from sottovoce.server.database.sealed_campaigns import (
+    SERVER,
+    Key,
+    all_seats,
+    count_batched,
+    find_message,
+    is_opened,
+    workers_of,
+)
+from sottovoce.server.sealed.coordinator_key import coordinator_key
+from sottovoce.server.sealed.keyholders import sealed_desk, sealed_sum
+from sottovoce.server.sealed.state import AGREEMENT, DEAD, Standing
+from sottovoce.server.sealed.transitions import Verdict, all_verdicts, close_at
+from sottovoce.server.service import Service
+
+__all__ = ["Dropped", "KeyholderStanding", "RoundPhase", "Rounds", "open_without", "rounds"]
+
+WORDS_OF = {
+    "unreadable": "a keyholder could not open its share",
+    "invalid": "the answers in it are none that may be given",
+    "inconsistent": "its shares do not fit together",
+}
+"""What a requester reads about a contribution that the keyholders dropped."""
+
+
+class RoundPhase(StrEnum):
+    """What is going on."""
+
+    DEALING = "dealing"
+    COLLECTING = "collecting"
+    CHECKING = "checking"
+    CLOSING = "closing"
+    OPENING = "opening"
+    OPENED = "opened"
+    DEAD = "dead"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyholderStanding:
+    """One keyholder: who it is, when it was here, and what it has done."""
+
+    seat: int
+    name: str
+    fingerprint: str
+    seen_on: date | None
+    is_here: bool
+    dealt: bool
+    confirmed: int | None
+    opened: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A contribution that is not in the total, by its worker's pseudonym, and why."""
+
+    worker: str
+    reason: str
+
+    @property
+    def words(self) -> str:
+        """The reason, as a requester reads it."""
+        return WORDS_OF[self.reason]
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """A sealed campaign at a glance.
+
+    Of `uploads` contributions `checked` passed, and `waiting` are in no certified state yet.
+    """
+
+    phase: RoundPhase
+    keyholders: Sequence[KeyholderStanding]
+    uploads: int
+    waiting: int
+    checked: int
+    dropped: Sequence[Dropped]
+    minimum: int
+    needed: int
+    opened: int
+    problem: str | None
+    state: str | None
+
+
+def rounds(service: Service, id: str) -> Rounds:
+    """How a sealed campaign gets on; a draft has not begun."""
+    with service.database.reading() as connection:
+        stored = the_campaign(connection, id)
+        sealed = sealed_sum(stored.campaign)
+        standing = Standing.of(connection, stored.number, sealed.seats)
+        keyholders = _keyholders(service, connection, stored, sealed, standing)
+        verdicts = all_verdicts(connection, stored.number, standing.certified)
+        checked = verdicts[-1].count if verdicts else 0
+        uploads = stored.campaign.counts.submissions
+        done = count_batched(connection, stored.number, standing.certified)
+        phase = _phase(connection, stored, standing)
+        return Rounds(
+            phase, keyholders, uploads, uploads - done, checked,
+            _dropped(connection, stored.number, verdicts), sealed.minimum,
+            sealed.degree + 1, len(standing.opens),
+            _problem(connection, stored, standing, sealed, keyholders, checked),
+            verdicts[-1].state if verdicts else None,
+        )  # fmt: skip
+
+
+def open_without(service: Service, id: str) -> None:
+    """Give up contributions that are not certified, and open the last state that is.
+
+    Only while no keyholder has confirmed a later one: whoever has will not go back, since two
+    opened sums could be told apart.
+    """
+    desk, key = sealed_desk(service, id), coordinator_key(service)
+    sealed = desk.session.sealed
+
+    def work(connection: Connection) -> None:
+        stored = the_campaign(connection, id, hold=True)
+        standing = Standing.of(connection, stored.number, sealed.seats)
+        if standing.closing is not None:
+            return
+        last = standing.certified
+        checked = all_verdicts(connection, stored.number, last)[-1].count if last >= 0 else 0
+        _check_opens(stored.campaign, sealed, standing, checked)
+        close_at(connection, desk, last, key)
+
+    service.change(work)
+    service.attendance.ring(id)
+
+
+def _check_opens(campaign: Campaign, sealed: SealedSum, standing: Standing, checked: int) -> None:
+    if campaign.state is not State.CLOSED:
+        raise Refused(Reason.NOT_OPEN, "the campaign still takes answers: close it first")
+    if standing.is_dead:
+        raise Refused(Reason.CONFLICT, "nothing can be opened in this campaign any more")
+    if standing.senders(Phase.CONFIRM, standing.certified + 1):
+        raise Refused(
+            Reason.CONFLICT,
+            "a keyholder has confirmed a later set already, and never opens an earlier one: wait "
+            "for the others",
+        )
+    if checked < sealed.minimum:
+        raise Refused(Reason.CONFLICT, _too_few(checked, sealed.minimum))
+
+
+def _keyholders(
+    service: Service, connection: Connection, stored: Stored, sealed: SealedSum, standing: Standing
+) -> list[KeyholderStanding]:
+    days = {each.seat: each.seen_on for each in all_seats(connection, stored.number)}
+    opens, id = standing.opens, stored.campaign.id
+    return [
+        KeyholderStanding(
+            seat,
+            keyholder.name,
+            keyholder.fingerprint,
+            None if (day := days.get(seat)) is None else date.fromordinal(day),
+            service.attendance.is_here(id, seat),
+            standing.has(Phase.DEAL, sender=seat),
+            standing.confirmed(seat),
+            seat in opens,
+        )
+        for seat, keyholder in enumerate(sealed.keyholders, 1)
+    ]
+
+
+def _phase(connection: Connection, stored: Stored, standing: Standing) -> RoundPhase:
+    if standing.is_dead:
+        return RoundPhase.DEAD
+    if is_opened(connection, stored.number):
+        return RoundPhase.OPENED
+    if standing.closing is not None:
+        return RoundPhase.OPENING
+    if standing.certified < 0:
+        return RoundPhase.DEALING
+    if standing.certified < standing.proposed:
+        return RoundPhase.CHECKING
+    closed = stored.campaign.state is State.CLOSED
+    return RoundPhase.CLOSING if closed else RoundPhase.COLLECTING
+
+
+def _dropped(connection: Connection, campaign: int, verdicts: Sequence[Verdict]) -> list[Dropped]:
+    """By pseudonym: the order of arrival is kept to the server."""
+    failed = {bytes.fromhex(digest): why for each in verdicts for digest, why in each.failed}
+    workers = workers_of(connection, campaign, failed) if failed else {}
+    found = (Dropped(worker, failed[digest]) for digest, worker in workers.items())
+    return sorted(found, key=lambda each: each.worker)
+
+
+def _problem(
+    connection: Connection,
+    stored: Stored,
+    standing: Standing,
+    sealed: SealedSum,
+    keyholders: Sequence[KeyholderStanding],
+    checked: int,
+) -> str | None:
+    """What stands in the way, if anything does."""
+    if standing.is_dead:
+        return _noted(connection, stored.number, Key(DEAD, SERVER, 0))
+    if standing.closing is not None:
+        disagreement = _disagreement(connection, stored.number, standing)
+        return disagreement or _absent(standing, keyholders)
+    if stored.campaign.state is State.CLOSED and standing.certified == standing.proposed >= 0:
+        waiting = stored.campaign.counts.submissions - count_batched(
+            connection, stored.number, standing.proposed
+        )
+        return None if waiting or checked >= sealed.minimum else _too_few(checked, sealed.minimum)
+    if stored.campaign.state is State.DRAFT:
+        return None
+    return _absent(standing, keyholders)
+
+
+def _disagreement(connection: Connection, campaign: int, standing: Standing) -> str | None:
+    """What the last comparison of all opened shares found."""
+    numbers = [key.number for key in standing.keys if key.phase == AGREEMENT]
+    if not numbers:
+        return None
+    return _noted(connection, campaign, Key(AGREEMENT, SERVER, max(numbers)))
+
+
+def _absent(standing: Standing, keyholders: Sequence[KeyholderStanding]) -> str | None:
+    """Whose turn it is and who is not here."""
+    idle = (WorkKind.WAIT, WorkKind.DONE)
+    away = [
+        f"keyholder {each.seat} ({each.name})"
+        for each in keyholders
+        if not each.is_here and standing.work(each.seat).kind not in idle
+    ]
+    if not away:
+        return None
+    return f"waits for {', '.join(away)}, who must run `sottovoce keyholder serve`"
+
+
+def _noted(connection: Connection, campaign: int, key: Key) -> str | None:
+    content = find_message(connection, campaign, key)
+    return None if content is None else json.loads(content)["problem"]
+
+
+def _too_few(checked: int, minimum: int) -> str:
+    return (
+        f"only {checked:,} contributions passed, and at least {minimum:,} are needed: fewer would "
+        "not hide in the sum, so nothing is opened"
+    )

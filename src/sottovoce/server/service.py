@@ -1,0 +1,93 @@
+"""The parts of a running service, put together."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from typing import Protocol, TypeVar, cast
+
+from sqlalchemy import Connection
+
+from sottovoce.server.background_jobs import Rehearsals, Slots
+from sottovoce.server.campaigns.forecasts import Forecaster
+from sottovoce.server.campaigns.result_cache import Shelf
+from sottovoce.server.campaigns.submissions import Reception, Rejections
+from sottovoce.server.database import Database, Writer
+from sottovoce.server.sealed.attendance import Attendance
+
+__all__ = ["Part", "Parts", "Service"]
+
+T = TypeVar("T")
+
+
+class Part(Protocol):
+    """What a feature keeps in memory while the service runs."""
+
+    def close(self) -> None:
+        """Do what waits, and end."""
+
+
+P = TypeVar("P", bound=Part)
+
+
+class Parts:
+    """The parts of features that the service knows nothing of, one of each class."""
+
+    def __init__(self, *made: Part) -> None:
+        self._made: dict[type[Part], Part] = {type(each): each for each in made}
+        self._lock = threading.Lock()
+
+    def of(self, kind: type[P]) -> P:
+        """The part of this class, which is made when it is first asked for."""
+        with self._lock:
+            if kind not in self._made:
+                self._made[kind] = kind()
+            return cast(P, self._made[kind])
+
+    def close(self) -> None:
+        """Close them all."""
+        for each in list(self._made.values()):
+            each.close()
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What use cases need: where everything is kept, who writes, and what day it is."""
+
+    database: Database
+    writer: Writer
+    reception: Reception
+    today: Callable[[], date]
+    shelf: Shelf = field(default_factory=Shelf)
+    exports: Slots = field(default_factory=Slots)
+    rejections: Rejections = field(default_factory=Rejections)
+    rehearsals: Rehearsals = field(default_factory=Rehearsals)
+    forecaster: Forecaster = field(default_factory=Forecaster)
+    attendance: Attendance = field(default_factory=Attendance)
+    parts: Parts = field(default_factory=Parts)
+
+    @classmethod
+    def on(cls, database: Database, *, today: Callable[[], date] = _today) -> Service:
+        """A service on a database whose schema is this release's."""
+        writer = Writer(database)
+        return cls(database, writer, Reception(database, writer, today), today)
+
+    def change(self, work: Callable[[Connection], T]) -> T:
+        """The outcome of work in a transaction, once it is durable. Waits: not for event loops."""
+        future: Future[T] = self.writer.change(work)
+        return future.result()
+
+    def close(self) -> None:
+        """Write what waits, end what is simulated, and let go of the database."""
+        self.parts.close()
+        self.forecaster.close()
+        self.rehearsals.close()
+        self.writer.close()
+        self.database.close()

@@ -1,0 +1,1 @@
+"""The service over HTTP: routes, errors in one shape, logs, metrics, pages."""

@@ -1,0 +1,173 @@
+"""The application: no globals, everything from its settings."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.routing import Route
+from starlette.staticfiles import StaticFiles
+
+from sottovoce.hooks import filled
+from sottovoce.server.campaigns.lifecycle import closing
+from sottovoce.server.campaigns.rejections import rejecting
+from sottovoce.server.campaigns.webhooks import notifying
+from sottovoce.server.database.results import unfinished
+from sottovoce.server.inference_process.scheduler import inferring
+from sottovoce.server.sealed.transitions import advancing
+from sottovoce.server.service import Service
+from sottovoce.server.web import openapi
+from sottovoce.server.web.metrics import Metrics
+from sottovoce.server.web.middleware import Observed, Observing, Prefixed, SecurityHeaders
+from sottovoce.server.web.problems import PROBLEMS, add_handlers
+from sottovoce.server.web.routes import (
+    campaigns,
+    exports,
+    forecasts,
+    health,
+    invites,
+    keyholders,
+    overview,
+    pages,
+    reports,
+    results,
+    sealed_progress,
+    tasks,
+    tokens,
+    webhooks,
+    worker,
+)
+from sottovoce.server.web.settings import Settings
+from sottovoce.server.web.worker_page import STATIC
+from sottovoce.version import __version__
+
+__all__ = ["Feature", "build_app"]
+
+# Routes are tried in this order, and most requests bring reports.
+API = (
+    reports, tokens, campaigns, tasks, invites, worker, results, overview, exports,
+    forecasts, webhooks, keyholders, sealed_progress,
+)  # fmt: skip
+VERSION_ONE = "/api/v1"
+QUIET = frozenset({"worker", "keyholder", "member", "health", "files"})
+"""Routes that leave no line: a worker's would put a time beside a report, others say little."""
+
+SELDOM = 15
+"""Seconds between two looks that cost a query."""
+
+log = logging.getLogger("sottovoce.web")
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A part of the service from a room above the server: routes, pages and background jobs.
+
+    A job runs while its block does. Routes come after the server's own.
+    """
+
+    api: Sequence[APIRouter] = ()
+    pages: Sequence[APIRouter] = ()
+    jobs: Sequence[Callable[[Service], AbstractContextManager[None]]] = ()
+
+
+def build_app(settings: Settings, features: Sequence[Feature] | None = None) -> FastAPI:
+    """The service over HTTP. The database must have this release's schema.
+
+    It has all features of this release, unless others are given.
+    """
+    chosen = [filled("web.feature").FEATURE] if features is None else features
+    metrics = Metrics()
+    app = FastAPI(
+        title=openapi.TITLE,
+        version=__version__,
+        lifespan=_lifespan(settings, metrics, chosen),
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=f"{VERSION_ONE}/openapi.json",
+        responses=PROBLEMS,
+        redirect_slashes=False,  # a redirect would repeat whatever Host was sent
+    )
+    app.state.settings, app.state.metrics = settings, metrics
+    add_handlers(app)
+    observed: dict[Any, Observed] = {}
+    own = [module.router for module in API]
+    for router in (*own, *(router for each in chosen for router in each.api)):
+        app.include_router(router, prefix=VERSION_ONE)
+        observed |= _observed(router, VERSION_ONE)
+    own = [health.router, openapi.router, pages.router]
+    for router in (*own, *(router for each in chosen for router in each.pages)):
+        app.include_router(router)
+        observed |= _observed(router, "")
+    static = GZipMiddleware(StaticFiles(directory=STATIC))  # a phone loads a third of the bytes
+    app.mount("/static", static)
+    observed[static] = Observed("/static/{file}", is_quiet=True)
+    openapi.describe(app)
+    observed |= _observed(app.router, "")
+    # The last is the outermost.
+    app.add_middleware(Observing, metrics=metrics, routes=observed)
+    app.add_middleware(SecurityHeaders, settings=settings)
+    app.add_middleware(Prefixed, prefix=settings.prefix)
+    return app
+
+
+def _lifespan(
+    settings: Settings, metrics: Metrics, features: Sequence[Feature]
+) -> Callable[[FastAPI], Any]:
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        with ExitStack() as stack:
+            service = Service.on(settings.database())
+            stack.callback(service.close)
+            stack.enter_context(rejecting(service))
+            stack.enter_context(inferring(service))
+            stack.enter_context(notifying(service))
+            stack.enter_context(closing(service))
+            stack.enter_context(advancing(service))
+            for job in (job for each in features for job in each.jobs):
+                stack.enter_context(job(service))
+            app.state.service = service
+            sampling = asyncio.create_task(_sample(service, metrics))
+            log.info("started")
+            yield
+            sampling.cancel()
+            await run_in_threadpool(stack.close)
+            log.info("stopped")
+
+    return lifespan
+
+
+async def _sample(service: Service, metrics: Metrics) -> None:
+    """What is not counted but looked at: what waits to be written, and to be inferred."""
+    for second in count():
+        metrics.waiting.set(service.writer.waiting)
+        if second % SELDOM == 0:
+            with suppress(SQLAlchemyError):
+                metrics.behind.set(await run_in_threadpool(_behind, service))
+        await asyncio.sleep(1)
+
+
+def _behind(service: Service) -> int:
+    with service.database.reading() as connection:
+        return len(unfinished(connection))
+
+
+def _observed(router: APIRouter, prefix: str) -> dict[Any, Observed]:
+    """How the requests of each route are told."""
+    return {
+        route.endpoint: Observed(
+            prefix + route.path,
+            is_quiet=not QUIET.isdisjoint(getattr(route, "tags", ())),
+            takes_reports=route.endpoint is reports.put_report,
+        )
+        for route in router.routes
+        if isinstance(route, Route)
+    }

@@ -1,0 +1,211 @@
+"""Whether a live server serves the worker's page of this release, byte for byte.
+
+Needs httpx only: whoever checks a server does not run one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from sottovoce.errors import Unreachable, absent
+from sottovoce.http_client.addresses import is_to_this_machine, page_address
+from sottovoce.server.web.worker_page import (
+    COMMON,
+    NOTHING,
+    PAGE,
+    SERVICE_WORKER,
+    SHOWN,
+    STATIC,
+    fingerprint,
+    worker_files,
+)
+from sottovoce.server.web.worker_page import PAGE_RULES as PAGE_RULES
+
+try:
+    import httpx
+except ImportError:
+    if not TYPE_CHECKING:
+        httpx = absent("httpx", purpose="looking at a server's page", extra="client")
+
+__all__ = ["CheckedPage", "Finding", "State", "check_page"]
+
+LARGEST = 1 << 22
+"""Bytes of a file: nothing of ours is as large, and nobody fills this machine's memory."""
+
+PATIENCE = 20.0
+
+# As a browser asks, so that a check is not told from a visit by its first line.
+AS_A_BROWSER = {
+    "User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0",
+    "Accept": "*/*",
+    "Accept-Language": "en",
+    "Accept-Encoding": "gzip, deflate",
+}
+UNWANTED = (
+    "Clear-Site-Data", "Content-Location", "Content-Security-Policy-Report-Only", "Link",
+    "Refresh", "Report-To", "Reporting-Endpoints", "Service-Worker-Allowed", "Set-Cookie",
+    "SourceMap", "X-SourceMap",
+)  # fmt: skip
+"""Headers that move, load, keep or tell something that the files do not say."""
+
+KINDS = {
+    ".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".svg": "image/svg+xml",
+}  # fmt: skip
+_VERSION = re.compile(rb'"info":\{[^}]{0,4000}?"version":"([0-9A-Za-z.+-]{1,40})"')
+
+
+class State(StrEnum):
+    """What became of a file or a header on its way from the release to the server."""
+
+    SAME = "same"
+    CHANGED = "CHANGED"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A file, or a header of one, as the release has it and as the server sends it."""
+
+    name: str
+    state: State
+    expected: str
+    found: str | None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedPage:
+    """All that was compared. `version` is what a server that differs says that it runs."""
+
+    address: str
+    files: tuple[Finding, ...]
+    headers: tuple[Finding, ...]
+    version: str | None
+
+    @property
+    def is_same(self) -> bool:
+        """Whether nothing differs."""
+        return all(each.state is State.SAME for each in (*self.files, *self.headers))
+
+
+def check_page(link: str, *, allow_http: bool = False, release: Path = STATIC) -> CheckedPage:
+    """Fetch the page that a worker was given, and every file it may load, and compare them.
+
+    What follows the # of a link is the worker's secret: it is cut off first, and goes nowhere.
+    Redirects are not followed: they are no page of the release.
+    """
+    server, campaign = page_address(link.strip().partition("#")[0], "c", allow_http=allow_http)
+    page = f"/c/{campaign}"
+    places = {PAGE: page, **{name: f"/static/{name}" for name in worker_files(release)}}
+    with _Visit(server) as visit:
+        files: list[Finding] = []
+        headers: list[Finding] = []
+        for name, place in places.items():
+            reply = visit.fetched(place)
+            files.append(_compared(name, (release / name).read_bytes(), reply))
+            headers += _headers(name, reply)
+        checked = CheckedPage(server + page, tuple(files), tuple(headers), None)
+        return checked if checked.is_same else _with_version(checked, visit)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reply:
+    status: int
+    headers: httpx.Headers
+    content: bytes
+
+
+class _Visit:
+    """Requests to one server, without any credential."""
+
+    def __init__(self, server: str) -> None:
+        self._server = server
+        self._client = httpx.Client(
+            timeout=PATIENCE, follow_redirects=False, headers=AS_A_BROWSER,
+            trust_env=not is_to_this_machine(server),
+        )  # fmt: skip
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        self._client.close()
+
+    def fetched(self, place: str) -> _Reply:
+        """What is at a place, as it is after decompression."""
+        content = bytearray()
+        try:
+            with self._client.stream("GET", self._server + place) as reply:
+                for chunk in reply.iter_bytes():
+                    content += chunk
+                    if len(content) > LARGEST:
+                        break
+                return _Reply(reply.status_code, reply.headers, bytes(content))
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise Unreachable(self._server, reason=type(error).__name__) from None
+
+
+def _compared(name: str, ours: bytes, reply: _Reply) -> Finding:
+    expected = fingerprint(ours)
+    if reply.status != 200:
+        return Finding(name, State.MISSING, expected, None, _trouble(name, reply.status))
+    found = fingerprint(reply.content)
+    return Finding(name, State.SAME if found == expected else State.CHANGED, expected, found)
+
+
+def _trouble(name: str, status: int) -> str:
+    if 300 <= status < 400:
+        return "the server sends visitors elsewhere"
+    if status == 404 and name == PAGE:
+        return "there is no such campaign, or it is a draft"
+    return f"the server answers {status}"
+
+
+def _headers(name: str, reply: _Reply) -> Iterator[Finding]:
+    """The page's headers, each of them; of the other files only what differs."""
+    if reply.status != 200:
+        return
+    expected = _expected(name)
+    for header, value in expected.items():
+        # Headers of one name are joined: a second one changes what the first says.
+        finding = _told(f"{name}: {header}", value, reply.headers.get(header))
+        if name == PAGE or finding.state is not State.SAME:
+            yield finding
+    for header in UNWANTED:
+        if header not in expected and header in reply.headers:
+            found = reply.headers[header]
+            yield Finding(f"{name}: {header}", State.CHANGED, "", found, "the release has none")
+
+
+def _told(name: str, expected: str, found: str | None) -> Finding:
+    if found is None:
+        return Finding(name, State.MISSING, expected, None)
+    # That letters are UTF-8 may be said or not; that they are anything else changes the file.
+    plain = re.sub(r"; ?charset=utf-8$", "", found, flags=re.IGNORECASE)
+    return Finding(name, State.SAME if plain == expected else State.CHANGED, expected, found)
+
+
+def _expected(name: str) -> Mapping[str, str]:
+    kind = {"Content-Type": KINDS[Path(name).suffix]}
+    if name == PAGE:
+        return {**SHOWN, "Content-Security-Policy": PAGE_RULES, **kind}
+    if name == "service-worker.js":
+        return {**COMMON, **SERVICE_WORKER, **kind}
+    return {**COMMON, "Content-Security-Policy": NOTHING, **kind}
+
+
+def _with_version(checked: CheckedPage, visit: _Visit) -> CheckedPage:
+    reply = visit.fetched("/api/v1/openapi.json")
+    found = _VERSION.search(reply.content) if reply.status == 200 else None
+    return replace(checked, version=found[1].decode("ascii") if found else None)

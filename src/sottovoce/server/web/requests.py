@@ -1,0 +1,241 @@
+"""What routes take from a request: the service, credentials and bodies of bounded length.
+
+JSON bodies within bounds: who sends is asked first, then how long it is, then what it says.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Coroutine
+from typing import Annotated, Any, ClassVar, NoReturn
+
+from fastapi import Depends, Path, Request, Response
+from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
+
+from sottovoce.errors import Reason, Refused
+from sottovoce.model.canonical_json import RepeatedField, unique_fields
+from sottovoce.server.credentials import check_setup, check_token
+from sottovoce.server.service import Service
+
+__all__ = [
+    "LARGEST",
+    "Bearer",
+    "BoundedRoute",
+    "CampaignId",
+    "ReportId",
+    "Requester",
+    "RoomyRoute",
+    "Setup",
+    "TheService",
+    "bearer_of",
+    "bounded_body",
+    "kind_of",
+    "parsed_json",
+    "receipt_of",
+    "service_of",
+]
+
+
+def service_of(request: Request) -> Service:
+    """The running service."""
+    service: Service = request.app.state.service
+    return service
+
+
+def bearer_of(request: Request) -> str:
+    """The credential in the header Authorization."""
+    authorization = request.headers.get("authorization")
+    if authorization is None:
+        raise Refused(Reason.NO_CREDENTIAL, "send the header Authorization: Bearer …")
+    scheme, _, credential = authorization.partition(" ")
+    if scheme.lower() != "bearer" or not credential.isascii():
+        raise Refused(Reason.BAD_CREDENTIAL, "the header Authorization must be Bearer …")
+    return credential.strip()
+
+
+def receipt_of(request: Request) -> str:
+    """The worker's own credential, beside the invite."""
+    receipt = request.headers.get("sottovoce-receipt")
+    if receipt is None:
+        raise Refused(Reason.NO_CREDENTIAL, "send the worker's receipt as Sottovoce-Receipt")
+    return receipt
+
+
+def kind_of(request: Request, unsaid: str = "") -> str:
+    """The kind of content that the request says it has, without parameters."""
+    return request.headers.get("content-type", unsaid).partition(";")[0].strip().lower()
+
+
+async def requester_of(request: Request) -> str:
+    """The identifier of the requester's token in the header Authorization; looked up once."""
+    known: str | None = getattr(request.state, "requester", None)
+    if known is None:
+        known = await run_in_threadpool(check_token, service_of(request), bearer_of(request))
+        request.state.requester = known
+    return known
+
+
+async def setup_of(request: Request) -> str:
+    """The setup secret in the header Authorization; looked up once."""
+    known: str | None = getattr(request.state, "setup", None)
+    if known is None:
+        known = bearer_of(request)
+        await run_in_threadpool(check_setup, service_of(request), known)
+        request.state.setup = known
+    return known
+
+
+# Asynchronous, since a plain function would be sent to another thread at each request.
+async def _service(request: Request) -> Service:
+    return service_of(request)
+
+
+async def _bearer(request: Request) -> str:
+    return bearer_of(request)
+
+
+TheService = Annotated[Service, Depends(_service)]
+Bearer = Annotated[str, Depends(_bearer)]
+Requester = Annotated[str, Depends(requester_of)]
+Setup = Annotated[str, Depends(setup_of)]
+CampaignId = Annotated[str, Path(pattern="^[a-z0-9]{4,32}$", examples=["k7f3q2mzab"])]
+ReportId = Annotated[
+    str,
+    Path(
+        pattern="^[0-9a-f]{32}$",
+        description="Chosen at random by the worker's software, once for each submission.",
+        examples=["0c5f1e7d2b9a48c6a3f7d1e0b2c4a698"],
+    ),
+]
+
+
+async def bounded_body(request: Request, most: int) -> bytes:
+    """The body, if it is not compressed and has no more bytes than that."""
+    if request.headers.get("content-encoding", "identity").lower() != "identity":
+        raise Refused(Reason.UNSUPPORTED, "send the body as it is, without compression")
+    stated = request.headers.get("content-length", "")
+    if stated.isdecimal() and int(stated[:20]) > most:
+        raise _oversize(most)
+    pieces, size = [], 0
+    try:
+        async for piece in request.stream():
+            size += len(piece)
+            if size > most:
+                raise _oversize(most)
+            pieces.append(piece)
+    except ClientDisconnect:
+        raise Refused(Reason.MALFORMED, "the body ends before it should") from None
+    return b"".join(pieces)
+
+
+def _oversize(most: int) -> Refused:
+    return Refused(Reason.OVERSIZE, f"the body may have up to {most:,} bytes")
+
+
+USUAL, LARGEST = 64 << 10, 64 << 20
+"""Bytes of a body: of most, and of those that may hold all tasks of a campaign."""
+
+
+class BoundedRoute(APIRoute):
+    """A route whose body is read only so far, and only after the credential was checked.
+
+    FastAPI reads a body whole before it asks any dependency, so that anybody could fill the memory.
+    Use it with `APIRouter(route_class=BoundedRoute)`; the body's model is declared as usual.
+    """
+
+    most: ClassVar[int] = USUAL
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """FastAPI's handler, which is given a body that was read before."""
+        handle = super().get_route_handler()
+        if self.body_field is None:
+            return handle
+        asked = {dependency.call for dependency in self.dependant.dependencies}
+        checks = [check for check in (requester_of, setup_of) if check in asked]
+
+        async def bounded(request: Request) -> Response:
+            for check in checks:
+                await check(request)
+            _check_is_json(request)
+            content = await bounded_body(request, self.most)
+            # What is long is read elsewhere: others wait for this thread.
+            long = len(content) > USUAL
+            document = (
+                await run_in_threadpool(parsed_json, content) if long else parsed_json(content)
+            )
+            if not isinstance(document, dict):
+                raise _malformed("the body must be a JSON object")
+            return await handle(_Read(request, content, document))
+
+        return bounded
+
+
+class RoomyRoute(BoundedRoute):
+    """The same for bodies that may hold all tasks of a campaign."""
+
+    most = LARGEST
+
+
+def parsed_json(content: bytes) -> Any:
+    """What these bytes say, if every reader of JSON would take it for the same."""
+    try:
+        document = json.loads(
+            # Given bytes, it would guess an encoding, and let halves of characters pass.
+            content.decode("utf-8"),
+            parse_constant=_refuse_constant,
+            parse_float=_finite,
+            object_pairs_hook=unique_fields,
+        )
+        if b"\\u" in content:
+            _check_encodes(document)
+    except UnicodeDecodeError:
+        raise _malformed("the body is not UTF-8") from None
+    except UnicodeEncodeError:
+        raise _malformed("the body has half a character, which no text can hold") from None
+    except RepeatedField:
+        raise _malformed("the body has a field twice") from None
+    except (ValueError, RecursionError):
+        raise _malformed("the body is not JSON") from None
+    return document
+
+
+class _Read(Request):
+    """A request whose body was read."""
+
+    def __init__(self, request: Request, content: bytes, document: Any) -> None:
+        super().__init__(request.scope, request.receive)
+        self._content, self._document = content, document
+
+    async def body(self) -> bytes:
+        return self._content
+
+    async def json(self) -> Any:
+        return self._document
+
+
+def _check_is_json(request: Request) -> None:
+    if kind_of(request) != "application/json":
+        raise Refused(
+            Reason.UNSUPPORTED, "send the body as JSON, with Content-Type: application/json"
+        )
+
+
+def _check_encodes(document: Any) -> None:
+    """Refuse halves of characters, which an escape can name and no text can hold."""
+    json.dumps(document, ensure_ascii=False).encode("utf-8")
+
+
+def _refuse_constant(_: str) -> NoReturn:
+    raise _malformed("the body has a number that is not finite")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _refuse_constant(text)
+
+
+def _malformed(message: str) -> Refused:
+    return Refused(Reason.MALFORMED, message)

@@ -1,0 +1,116 @@
+"""Links for workers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Literal
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
+
+from sottovoce.errors import Reason, Refused
+from sottovoce.server.campaigns.invites import (
+    MOST_CODES,
+    MOST_INVITES,
+    InviteKind,
+    count_invites,
+    invite,
+    qr_code,
+    revoke_invites,
+)
+from sottovoce.server.web.bodies import Asked, Day
+from sottovoce.server.web.requests import BoundedRoute, CampaignId, Requester, TheService
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["campaigns"], route_class=BoundedRoute)
+
+
+class InvitesAskedBody(Asked):
+    """Which links, and how many."""
+
+    kind: Literal["open", "single"] = Field(
+        description="For any number of workers, or each for one."
+    )
+    count: int = Field(1, ge=1, le=MOST_INVITES, description="Of open links there is one at once.")
+    expires_on: Day | None = Field(
+        None, description="The first day (UTC) on which the links no longer work."
+    )
+    codes: bool = Field(
+        False, description=f"Whether to make QR codes too, of up to {MOST_CODES:,} links at once."
+    )
+
+
+class CodeBody(BaseModel):
+    """A QR code: so many modules a side, and the dark ones as an SVG path in module units.
+
+    Leave four modules of light around it.
+    """
+
+    size: int = Field(examples=[41])
+    path: str = Field(examples=["M0 0h7v1h-7z…"])
+
+
+class LinksBody(BaseModel):
+    """Links that are shown now and never again: the server keeps hashes of their secrets."""
+
+    links: list[str] = Field(
+        examples=[["https://answers.example/c/k7f3q2mzab#svi_cq7Wd0m…"]],
+    )
+    codes: list[CodeBody] | None = Field(
+        None, description="The same as QR codes, in the same order; null unless asked for."
+    )
+
+
+class InviteCountsBody(BaseModel):
+    """How many links there are."""
+
+    open: int
+    single: int = Field(description="Links for one worker each, used ones included.")
+    used: int = Field(description="How many of those for one worker are used.")
+
+
+class RevokedBody(BaseModel):
+    """How many links no longer work."""
+
+    revoked: int
+
+
+@router.post("/campaigns/{campaign_id}/invites", status_code=201)
+def post_invites(
+    request: Request,
+    _: Requester,
+    service: TheService,
+    campaign_id: CampaignId,
+    body: InvitesAskedBody,
+) -> LinksBody:
+    """Make links to a draft or an open campaign."""
+    if body.codes and body.count > MOST_CODES:
+        raise Refused(
+            Reason.MALFORMED,
+            f"ask for up to {MOST_CODES:,} links at once with codes",
+            field="count",
+        )
+    links = invite(
+        service,
+        campaign_id,
+        InviteKind(body.kind),
+        public_url=request.app.state.settings.public_url,
+        count=body.count,
+        expires_on=body.expires_on,
+    )
+    codes = [CodeBody(**asdict(qr_code(link))) for link in links] if body.codes else None
+    return LinksBody(links=links, codes=codes)
+
+
+@router.get("/campaigns/{campaign_id}/invites")
+def get_invites(_: Requester, service: TheService, campaign_id: CampaignId) -> InviteCountsBody:
+    """Count the links to a campaign."""
+    counts = count_invites(service, campaign_id)
+    return InviteCountsBody(open=counts.open, single=counts.single, used=counts.used)
+
+
+@router.delete("/campaigns/{campaign_id}/invites")
+def remove_invites(_: Requester, service: TheService, campaign_id: CampaignId) -> RevokedBody:
+    """End all links to a campaign, used ones too. Reports that came through them stay."""
+    return RevokedBody(revoked=revoke_invites(service, campaign_id))

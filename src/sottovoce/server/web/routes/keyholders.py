@@ -1,0 +1,186 @@
+"""What keyholders ask for and send. Everything in it is signed, and nothing can be read."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
+
+from sottovoce.errors import Reason, Refused
+from sottovoce.model import State
+from sottovoce.securesum.committee.messages import WorkKind
+from sottovoce.server.database.campaigns import the_campaign
+from sottovoce.server.sealed.keyholders import Seated, seated
+from sottovoce.server.sealed.mailbox import batch, closed, largest_message, next_work, receive
+from sottovoce.server.web.requests import Bearer, CampaignId, TheService, bounded_body, kind_of
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["keyholder"])
+
+MOST_SECONDS = 60
+LOOK = 1.0
+"""Seconds until another look at what other servers on the same database have stored."""
+
+JSON = "application/json"
+
+
+class CommitteeBody(BaseModel):
+    """What a keyholder needs to know of a campaign: it computes everything else itself."""
+
+    campaign: str
+    policy: dict[str, Any]
+    policy_hash: str
+    tasks: list[str] = Field(description="The names of all tasks, in their order.")
+    seat: int
+    state: State
+
+
+class WorkBody(BaseModel):
+    """What a keyholder shall do next."""
+
+    work: WorkKind
+    number: int | None = Field(description="The batch it is about; null where it is about none.")
+
+
+class EnvelopeBody(BaseModel):
+    """A signed message: canonical JSON as text, and an Ed25519 signature over it."""
+
+    signature: str
+    text: str
+
+
+class DealtBody(EnvelopeBody):
+    """What one keyholder is given of a deal or a contribution: the share that is sealed to it."""
+
+    share: str
+
+
+class BatchBody(BaseModel):
+    """A batch as one keyholder is given it; batch 0 is the deals."""
+
+    propose: EnvelopeBody
+    items: list[DealtBody]
+    checks: list[EnvelopeBody]
+    confirms: list[EnvelopeBody]
+
+
+class ClosedBody(BaseModel):
+    """The state that the server asks to open, and everybody's confirmation of it."""
+
+    close: EnvelopeBody
+    confirms: list[EnvelopeBody]
+
+
+class StoredBody(BaseModel):
+    """The message is stored, and stays stored."""
+
+    replayed: bool
+
+
+async def _seated(service: TheService, campaign_id: CampaignId, credential: Bearer) -> Seated:
+    return await run_in_threadpool(seated, service, campaign_id, credential)
+
+
+TheSeat = Annotated[Seated, Depends(_seated)]
+Number = Annotated[int, Path(ge=0, le=1 << 30)]
+Wait = Annotated[
+    int, Query(ge=0, le=MOST_SECONDS, description="Seconds to wait for work if there is none.")
+]
+
+
+@router.get("/campaigns/{campaign_id}/sealed")
+def get_committee(service: TheService, campaign_id: CampaignId, seat: TheSeat) -> CommitteeBody:
+    """Show a keyholder what it holds shares of."""
+    desk = seat.desk
+    with service.database.reading() as connection:
+        state = the_campaign(connection, campaign_id).campaign.state
+    policy = desk.session.policy
+    return CommitteeBody(
+        campaign=campaign_id,
+        policy=policy.as_json(),
+        policy_hash=policy.hash,
+        tasks=list(desk.names),
+        seat=seat.seat,
+        state=state,
+    )
+
+
+@router.get("/campaigns/{campaign_id}/sealed/next")
+async def get_next(
+    service: TheService, campaign_id: CampaignId, seat: TheSeat, wait: Wait = 0
+) -> WorkBody:
+    """Tell a keyholder what to do next; wait for it if asked to."""
+    deadline = time.monotonic() + wait
+    with service.attendance.listening(campaign_id) as bell:
+        while True:
+            bell.clear()
+            work = await run_in_threadpool(next_work, service, seat)
+            left = deadline - time.monotonic()
+            if work.kind is not WorkKind.WAIT or left <= 0 or service.attendance.ending:
+                return WorkBody(work=work.kind, number=work.number)
+            # Neither a thread nor a connection to the database is held meanwhile.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(min(left, LOOK)):
+                    await bell.wait()
+
+
+@router.get("/campaigns/{campaign_id}/sealed/batches/{number}", response_model=BatchBody)
+def get_batch(
+    service: TheService, campaign_id: CampaignId, seat: TheSeat, number: Number
+) -> Response:
+    """Give a keyholder a batch, with its own share of each contribution."""
+    found = batch(service, seat, number)
+    return _json(
+        propose=found.propose,
+        items=_listed(found.items),
+        checks=_listed(found.checks),
+        confirms=_listed(found.confirms),
+    )
+
+
+@router.get("/campaigns/{campaign_id}/sealed/close", response_model=ClosedBody)
+def get_close(service: TheService, campaign_id: CampaignId, seat: TheSeat) -> Response:
+    """Give a keyholder what it is asked to open, once the campaign is closed and checked."""
+    found = closed(service, seat)
+    return _json(close=found.close, confirms=_listed(found.confirms))
+
+
+@router.post(
+    "/campaigns/{campaign_id}/sealed/messages",
+    status_code=201,
+    response_model=StoredBody,
+    responses={200: {"model": StoredBody, "description": "Stored before."}},
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {JSON: {"schema": {"$ref": "#/components/schemas/Message"}}},
+        }
+    },
+)
+async def post_message(
+    request: Request, service: TheService, campaign_id: CampaignId, seat: TheSeat
+) -> Response:
+    """Take a keyholder's message; 201, 200 when it was stored before, 409 when another one was."""
+    if kind_of(request, unsaid=JSON) != JSON:
+        raise Refused(Reason.UNSUPPORTED, f"send the message as {JSON}")
+    content = await bounded_body(request, largest_message(seat.desk.session))
+    replayed = await run_in_threadpool(receive, service, seat, content)
+    return Response(json.dumps({"replayed": replayed}), 200 if replayed else 201, media_type=JSON)
+
+
+def _listed(contents: Iterable[bytes]) -> bytes:
+    return b"[%b]" % b",".join(contents)
+
+
+def _json(**fields: bytes) -> Response:
+    """An object of fields that are JSON already, to the byte as they were signed."""
+    content = b",".join(b'"%b":%b' % (name.encode(), text) for name, text in fields.items())
+    return Response(b"{%b}" % content, media_type=JSON)

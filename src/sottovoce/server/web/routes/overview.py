@@ -1,0 +1,250 @@
+"""A campaign at a glance, and in the words of a paper.
+
+Why reports were refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Literal, Self
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from sottovoce.errors import Reason
+from sottovoce.server.campaigns.certainty import Certainty, Further
+from sottovoce.server.campaigns.histogram import Bin
+from sottovoce.server.campaigns.methods_section import Description, describe
+from sottovoce.server.campaigns.overview import Coverage, Overview, Weights, overview
+from sottovoce.server.campaigns.rejections import Rejected, list_rejections
+from sottovoce.server.database.results import Summary
+from sottovoce.server.web.requests import CampaignId, Requester, TheService
+from sottovoce.server.web.routes.results import SUMMARY, SummaryBody
+
+router = APIRouter(tags=["results"])
+
+
+class RunBody(BaseModel):
+    """Tasks that follow each other, by name, and their mean number of reports."""
+
+    first: str
+    last: str
+    tasks: int
+    mean: float
+
+
+class LevelBody(BaseModel):
+    """How many tasks have so many reports, or up to as many as the next level starts with."""
+
+    answers: int
+    tasks: int
+
+
+class CoverageBody(BaseModel):
+    """Reports by task, as of the latest result; a task without any counts with 0."""
+
+    hidden: bool = Field(
+        description="Whether workers report on every task they are given, answered or not: then "
+        "these numbers would say nothing, and are null."
+    )
+    untouched: int | None
+    least: int | None
+    median: float | None
+    most: int | None
+    strip: list[RunBody]
+    histogram: list[LevelBody]
+
+    @classmethod
+    def of(cls, coverage: Coverage) -> Self:
+        """Coverage as an answer has it."""
+        return cls(**asdict(coverage))
+
+
+class TaskBinBody(BaseModel):
+    """How many tasks lie from low up to high."""
+
+    low: float
+    high: float
+    tasks: int
+
+
+class WorkerBinBody(BaseModel):
+    """How many workers lie from low up to high."""
+
+    low: float
+    high: float
+    workers: int
+
+
+class CertaintyBody(BaseModel):
+    """How sure truths are. Tasks without reports are neither settled nor open."""
+
+    kind: Literal["confidence", "standard_error"]
+    threshold: float = Field(
+        description="Labels are settled from a confidence of 0.95 on, numbers up to a standard "
+        "error of 2.5 % of the range."
+    )
+    settled: int
+    open: int
+    histogram: list[TaskBinBody]
+
+    @classmethod
+    def of(cls, certainty: Certainty) -> Self:
+        """Certainty as an answer has it."""
+        return cls(
+            kind="standard_error" if certainty.kind == "standard_error" else "confidence",
+            threshold=certainty.threshold,
+            settled=certainty.settled,
+            open=certainty.open,
+            histogram=[TaskBinBody(tasks=bin.count, **_ends(bin)) for bin in certainty.histogram],
+        )
+
+
+class MoreBody(BaseModel):
+    """What more answers would do, as far as those so far can tell."""
+
+    answers: int
+    workers: int
+    settles: int
+    open: int
+    words: str
+
+    @classmethod
+    def of(cls, further: Further) -> Self:
+        """An estimate as an answer has it."""
+        return cls(**asdict(further), words=further.words)
+
+
+class WeightsSeenBody(BaseModel):
+    """How the weights of workers spread, or why there are none."""
+
+    workers: int
+    why_none: str | None
+    histogram: list[WorkerBinBody]
+
+    @classmethod
+    def of(cls, weights: Weights) -> Self:
+        """Weights as an answer has them."""
+        histogram = [WorkerBinBody(workers=bin.count, **_ends(bin)) for bin in weights.histogram]
+        return cls(workers=weights.workers, why_none=weights.why_none, histogram=histogram)
+
+
+class ChangedBody(BaseModel):
+    """How much truths changed between two results: the share of labels, or how far numbers moved.
+
+    The later one had at least a ninth more reports. Numbers move in parts of the range.
+    """
+
+    share: float
+    since: int = Field(description="How many reports the earlier result had.")
+
+
+class OverviewBody(BaseModel):
+    """A campaign at a glance; all but the counts is as of the latest result."""
+
+    tasks: int
+    workers: int
+    reports: int
+    reports_waiting: int
+    summary: SummaryBody | None
+    coverage: CoverageBody
+    certainty: CertaintyBody | None
+    more: MoreBody | None
+    weights: WeightsSeenBody
+    changed: ChangedBody | None
+
+    @classmethod
+    def of(cls, found: Overview) -> Self:
+        """An overview as an answer has it."""
+        seen, summary, further = found.seen, found.summary, found.further
+        return cls(
+            tasks=found.tasks,
+            workers=found.workers,
+            reports=found.reports,
+            reports_waiting=found.waiting,
+            summary=None if summary is None else _summary(summary),
+            coverage=CoverageBody.of(seen.coverage),
+            certainty=None if seen.certainty is None else CertaintyBody.of(seen.certainty),
+            more=None if further is None else MoreBody.of(further),
+            weights=WeightsSeenBody.of(seen.weights),
+            changed=None if summary is None else _changed(summary),
+        )
+
+
+class FactBody(BaseModel):
+    """One thing that is known of a campaign."""
+
+    name: str
+    value: str
+
+
+class MethodsBody(BaseModel):
+    """A campaign in the words of a paper, as plain text."""
+
+    paragraph: str
+    citation: str = Field(description="A BibTeX entry of the software.")
+    facts: list[FactBody]
+
+    @classmethod
+    def of(cls, found: Description) -> Self:
+        """A description as an answer has it."""
+        facts = [FactBody(name=fact.name, value=fact.value) for fact in found.facts]
+        return cls(paragraph=found.paragraph, citation=found.citation, facts=facts)
+
+
+@router.get("/campaigns/{campaign_id}/overview")
+def get_overview(_: Requester, service: TheService, campaign_id: CampaignId) -> OverviewBody:
+    """Show a campaign at a glance: coverage, certainty, weights, and what more answers would do."""
+    return OverviewBody.of(overview(service, campaign_id))
+
+
+@router.get("/campaigns/{campaign_id}/methods")
+def get_methods(_: Requester, service: TheService, campaign_id: CampaignId) -> MethodsBody:
+    """Describe a campaign for a paper: what was asked, promised, received and inferred."""
+    return MethodsBody.of(describe(service, campaign_id))
+
+
+def _summary(summary: Summary) -> SummaryBody:
+    return SummaryBody(**{name: getattr(summary, name) for name in SUMMARY})
+
+
+def _changed(summary: Summary) -> ChangedBody | None:
+    if summary.changed is None:
+        return None
+    return ChangedBody(share=summary.changed, since=summary.changed_since)
+
+
+def _ends(bin: Bin) -> dict[str, float]:
+    return {"low": bin.low, "high": bin.high}
+
+
+class RejectionBody(BaseModel):
+    """One reason, for programs and for people, and how many submissions were refused for it."""
+
+    reason: Reason
+    words: str = Field(examples=["with an invite that had expired"])
+    count: int
+
+    @classmethod
+    def of(cls, rejected: Rejected) -> Self:
+        """What was counted, as an answer has it."""
+        return cls(reason=rejected.reason, words=rejected.words, count=rejected.count)
+
+
+class RejectionsBody(BaseModel):
+    """Every reason that was given, the most frequent first."""
+
+    rejections: list[RejectionBody]
+    total: int
+
+
+@router.get("/campaigns/{campaign_id}/rejections")
+def get_rejections(_: Requester, service: TheService, campaign_id: CampaignId) -> RejectionsBody:
+    """How many submissions were refused, by reason. Counts come a few seconds late.
+
+    Nothing else of a refused submission is kept: not who sent it, when, or what was in it.
+    """
+    found = list_rejections(service, campaign_id)
+    return RejectionsBody(
+        rejections=[RejectionBody.of(one) for one in found], total=sum(one.count for one in found)
+    )

@@ -1,0 +1,123 @@
+"""Results go out."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel, Field
+
+from sottovoce.server.campaigns.results import Sort, truths_page, workers_page
+from sottovoce.server.web.requests import CampaignId, Requester, TheService
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["results"])
+
+MOST_ROWS = 100_000
+"""Rows in one answer; an export has them all."""
+
+Offset = Annotated[int, Query(ge=0, le=1 << 31)]
+Limit = Annotated[int, Query(ge=1, le=MOST_ROWS)]
+SUMMARY = (
+    "method", "rounds", "converged", "settled", "reports", "left_out", "workers", "tasks",
+    "policy_hash", "version", "problem",
+)  # fmt: skip
+
+
+class SummaryBody(BaseModel):
+    """What a result says about itself."""
+
+    method: str | None
+    rounds: int
+    converged: bool = Field(description="Whether the fit came to rest.")
+    settled: bool = Field(
+        description="Whether the campaign has converged: every task has 5 reports, and at most 1 % "
+        "of truths changed since there were 10 % fewer reports (for numbers: they moved by at most "
+        "1 % of the range on average)."
+    )
+    reports: int
+    left_out: int = Field(
+        description="How many of the reports the method cannot use. One that knows the noise uses "
+        "all, NULL too."
+    )
+    workers: int
+    tasks: int
+    policy_hash: str
+    version: str
+    problem: str | None = Field(description="Why there are no truths of the latest reports.")
+
+
+class TruthBody(BaseModel):
+    """What inference says about a task; labels have a confidence, numbers a standard error."""
+
+    task: str
+    truth: str | int | float
+    confidence: float | None = None
+    standard_error: float | None = None
+    answers: int
+
+
+class TruthsBody(BaseModel):
+    """Some of the truths; `reports_waiting` is how many reports they have not seen."""
+
+    summary: SummaryBody | None
+    truths: list[TruthBody]
+    total: int
+    reports_waiting: int
+
+
+class WeightBody(BaseModel):
+    """How much a worker counts; the worker has a pseudonym that is for this campaign only."""
+
+    worker: str
+    weight: float | None
+    answers: int
+
+
+class WeightsBody(BaseModel):
+    """Some of the workers, by pseudonym."""
+
+    workers: list[WeightBody]
+    total: int
+
+
+@router.get("/campaigns/{campaign_id}/results", response_model=TruthsBody)
+def get_results(
+    service: TheService,
+    _: Requester,
+    campaign_id: CampaignId,
+    offset: Offset = 0,
+    limit: Limit = 1000,
+    sort: Sort = Sort.PLACE,
+) -> Response:
+    """Truths of the tasks that have reports; by confidence, the least sure come first."""
+    page = truths_page(service, campaign_id, offset, limit, sort)
+    summary = page.summary and {name: asdict(page.summary)[name] for name in SUMMARY}
+    return _json(
+        summary=json.dumps(summary),
+        truths=page.rows(),
+        total=str(page.total),
+        reports_waiting=str(page.waiting),
+    )
+
+
+@router.get("/campaigns/{campaign_id}/results/workers", response_model=WeightsBody)
+def get_workers(
+    service: TheService, _: Requester, campaign_id: CampaignId, offset: Offset = 0,
+    limit: Limit = 1000,
+) -> Response:  # fmt: skip
+    """The weights of workers, as the method defines them."""
+    page = workers_page(service, campaign_id, offset, limit)
+    return _json(workers=page.rows(), total=str(page.total))
+
+
+def _json(**fields: str) -> Response:
+    """An object of fields that are JSON already.
+
+    To check 100,000 rows that were made here would take longer than to make them.
+    """
+    content = ",".join(f'"{name}":{text}' for name, text in fields.items())
+    return Response(f"{{{content}}}", media_type="application/json")

@@ -1,0 +1,98 @@
+"""Who is told what happens to a campaign."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request
+from pydantic import BaseModel, Field
+
+from sottovoce.server.campaigns import webhooks
+from sottovoce.server.campaigns.webhooks import LONGEST_ADDRESS
+from sottovoce.server.database.webhooks import DeliveryState, Webhook
+from sottovoce.server.web.bodies import Asked
+from sottovoce.server.web.requests import BoundedRoute, CampaignId, Requester, TheService
+from sottovoce.server.web.settings import Settings
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["webhooks"], route_class=BoundedRoute)
+
+WebhookId = Annotated[str, Path(pattern="^[0-9a-f]{16}$", examples=["0c5f1e7d2b9a48c6"])]
+
+
+class NewWebhookBody(Asked):
+    """Where to send what happens to the campaign, as a signed POST request."""
+
+    address: str = Field(
+        max_length=LONGEST_ADDRESS, examples=["https://example.org/hooks/sottovoce"]
+    )
+
+
+class RegisteredBody(BaseModel):
+    """The secret signs what is sent. It is shown only here; the server keeps it to sign with."""
+
+    id: str
+    secret: str
+
+
+class DeliveryBody(BaseModel):
+    """What became of telling one event; `given_up` after eight attempts in about a day."""
+
+    id: str
+    event: str
+    state: DeliveryState
+    attempts: int
+
+
+class WebhookBody(BaseModel):
+    """Who is told, and the newest deliveries first."""
+
+    id: str
+    address: str
+    deliveries: list[DeliveryBody]
+
+    @classmethod
+    def of(cls, webhook: Webhook) -> WebhookBody:
+        told = [
+            DeliveryBody(id=each.id, event=each.event, state=each.state, attempts=each.attempts)
+            for each in webhook.deliveries
+        ]
+        return cls(id=webhook.id, address=webhook.address, deliveries=told)
+
+
+class WebhooksBody(BaseModel):
+    """All webhooks of a campaign."""
+
+    webhooks: list[WebhookBody]
+
+
+@router.post("/campaigns/{campaign_id}/webhooks", status_code=201)
+def post_webhook(
+    request: Request,
+    _: Requester,
+    service: TheService,
+    campaign_id: CampaignId,
+    body: NewWebhookBody,
+) -> RegisteredBody:
+    """Tell this address when the campaign closes, and when its truths no longer change."""
+    settings: Settings = request.app.state.settings
+    made = webhooks.register(
+        service, campaign_id, body.address, allow_http=settings.allow_http_webhooks
+    )
+    return RegisteredBody(id=made.id, secret=made.secret)
+
+
+@router.get("/campaigns/{campaign_id}/webhooks")
+def get_webhooks(_: Requester, service: TheService, campaign_id: CampaignId) -> WebhooksBody:
+    """Who is told, and what became of it."""
+    listed = webhooks.list_webhooks(service, campaign_id)
+    return WebhooksBody(webhooks=[WebhookBody.of(each) for each in listed])
+
+
+@router.delete("/campaigns/{campaign_id}/webhooks/{webhook_id}", status_code=204)
+def delete_webhook(
+    _: Requester, service: TheService, campaign_id: CampaignId, webhook_id: WebhookId
+) -> None:
+    """Tell it no more, not even what waits."""
+    webhooks.remove(service, campaign_id, webhook_id)

@@ -1,1 +1,0 @@
-"""The service over HTTP: routes parse, call a use case and render."""

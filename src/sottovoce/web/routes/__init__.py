@@ -1,1 +1,0 @@
-"""One file for each kind of thing; each parses, calls and renders."""
