@@ -27,6 +27,7 @@ __all__ = [
     "SealedRefused",
     "SottovoceError",
     "SpendRefused",
+    "Stopped",
     "Unreachable",
     "UsageError",
     "absent",
@@ -263,3 +264,7 @@ class Unreachable(SottovoceError):  # noqa: N818 - reads as the fact it states
     def __init__(self, address: str, *, reason: str) -> None:
         super().__init__(f"{address} does not answer ({reason}); try again later")
         self.address, self.reason = address, reason
+
+
+class Stopped(SottovoceError):  # noqa: N818 - reads as the fact it states
+    """Ctrl-C, with what is left of the work; the exit code is that of an interrupt."""

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from sottovoce import Budget
-from sottovoce.cli.campaigns.exporting import NAMES
+from sottovoce.cli.campaign.results import NAMES
 from sottovoce.model.credentials import sign
 from sottovoce.server.campaigns import sample_campaign
 from sottovoce.server.campaigns.exports import EXPORTS, SEALED_EXPORTS

@@ -97,7 +97,7 @@ def test_a_command_loads_no_other_command(tmp_path: Path) -> None:
     table = tmp_path / "answers.csv"
     table.write_text("worker,task,answer\na,t,x\nb,t,x\n")
     modules = {str(entry.function).partition(":")[0] for entry in COMMANDS.values()}
-    assert modules & loaded_by("infer", str(table)) == {"sottovoce.cli.inferring"}
+    assert modules & loaded_by("infer", str(table)) == {"sottovoce.cli.inference"}
 
 
 LINK = "https://example.org/c/abcdefghjkmnpqrs#svi_x"

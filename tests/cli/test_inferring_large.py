@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from sottovoce.cli.inferring_large import bytes_of
+from sottovoce.cli.inference import bytes_of
 from sottovoce.errors import UsageError
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]

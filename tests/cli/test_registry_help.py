@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from sottovoce import AWARE_METHODS, MECHANISMS, METHODS
 from sottovoce.cli.app import app
-from sottovoce.cli.registry_help import with_names
+from sottovoce.cli.command_classes import with_names
 
 
 @pytest.mark.parametrize(

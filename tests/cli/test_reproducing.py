@@ -13,7 +13,7 @@ import pytest
 from tests.cli.conftest import Run
 
 from sottovoce import studies
-from sottovoce.cli import reproducing, reproducing_views, screen
+from sottovoce.cli import console, reproducing, reproducing_views
 from sottovoce.figures import Chart, Series
 from sottovoce.studies import Outcome, Size, Study, reporting
 from sottovoce.studies.cells import Cell
@@ -289,6 +289,6 @@ def test_a_bar_says_which_study_of_how_many(
         def __exit__(self, *_: object) -> None:
             return None
 
-    monkeypatch.setattr(screen, "counted", Bar)
+    monkeypatch.setattr(console, "counted", Bar)
     assert call("reproduce").returncode == 0
     assert named == ["1 of 2, evens", "2 of 2, threes"]

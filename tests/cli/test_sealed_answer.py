@@ -10,7 +10,7 @@ import pytest
 from tests.securesum.sealed_policies import sealed_policy
 from tests.worker.hosting import YES_NO, Host, hosting
 
-from sottovoce.cli.consenting import consent_lines
+from sottovoce.cli.worker.consent import consent_lines
 from sottovoce.mechanisms.sealed_sum import Layout
 from sottovoce.securesum.committee.terms import committee_of
 from sottovoce.worker.client import Client

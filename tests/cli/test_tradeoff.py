@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Run
 
-from sottovoce.cli.epsilons import epsilons, joined
+from sottovoce.cli.command_classes import epsilons, joined
 from sottovoce.errors import UsageError
 
 

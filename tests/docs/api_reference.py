@@ -21,7 +21,7 @@ __all__ = ["MEANINGS", "api_reference"]
 _HEAD = """\
 # HTTP interface
 
-<!-- Written by tests/docs/api_reference.py: edit the routes in src/sottovoce/server/web instead. -->
+<!-- Written by tests/docs/api_reference.py: edit the routes in sottovoce/server/web. -->
 
 A server shows the whole interface with every field at `/api`, and as OpenAPI at
 `/api/v1/openapi.json`. This page lists what there is. The [command line](cli.md) and the

@@ -15,7 +15,7 @@ from typing import Any, get_args, get_type_hints
 import typer.main
 
 from sottovoce.cli.app import app, load_command
-from sottovoce.cli.registry_help import with_names
+from sottovoce.cli.command_classes import with_names
 
 __all__ = ["cli_reference", "command_names"]
 

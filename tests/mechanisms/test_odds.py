@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from sottovoce.cli.screen import hundred
+from sottovoce.cli.console import hundred
 from sottovoce.mechanisms.odds import frankly
 from sottovoce.mechanisms.policies import Target, make_policy, mechanism_of
 from sottovoce.model import Domain, Unit

@@ -22,7 +22,7 @@ from sottovoce.cli.app import app
 IMPORTED = (
     "sottovoce.api",
     "sottovoce.live.server.replica",
-    "sottovoce.cli.demo_crowd",
+    "sottovoce.cli.worker_processes",
     "sottovoce.datasets",
     "sottovoce.inference.noise_aware.registry",
     "sottovoce.live.dealer",

@@ -20,7 +20,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from sottovoce.cli.serving import serve
+from sottovoce.cli.server.service import serve
 from sottovoce.errors import UsageError
 from sottovoce.files.locks import folder_lock
 from sottovoce.server.database import Database, upgrade

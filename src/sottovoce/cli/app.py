@@ -11,9 +11,7 @@ from typing import Annotated, Any, NamedTuple, NoReturn
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from sottovoce.cli.epsilons import EpsilonsCommand
-from sottovoce.cli.registry_help import RegistryCommand
-from sottovoce.cli.stopping import Stopped
+from sottovoce.cli.command_classes import EpsilonsCommand, RegistryCommand
 from sottovoce.errors import (
     DataError,
     NotInstalled,
@@ -22,6 +20,7 @@ from sottovoce.errors import (
     Refused,
     SealedRefused,
     SottovoceError,
+    Stopped,
     Unreachable,
 )
 from sottovoce.version import __version__
@@ -73,34 +72,34 @@ class Entry(NamedTuple):
 COMMANDS: Mapping[str, Entry] = {
     "infer": Entry(
         "Print the truth of every task in ANSWERS, a table of worker, task and answer.",
-        "sottovoce.cli.inferring:infer",
+        "sottovoce.cli.inference:infer",
         cls=RegistryCommand,
     ),
     "compare": Entry(
         "Score every suitable method on ANSWERS against GOLD, side by side, best first.",
-        "sottovoce.cli.comparing:compare",
+        "sottovoce.cli.comparison:compare",
     ),
     "inspect": Entry(
         "Say what ANSWERS holds: size, sparsity, agreement, repeated pairs, suspicious workers.",
-        "sottovoce.cli.inspecting:inspect",
+        "sottovoce.cli.tables:inspect",
     ),
     "perturb": Entry(
         "Turn ANSWERS, a table of worker, task and answer, into reports that hide them.",
-        "sottovoce.cli.perturbing:perturb",
+        "sottovoce.cli.perturbation:perturb",
         cls=RegistryCommand,
     ),
     "guarantee": Entry(
         "Say what all reports of a worker betray under POLICY, or under a mechanism and a target.",
-        "sottovoce.cli.guaranteeing:guarantee",
+        "sottovoce.cli.guarantee:guarantee",
         cls=RegistryCommand,
     ),
     "audit": Entry(
         "Try to prove that the mechanism of POLICY betrays more than it states.",
-        "sottovoce.cli.auditing:audit",
+        "sottovoce.cli.audit:audit",
     ),
     "plan": Entry(
         "Say what accuracy to expect of a campaign at each epsilon, before anyone answers.",
-        "sottovoce.cli.planning:plan",
+        "sottovoce.cli.plan:plan",
         cls=EpsilonsCommand,
     ),
     "tradeoff": Entry(
@@ -114,46 +113,46 @@ COMMANDS: Mapping[str, Entry] = {
     ),
     "pack": Entry(
         "Write a coded copy of ANSWERS that reads several times faster.",
-        "sottovoce.cli.packing:pack",
+        "sottovoce.cli.tables:pack",
     ),
     "simulate": Entry(
         "Simulate a campaign with spammers, infer its truths by several methods, and plot it.",
-        "sottovoce.cli.simulating:simulate",
+        "sottovoce.cli.simulation:simulate",
     ),
     "serve": Entry(
         "Run the service: campaigns, reports, results, on one port.",
-        "sottovoce.cli.serving:serve",
+        "sottovoce.cli.server.service:serve",
         needs=(SERVER,),
     ),
     "answer": Entry(
         "Answer the questions behind LINK in private: what leaves is randomised, or sealed, here.",
-        "sottovoce.cli.answering:answer",
+        "sottovoce.cli.worker.answer:answer",
         needs=(CLIENT,),
     ),
     "weigh": Entry(
         "How well your answers agree with the published truths: computed here, "
         "and nothing is sent.",
-        "sottovoce.cli.weighing:weigh",
+        "sottovoce.cli.worker.weight:weigh",
         needs=(CLIENT,),
     ),
     "verify-page": Entry(
         "Compare a live server's worker page, and every file it loads, with this release.",
-        "sottovoce.cli.verifying:verify_page",
+        "sottovoce.cli.worker.page_verification:verify_page",
         needs=(CLIENT,),
     ),
     "backup": Entry(
         "Copy everything the service holds to FILE, while it may go on running.",
-        "sottovoce.cli.safekeeping:backup",
+        "sottovoce.cli.server.backup:backup",
         needs=(DATABASE,),
     ),
     "restore": Entry(
         "Bring the backup in FILE back into an empty database, of either kind.",
-        "sottovoce.cli.safekeeping:restore",
+        "sottovoce.cli.server.backup:restore",
         needs=(DATABASE,),
     ),
     "doctor": Entry(
         "Look for what keeps a service from running well, and say how to put it right.",
-        "sottovoce.cli.doctoring:doctor",
+        "sottovoce.cli.server.doctor:doctor",
     ),
     "demo": Entry(
         "Run a private campaign for real: a server, workers in other processes, truths.",
@@ -162,127 +161,127 @@ COMMANDS: Mapping[str, Entry] = {
     ),
     "campaign": Entry(
         "Run a campaign on a server: ask a crowd, and read truths while its reports arrive.",
-        "sottovoce.cli.campaigns:campaign",
+        "sottovoce.cli.campaign:campaign",
     ),
     "campaign login": Entry(
         "Log in to a server: its token is kept in a file that only you can read.",
-        "sottovoce.cli.campaigns.login:login",
+        "sottovoce.cli.campaign.tokens:login",
         needs=(CLIENT,),
     ),
     "campaign logout": Entry(
         "Forget the token of the current server, or of --server.",
-        "sottovoce.cli.campaigns.login:logout",
+        "sottovoce.cli.campaign.tokens:logout",
         needs=(CLIENT,),
     ),
     "campaign create": Entry(
         "Make a campaign out of TASKS: a question about each, what may be answered, and a promise.",
-        "sottovoce.cli.campaigns.creating:create",
+        "sottovoce.cli.campaign.creation:create",
         needs=(CLIENT,),
         cls=RegistryCommand,
     ),
     "campaign sample": Entry(
         "Make a sample campaign with simulated workers, to look around before asking anybody.",
-        "sottovoce.cli.campaigns.sampling:sample",
+        "sottovoce.cli.campaign.creation:sample",
         needs=(CLIENT,),
     ),
     "campaign list": Entry(
         "List the server's campaigns, the newest first.",
-        "sottovoce.cli.campaigns.lifecycle:list_campaigns",
+        "sottovoce.cli.campaign.lifecycle:list_campaigns",
         needs=(CLIENT,),
     ),
     "campaign open": Entry(
         "Open a campaign: it takes reports, and its tasks and its promise are fixed.",
-        "sottovoce.cli.campaigns.lifecycle:open_campaign",
+        "sottovoce.cli.campaign.lifecycle:open_campaign",
         needs=(CLIENT,),
     ),
     "campaign invite": Entry(
         "Make links that let workers take part, one a line.",
-        "sottovoce.cli.campaigns.inviting:invite",
+        "sottovoce.cli.campaign.invitations:invite",
         needs=(CLIENT,),
     ),
     "campaign status": Entry(
         "Say how far a campaign is: who took part, what is promised, and what is inferred so far.",
-        "sottovoce.cli.campaigns.status:status",
+        "sottovoce.cli.campaign.lifecycle:status",
         needs=(CLIENT,),
     ),
     "campaign results": Entry(
         "Print the truth of every task as far as reports have come in.",
-        "sottovoce.cli.campaigns.results:results",
+        "sottovoce.cli.campaign.results:results",
         needs=(CLIENT,),
     ),
     "campaign export": Entry(
         "Download a campaign's reports, truths, weights, tasks or policy, whole or not at all.",
-        "sottovoce.cli.campaigns.exporting:export",
+        "sottovoce.cli.campaign.results:export",
         needs=(CLIENT,),
     ),
     "campaign keyholders": Entry(
         "Make a link for each keyholder of a sealed campaign. Links that were made before end.",
-        "sottovoce.cli.campaigns.sealing:keyholders",
+        "sottovoce.cli.campaign.keyholders:keyholders",
         needs=(CLIENT,),
     ),
     "campaign rounds": Entry(
         "Say how a sealed campaign gets on: who is here, what is checked, what is in the way.",
-        "sottovoce.cli.campaigns.sealing:rounds",
+        "sottovoce.cli.campaign.keyholders:rounds",
         needs=(CLIENT,),
     ),
     "campaign publish": Entry(
         "Show the truths of a closed campaign to its workers, for good.",
-        "sottovoce.cli.campaigns.sealing:publish",
+        "sottovoce.cli.campaign.keyholders:publish",
         needs=(CLIENT,),
     ),
     "campaign close": Entry(
         "Close a campaign: it takes no more reports, for good. Its results stay.",
-        "sottovoce.cli.campaigns.lifecycle:close_campaign",
+        "sottovoce.cli.campaign.lifecycle:close_campaign",
         needs=(CLIENT,),
     ),
     "campaign delete": Entry(
         "Delete a campaign with its tasks, reports and results, for good.",
-        "sottovoce.cli.campaigns.lifecycle:delete_campaign",
+        "sottovoce.cli.campaign.lifecycle:delete_campaign",
         needs=(CLIENT,),
     ),
     "campaign webhook": Entry("Tell other programs when a campaign closes or converges."),
     "campaign webhook add": Entry(
         "Send a campaign's events to ADDRESS; print the secret that they are signed with.",
-        "sottovoce.cli.campaigns.webhooks:add",
+        "sottovoce.cli.campaign.webhooks:add",
         needs=(CLIENT,),
     ),
     "campaign webhook list": Entry(
         "List who is told about a campaign.",
-        "sottovoce.cli.campaigns.webhooks:list_webhooks",
+        "sottovoce.cli.campaign.webhooks:list_webhooks",
         needs=(CLIENT,),
     ),
     "campaign webhook remove": Entry(
         "Tell a webhook nothing more.",
-        "sottovoce.cli.campaigns.webhooks:remove",
+        "sottovoce.cli.campaign.webhooks:remove",
         needs=(CLIENT,),
     ),
     "campaign webhook verify": Entry(
         "Check that a message to a webhook was signed with its secret, and lately.",
-        "sottovoce.cli.campaigns.webhooks:verify",
+        "sottovoce.cli.campaign.webhooks:verify",
     ),
     "campaign token": Entry("Make, list and revoke the tokens that may run campaigns."),
     "campaign token make": Entry(
         "Make a further token and print it. It may do all that yours may.",
-        "sottovoce.cli.campaigns.tokens:make",
+        "sottovoce.cli.campaign.tokens:make",
         needs=(CLIENT,),
     ),
     "campaign token list": Entry(
         "List all tokens by name, without the tokens themselves.",
-        "sottovoce.cli.campaigns.tokens:list_tokens",
+        "sottovoce.cli.campaign.tokens:list_tokens",
         needs=(CLIENT,),
     ),
     "campaign token revoke": Entry(
-        "End a token at once.", "sottovoce.cli.campaigns.tokens:revoke", needs=(CLIENT,)
+        "End a token at once.", "sottovoce.cli.campaign.tokens:revoke", needs=(CLIENT,)
     ),
     "keyholder": Entry("Be a keyholder: hold a share of what opens a sealed campaign's totals."),
     "keyholder init": Entry(
         "Make keys, once, and a card to hand out.",
-        "sottovoce.cli.keyholding:init",
+        "sottovoce.cli.keyholder:init",
         needs=(SECURE,),
     ),
     "keyholder serve": Entry(
         "Take your part in sealed campaigns until they are opened.",
-        "sottovoce.cli.keyholding:serve",
+        "sottovoce.cli.keyholder:serve",
         needs=(
             CLIENT,
             SECURE,
@@ -290,7 +289,7 @@ COMMANDS: Mapping[str, Entry] = {
     ),
     "keyholder status": Entry(
         "List the campaigns you take part in, and what you have done in each; verifies every log.",
-        "sottovoce.cli.keyholding:status",
+        "sottovoce.cli.keyholder:status",
         needs=(SECURE,),
     ),
     "sealed": Entry("Sums that are sealed, by keyholders or by workers who are online."),
@@ -316,7 +315,7 @@ COMMANDS: Mapping[str, Entry] = {
     ),
     "sealed simulate": Entry(
         "Seal ANSWERS, sum, open and infer, on this machine, and say what came of it.",
-        "sottovoce.cli.sealing:simulate",
+        "sottovoce.cli.sealed_simulation:simulate",
     ),
     "sealed session": Entry(
         "Run a live session on a server: workers who are all online add up sums, "
@@ -366,18 +365,18 @@ COMMANDS: Mapping[str, Entry] = {
     "db": Entry("The service's database: upgrade it, check it, export it."),
     "db upgrade": Entry(
         "Bring the database to this release: check, back up, then change it in one transaction.",
-        "sottovoce.cli.databases:upgrade",
+        "sottovoce.cli.server.database:upgrade",
         needs=(DATABASE,),
     ),
     "db check": Entry(
         "Read the whole database, and say what is not as the service wrote it; 1 if there is any.",
-        "sottovoce.cli.databases:check",
+        "sottovoce.cli.server.database:check",
         needs=(DATABASE,),
     ),
     "db export-reports": Entry(
         "Write all reports of CAMPAIGN to FOLDER as Parquet files, "
         "while the server may go on running.",
-        "sottovoce.cli.parting:export_reports",
+        "sottovoce.cli.server.database:export_reports",
         needs=(DATABASE,),
     ),
     "datasets": Entry("Real datasets in a cache folder (SOTTOVOCE_DATA), and simulated crowds."),

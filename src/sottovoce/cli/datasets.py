@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sottovoce import datasets
-from sottovoce.cli import screen
+from sottovoce.cli import console
 from sottovoce.cli.options import ForceOption, JsonOption, output_option
 from sottovoce.errors import UsageError
 
@@ -40,18 +40,18 @@ def list_all(json: JsonOption = False) -> None:
     """List the datasets of the cache."""
     cards = datasets.list_datasets()
     if json:
-        screen.print_json(
+        console.print_json(
             {"folder": str(datasets.data_folder()), "datasets": list(map(_as_json, cards))}
         )
         return
     if not cards:
-        screen.note(
+        console.note(
             f"no datasets in {datasets.data_folder()}: sottovoce datasets add PATH puts some there"
         )
         return
     sizes = ("workers", "tasks", "answers", "truths")
     rows = [[c.name, str(c.kind), *(_count(getattr(c, size)) for size in sizes)] for c in cards]
-    screen.print_table(["name", "kind", "workers", "tasks", "answers", "gold"], rows)
+    console.print_table(["name", "kind", "workers", "tasks", "answers", "gold"], rows)
 
 
 def show(
@@ -61,7 +61,7 @@ def show(
     """Say what a dataset holds, where it comes from and what is odd about it."""
     card = datasets.describe(name)
     if json:
-        screen.print_json(_as_json(card))
+        console.print_json(_as_json(card))
         return
     rows = [
         ["kind", str(card.kind)],
@@ -76,7 +76,7 @@ def show(
         ["files", ", ".join(card.files)],
         *(["oddity", oddity] for oddity in card.oddities),
     ]
-    screen.print_table(["", card.name], rows)
+    console.print_table(["", card.name], rows)
 
 
 def add(
@@ -91,7 +91,7 @@ def add(
 ) -> None:
     """Check datasets and copy them into the cache, all of them or none."""
     for name in datasets.add(path, force=force):
-        screen.note(f"added {name} to {datasets.data_folder()}")
+        console.note(f"added {name} to {datasets.data_folder()}")
 
 
 def generate(
@@ -150,7 +150,7 @@ def generate(
         if path is not None and path.suffix != ".parquet":
             raise UsageError(f"a generated crowd is a Parquet file: let {path} end in .parquet")
     count = datasets.stream_to_parquet(crowd, output, gold=gold, force=force)
-    screen.note(f"wrote {output}: {count:,} simulated answers")
+    console.note(f"wrote {output}: {count:,} simulated answers")
 
 
 def _count(number: int | None) -> str:

@@ -16,9 +16,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import sottovoce
-from sottovoce.cli import screen
-from sottovoce.cli.demo_crowd import LABELS, PROCESSES, Answering, Sent, SimulatedCrowd, answering
-from sottovoce.cli.guaranteeing import guarantee_words
+from sottovoce.cli import console
+from sottovoce.cli.guarantee import guarantee_words
+from sottovoce.cli.worker_processes import (
+    LABELS,
+    PROCESSES,
+    Answering,
+    Sent,
+    SimulatedCrowd,
+    answering,
+)
 from sottovoce.errors import SottovoceError, UsageError
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Policy, Result
@@ -73,7 +80,7 @@ def demo(
     with _ended_by_signals(), ExitStack() as stack:
         place = folder or Path(stack.enter_context(TemporaryDirectory(prefix="sottovoce-demo-")))
         _run(place, port, stack, keep=sys.stdout.isatty() if keep is None else keep)
-    screen.say(
+    console.say(
         "Nothing is left of it. Once more, and to look at:  sottovoce demo --keep"
         if folder is None
         else f"It is all in {folder}. Once more:  sottovoce serve --data {folder / 'data'}"
@@ -99,7 +106,7 @@ def _run(place: Path, port: int | None, stack: ExitStack, *, keep: bool) -> None
 def _stay() -> None:
     """Leave the server running until Ctrl-C, which may come as soon as that is said."""
     with suppress(KeyboardInterrupt):
-        screen.say("\nThe server runs until Ctrl-C.")
+        console.say("\nThe server runs until Ctrl-C.")
         while True:
             time.sleep(3600)
 
@@ -133,10 +140,10 @@ def _open(requester: Requester, crowd: SimulatedCrowd) -> tuple[str, Policy]:
 
 
 def _introduce(url: str, place: Path) -> None:
-    screen.say(f"Server    {url}, with SQLite in {place / 'data'}")
-    screen.say(f"Campaign  {QUESTION} {TASKS} tasks; {', '.join(LABELS)}")
-    screen.say(f"Workers   {WORKERS} in {PROCESSES} other processes, {ANSWERS} tasks for each")
-    screen.say(
+    console.say(f"Server    {url}, with SQLite in {place / 'data'}")
+    console.say(f"Campaign  {QUESTION} {TASKS} tasks; {', '.join(LABELS)}")
+    console.say(f"Workers   {WORKERS} in {PROCESSES} other processes, {ANSWERS} tasks for each")
+    console.say(
         "\nThe answers are simulated, so that gold is known; 1 worker in 10 guesses. The rest is "
         "real:\nworkers' software pins the policy, randomises with the system's randomness, keeps "
         "a ledger\nand sends over HTTP.\n"
@@ -156,12 +163,12 @@ def _let_answer(
     seconds = time.monotonic() - start
     refused = [one.refused for one in sent if one.refused is not None]
     reports = sum(len(one.tasks) for one in sent)
-    screen.say(
+    console.say(
         f"{len(sent) - len(refused)} workers have sent {reports:,} reports in {seconds:.1f} s; "
         f"{len(refused)} refused, {sum(one.replayed for one in sent)} received twice."
     )
     for words in sorted(set(refused)):
-        screen.note(f"refused: {words}")
+        console.note(f"refused: {words}")
     return sent
 
 
@@ -181,27 +188,27 @@ def _counting(what: str, total: int) -> Iterator[Callable[[], None]]:
 
 
 def _infer(requester: Requester, campaign: str) -> Result:
-    with screen.passes("the server infers", visible=True):
+    with console.passes("the server infers", visible=True):
         return settled_result(requester, campaign, PATIENCE)
 
 
 def _compare(crowd: SimulatedCrowd, sent: Sequence[Sent], result: Result) -> None:
     raw = sottovoce.infer(crowd.raw(sent))
     rows = [
-        [name, f"{score.accuracy:.3f}", screen.interval_words(score), words]
+        [name, f"{score.accuracy:.3f}", console.interval_words(score), words]
         for name, score, words in (
             ("private", sottovoce.score(result, crowd.gold), "from what the server received"),
             ("not private", sottovoce.score(raw, crowd.gold), "had all sent their answers as such"),
         )
     ]
-    screen.print_table(["truths", "accuracy", "95 % interval", ""], rows)
+    console.print_table(["truths", "accuracy", "95 % interval", ""], rows)
 
 
 def _say_promise(policy: Policy) -> None:
-    screen.say(f"Promised, and computed by each worker's software from policy {policy.hash[:12]}:")
+    console.say(f"Promised, and computed by each worker's software from policy {policy.hash[:12]}:")
     for sentence in guarantee_words(policy, ANSWERS):
-        screen.say(f"  {sentence}")
-    screen.say(
+        console.say(f"  {sentence}")
+    console.say(
         f"  One answer stays deniable. All {ANSWERS} of a worker together hide little about the "
         "worker as a\n  whole: ask each worker for less, or choose a smaller epsilon."
     )
@@ -223,7 +230,7 @@ def _check_export(requester: Requester, campaign: str, place: Path, result: Resu
     equal = sum(
         here[task] == truth for task, truth in zip(result.tasks, result.values, strict=True)
     )
-    screen.say(
+    console.say(
         f"\nThe exported file says the same: for {equal} of {len(result)} tasks the truth is that "
         f"of\n  sottovoce {' '.join(arguments)}"
     )
@@ -235,12 +242,12 @@ def _say_where(requester: Requester, campaign: str, *, keep: bool) -> None:
         f"/c/{campaign}": "what workers see",
         "/api": "the interface, for programs",
     }
-    screen.say("\nLook at it:" if keep else "\nThis was at")
+    console.say("\nLook at it:" if keep else "\nThis was at")
     for path, words in pages.items():
-        screen.say(f"  {requester.address + path:<52}  {words}")
+        console.say(f"  {requester.address + path:<52}  {words}")
     if keep:
         token = requester.make_token("the demo's visitor")["token"]
         [link] = requester.invite(campaign)
-        screen.say(f"The dashboard asks for a token; this one is for you:\n  {token}")
-        screen.say(f"Take part yourself, in a browser, with an answer that stays there:\n  {link}")
-        screen.say(f"or here:\n  sottovoce answer '{link}'")
+        console.say(f"The dashboard asks for a token; this one is for you:\n  {token}")
+        console.say(f"Take part yourself, in a browser, with an answer that stays there:\n  {link}")
+        console.say(f"or here:\n  sottovoce answer '{link}'")

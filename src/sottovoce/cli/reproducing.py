@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.cli import screen
+from sottovoce.cli import console
 from sottovoce.cli.options import ForceOption, output_option
 from sottovoce.cli.reproducing_files import check_folder, write_files
 from sottovoce.cli.reproducing_views import print_list, print_study, print_verdicts
-from sottovoce.cli.stopping import Stopped
-from sottovoce.errors import UsageError
+from sottovoce.errors import Stopped, UsageError
 from sottovoce.planning.trial_runner import default_jobs
 from sottovoce.studies import STUDIES, Kept, Outcome, Study, study_named
 from sottovoce.studies.remembering import Anew, Remembered, results_file
@@ -75,9 +74,9 @@ def reproduce(
     if len(done) > 1:
         print_verdicts(done)
     if output is not None:
-        with screen.passes("drawing figures", visible=True):
+        with console.passes("drawing figures", visible=True):
             count = write_files(output, done, run, force=force)
-        screen.note(f"wrote {count} files in {output}")
+        console.note(f"wrote {count} files in {output}")
 
 
 def _check(seed: int | None, jobs: int) -> None:
@@ -96,9 +95,9 @@ def _done(studies: list[Study], run: Run, jobs: int, *, anew: bool) -> list[tupl
     try:
         for number, study in enumerate(studies, 1):
             start, which = time.monotonic(), f"{number} of {len(studies)}, {study.name}"
-            with screen.counted(which) as progress:
+            with console.counted(which) as progress:
                 outcome = study.run(run.size, run.seed, jobs=jobs, progress=progress, kept=kept)
-            screen.note(f"{which}: {time.monotonic() - start:.1f} s")
+            console.note(f"{which}: {time.monotonic() - start:.1f} s")
             print_study(study, outcome, run)
             done.append((study, outcome))
     except KeyboardInterrupt:

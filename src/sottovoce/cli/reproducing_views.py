@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 
-from sottovoce.cli import screen
+from sottovoce.cli import console
 from sottovoce.studies import Outcome, Study
 from sottovoce.studies.reporting import (
     PAPERS,
@@ -30,7 +30,7 @@ def print_list(studies: Sequence[Study]) -> None:
     roomy = not sys.stdout.isatty() or shutil.get_terminal_size().columns >= ROOMY
     for paper, group in by_paper(studies).items():
         _print(*(_roomy(group) if roomy else _narrow(group)), title=PAPERS[paper])
-    screen.say("A table or figure is named as p2-figure-3, p4-table-ii or p1-7.3-users.")
+    console.say("A table or figure is named as p2-figure-3, p4-table-ii or p1-7.3-users.")
 
 
 def _roomy(studies: Sequence[Study]) -> tuple[list[str], list[list[str]]]:
@@ -50,11 +50,11 @@ def _narrow(studies: Sequence[Study]) -> tuple[list[str], list[list[str]]]:
 def print_study(study: Study, outcome: Outcome, run: Run) -> None:
     """The claim, the tables and the verdict of a study that is done."""
     covered = f" ({', '.join(study.items)})" if study.items else ""
-    screen.say(f"{study.name}{covered}: {study.claim}.")
+    console.say(f"{study.name}{covered}: {study.claim}.")
     for table in outcome.tables():
-        screen.print_table(table.columns, unrepeated(table), title=table.caption)
-    screen.say(verdict_words(study, outcome, run.size))
-    screen.say("")
+        console.print_table(table.columns, unrepeated(table), title=table.caption)
+    console.say(verdict_words(study, outcome, run.size))
+    console.say("")
 
 
 def print_verdicts(done: Done) -> None:
@@ -65,11 +65,11 @@ def print_verdicts(done: Done) -> None:
     ]
     _print(["study", "tables and figures", "verdict", "why"], rows, title="Verdicts")
     counts = ", ".join(count_words(verdict, count) for verdict, count in tally(done).items())
-    screen.say(f"{len(done)} claims: {counts}.")
+    console.say(f"{len(done)} claims: {counts}.")
 
 
 def _print(columns: Sequence[str], rows: Sequence[Sequence[str]], *, title: str) -> None:
     """A table without the columns that are empty in every row."""
     shown = [i for i in range(len(columns)) if any(row[i] for row in rows)]
     cells = [[row[i] for i in shown] for row in rows]
-    screen.print_table([columns[i] for i in shown], cells, title=title)
+    console.print_table([columns[i] for i in shown], cells, title=title)

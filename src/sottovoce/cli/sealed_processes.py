@@ -16,9 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.api.simulate_sealed import SealedRun, sealed_run
-from sottovoce.cli.demo_crowd import Answering, answering
-from sottovoce.cli.process_times import cpu
-from sottovoce.cli.screen import passes
+from sottovoce.cli.console import passes
+from sottovoce.cli.worker_processes import Answering, answering, cpu
 from sottovoce.errors import SottovoceError
 from sottovoce.keyholder.client import Coordinator
 from sottovoce.keyholder.client import KeyholderLink as Link

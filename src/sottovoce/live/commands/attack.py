@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sottovoce.cli import screen
+from sottovoce.cli import console
 from sottovoce.cli.options import ForceOption, JsonOption, output_option
 from sottovoce.live.attack.transcript_attack import Recovery, read_transcript, recover_labels
 from sottovoce.securesum.em.terms import Mode
@@ -50,12 +50,12 @@ def attack(
     recovery = recover_labels(read_transcript(transcript))
     score = None if answers is None else recovery.score(answers)
     if json:
-        screen.print_json(_as_json(recovery, score))
+        console.print_json(_as_json(recovery, score))
     else:
         _print(recovery, score)
     if output is not None:
         write_columns(recovery.table(), output, force=force)
-        screen.note(f"wrote {output}: protect it like the answers themselves")
+        console.note(f"wrote {output}: protect it like the answers themselves")
 
 
 def _as_json(recovery: Recovery, score: RecoveryScore | None) -> dict[str, Any]:
@@ -89,28 +89,30 @@ def _print(recovery: Recovery, score: RecoveryScore | None) -> None:
     terms = transcript.terms
     rounds = "1 round" if len(transcript.opened) == 1 else f"{len(transcript.opened)} rounds"
     scale = "" if terms.noise else f" at scale {terms.scale:,}"
-    screen.say(
+    console.say(
         f"{transcript.workers:,} workers, {len(terms.tasks):,} tasks; opened: {rounds} of mode "
         f"{terms.mode}{scale}."
     )
-    screen.say(
+    console.say(
         f"Rank of what was opened: {found.rank}; at {found.needed} every worker's labels are in it."
     )
-    screen.say(f"Found: the labels of {recovery.columns:,} of {transcript.workers:,} workers.")
+    console.say(f"Found: the labels of {recovery.columns:,} of {transcript.workers:,} workers.")
     if recovery.columns:
-        screen.say(f"Whose they are: {_owners(recovery)}")
+        console.say(f"Whose they are: {_owners(recovery)}")
     if found.outcome == "some":
-        screen.say("The counts do not confirm them; which label is which is what most workers say.")
+        console.say(
+            "The counts do not confirm them; which label is which is what most workers say."
+        )
     if recovery.reproduced:
-        screen.say("These labels give every total of every round again, to the integer.")
+        console.say("These labels give every total of every round again, to the integer.")
     if recovery.unanimous:
-        screen.say(
+        console.say(
             f"Unanimous tasks: {recovery.unanimous:,}, where the counts of the first round give "
             f"all {recovery.unanimous_labels:,} labels away."
         )
     if score is not None:
         _print_score(recovery, score)
-    screen.say(_advice(recovery))
+    console.say(_advice(recovery))
 
 
 def _owners(recovery: Recovery) -> str:
@@ -126,12 +128,12 @@ def _owners(recovery: Recovery) -> str:
 def _print_score(recovery: Recovery, score: RecoveryScore) -> None:
     if recovery.columns:
         owned = f", {score.owned:,} under the right name" if recovery.linked else ""
-        screen.say(
+        console.say(
             f"Against the answers: {score.exact:,} of {recovery.columns:,} columns are right in "
             f"every label{owned}."
         )
     same = "" if score.right != score.guessed else ": no better than guessing"
-    screen.say(
+    console.say(
         f"Labels right: {score.right:,} of {score.answers:,}; by guessing the published truth for "
         f"everybody {score.guessed:,}{same}."
     )

@@ -14,11 +14,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sottovoce.cli import screen
-from sottovoce.cli.answer_tables import sound_rows
-from sottovoce.cli.budgets import ledger_in, parsed_limits
-from sottovoce.cli.consenting import quoted
-from sottovoce.cli.keyholding import FolderOption, PassphraseOption, keyholder_folder
+from sottovoce.cli import console
+from sottovoce.cli.keyholder import FolderOption, PassphraseOption, keyholder_folder
 from sottovoce.cli.options import (
     BudgetOption,
     JsonOption,
@@ -28,8 +25,8 @@ from sottovoce.cli.options import (
     link_argument,
     yes_option,
 )
-from sottovoce.cli.passphrases import given_passphrase
-from sottovoce.cli.questioning import Ended, agreed, read_line
+from sottovoce.cli.prompts import Ended, agreed, given_passphrase, read_line
+from sottovoce.cli.worker.consent import ledger_in, parsed_limits, quoted
 from sottovoce.errors import DataError, UsageError
 from sottovoce.http_client import plain
 from sottovoce.keyholder.key_file import open_keys, read_card
@@ -38,6 +35,7 @@ from sottovoce.live.member_client import LiveLine, LiveLink
 from sottovoce.live.offer import LiveOffer
 from sottovoce.live.worker import LiveWorker
 from sottovoce.model import Guarantee, Unit
+from sottovoce.worker.answer_table import sound_rows
 
 if TYPE_CHECKING:
     from sottovoce.live.worker import LiveAnswers, LiveOutcome
@@ -145,17 +143,17 @@ def deal(
         address = LiveLink.parse(
             read_line("Link: ") if link == "-" else link, allow_http=allow_http
         )
-        with LiveLine(address, patience=patience, tell=screen.note, allow_http=allow_http) as line:
+        with LiveLine(address, patience=patience, tell=console.note, allow_http=allow_http) as line:
             offer = LiveOffer.parse(address, line.offer())
             key = check_dealer(offer, own)
             for text in dealer_lines(offer, key, usual_seconds(key)):
-                screen.say(text)
+                console.say(text)
             if not yes and not _asked_to_deal():
                 raise UsageError("you do not deal; nothing was sent")
             keys, _ = open_keys(home, given_passphrase(passphrase_file))
             deal_key(line, offer, keys, _tell_dealer)
     except (Ended, KeyboardInterrupt):
-        screen.note("Stopped. Where nothing was dealt, it can be started again.")
+        console.note("Stopped. Where nothing was dealt, it can be started again.")
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -166,7 +164,7 @@ def _asked_to_deal() -> bool:
 
 
 def _tell_dealer(text: str) -> None:
-    screen.say(text)
+    console.say(text)
     sys.stdout.flush()
 
 
@@ -202,7 +200,7 @@ def worker(
     You see what is opened, what that betrays and whom you trust before you agree. Then it works
     until the session is over, and shows how good your answers are, which nobody else learns.
     """
-    say = screen.note if json else screen.say
+    say = console.note if json else console.say
     limits = parsed_limits(budget)
     try:
         address = read_line("Link: ") if link == "-" else link
@@ -210,7 +208,7 @@ def worker(
             address,
             ledger=ledger_in(folder, limits),
             patience=patience,
-            tell=screen.note,
+            tell=console.note,
             allow_http=allow_http,
         ) as member:
             offer = member.offer
@@ -223,13 +221,13 @@ def worker(
                 return
             outcome = member.run(given)
     except Ended:
-        screen.note(NOTHING)
+        console.note(NOTHING)
         raise typer.Exit(INTERRUPTED) from None
     except KeyboardInterrupt:
-        screen.note(GONE)
+        console.note(GONE)
         raise typer.Exit(INTERRUPTED) from None
     if json:
-        screen.print_json(outcome.as_json())
+        console.print_json(outcome.as_json())
     else:
         _tell(outcome)
     if not outcome.is_done:
@@ -272,14 +270,14 @@ def _tell(outcome: LiveOutcome) -> None:
 
     ended, rounds = outcome.ended, f"{outcome.rounds:,} round{'s'[: outcome.rounds != 1]}"
     if outcome.is_done:
-        screen.say(f"Done: {rounds} opened.")
+        console.say(f"Done: {rounds} opened.")
     else:
         who = f"{', '.join(map(plain, ended.culprits))}: " if ended.culprits else ""
-        screen.say(f"{ended.state.capitalize()} after {rounds}: {who}{plain(ended.reason)}")
+        console.say(f"{ended.state.capitalize()} after {rounds}: {who}{plain(ended.reason)}")
     if outcome.skill is None:
         return
     names = [escape(plain(label, longest=60)) for label in outcome.labels]
     shares = [[f"{share:.3f}" for share in row] for row in outcome.skill]
     rows = [[name, *row] for name, row in zip(names, shares, strict=True)]
-    screen.say("How often you give each answer, by what is true. Only you see this:")
-    screen.print_table(["truth", *names], rows)
+    console.say("How often you give each answer, by what is true. Only you see this:")
+    console.print_table(["truth", *names], rows)

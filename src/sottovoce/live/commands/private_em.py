@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sottovoce.api.simulate_private_em import PrivateRun, check_table, simulate_private_em
-from sottovoce.cli import screen
+from sottovoce.cli import console
 from sottovoce.errors import UsageError
 from sottovoce.files.atomic_output import new_file
 from sottovoce.live.commands.processes import run_live_processes
@@ -62,7 +62,7 @@ def _weighted_rounds(table: Reports, epsilon: float, delta: float) -> int:
     workers, tasks = len(table.workers), len(table.tasks)
     each = min(len(table) / tasks, workers)
     found = weighted_rounds_that_pay(workers, tasks, each, epsilon, delta, labels=table.domain.size)
-    screen.note(f"note: {found.reason}")
+    console.note(f"note: {found.reason}")
     return found.rounds
 
 
@@ -73,14 +73,14 @@ def show(
     if transcript is not None:
         _write(run, transcript, force=force)
     if json:
-        screen.print_json(_as_json(run, score, transcript))
+        console.print_json(_as_json(run, score, transcript))
     else:
         _print(run, score)
     if transcript is not None:
-        screen.note(f"wrote {transcript}")
+        console.note(f"wrote {transcript}")
     mode = str(run.terms.mode)
     if mode in NO_GUARANTEE:
-        screen.note(f"warning: {_warning(mode, transcript)}")
+        console.note(f"warning: {_warning(mode, transcript)}")
 
 
 def _warning(mode: str, transcript: Path | None) -> str:
@@ -129,18 +129,18 @@ def _guarantee(run: PrivateRun) -> dict[str, Any]:
 
 
 def _print(run: PrivateRun, score: Score | None) -> None:
-    screen.say(f"{run.workers:,} workers, {len(run.terms.tasks):,} tasks: {_rounds(run)}.")
+    console.say(f"{run.workers:,} workers, {len(run.terms.tasks):,} tasks: {_rounds(run)}.")
     for worker, reason in run.excluded.items():
-        screen.say(f"Left out: {worker}: {reason}")
+        console.say(f"Left out: {worker}: {reason}")
     if score is not None:
-        screen.say(f"Truths, by {run.result.provenance.method}: {screen.score_words(score)}")
+        console.say(f"Truths, by {run.result.provenance.method}: {console.score_words(score)}")
     if run.identical_to_plain is not None:
         same = "the same integers as" if run.identical_to_plain else "NOT the integers of"
-        screen.say(f"Sums: {same} the plain suite, in every round.")
+        console.say(f"Sums: {same} the plain suite, in every round.")
     _print_guarantee(run)
     for party, seconds in run.cpu_seconds.items():
         each = f", {1000 * seconds / len(run.skills):.2f} ms each" if party == "workers" else ""
-        screen.say(f"CPU of {party}: {seconds:.2f} s{each}")
+        console.say(f"CPU of {party}: {seconds:.2f} s{each}")
 
 
 def _rounds(run: PrivateRun) -> str:
@@ -154,8 +154,8 @@ def _rounds(run: PrivateRun) -> str:
 def _print_guarantee(run: PrivateRun) -> None:
     held, worker = run.guarantee, run.guarantee_worker
     if held is None or worker is None:
-        screen.say(f"Guarantee: none, since {NO_GUARANTEE[str(run.terms.mode)]}.")
+        console.say(f"Guarantee: none, since {NO_GUARANTEE[str(run.terms.mode)]}.")
         return
-    screen.say(f"Guarantee: {held}; {worker} with up to {worker.answers:,} answers. It holds if")
+    console.say(f"Guarantee: {held}; {worker} with up to {worker.answers:,} answers. It holds if")
     for assumption in held.assumptions:
-        screen.say(f"  - {assumption}")
+        console.say(f"  - {assumption}")

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sottovoce.api.simulate_private_em import PrivateRun, contributors_of, is_plain, private_run
-from sottovoce.cli.process_times import cpu
-from sottovoce.cli.screen import passes
+from sottovoce.cli.console import passes
+from sottovoce.cli.worker_processes import cpu
 from sottovoce.errors import SealedAborted, SottovoceError, UsageError
 from sottovoce.keyholder.key_file import make_keys
 from sottovoce.live.commands.crowd import OneWorker, Part, live_crowd

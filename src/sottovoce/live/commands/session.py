@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import sottovoce
-from sottovoce.cli import screen
-from sottovoce.cli.campaigns.connecting import AllowHttpOption, Chosen, ServerOption, connected
-from sottovoce.cli.campaigns.lifecycle import confirm_deletion
-from sottovoce.cli.campaigns.sealing import card_from
-from sottovoce.cli.campaigns.words import counted, sentence, shown
+from sottovoce.cli import console
+from sottovoce.cli.campaign.connection import AllowHttpOption, Chosen, ServerOption, connected
+from sottovoce.cli.campaign.description import counted, sentence, shown
+from sottovoce.cli.campaign.keyholders import card_from
+from sottovoce.cli.campaign.lifecycle import confirm_deletion
+from sottovoce.cli.console import print_truths
 from sottovoce.cli.options import (
     ForceOption,
     GoldColumnsOption,
@@ -28,7 +29,6 @@ from sottovoce.cli.options import (
     output_option,
     pairs,
 )
-from sottovoce.cli.truths import print_truths
 from sottovoce.errors import UsageError
 from sottovoce.files.atomic_output import check_target, new_file
 from sottovoce.model.canonical_json import canonical
@@ -77,12 +77,12 @@ def results(
     if output is not None:
         sottovoce.write(result, output, force=force)
     if json:
-        screen.print_json({"summary": summary, "score": score and score.as_dict()})
+        console.print_json({"summary": summary, "score": score and score.as_dict()})
         return
     if output is None:
         print_truths(result)
     else:
-        screen.note(f"wrote {output}")
+        console.note(f"wrote {output}")
     _print_summary(summary, score)
 
 
@@ -101,23 +101,23 @@ def transcript(
         found = requester.live.transcript(session)
     with new_file(output, force=force) as place:
         place.write_text(canonical(found) + "\n", encoding="ascii")
-    screen.note(f"wrote {output}: {counted(len(found['rounds']), 'round')}")
+    console.note(f"wrote {output}: {counted(len(found['rounds']), 'round')}")
 
 
 def _print_summary(summary: LiveResultView, score: Score | None) -> None:
     end = "converged" if summary["converged"] else "stopped at the round limit"
-    screen.note(
+    console.note(
         f"{summary['method']}: {counted(summary['tasks'], 'task')}, "
         f"{counted(summary['workers'], 'worker')}, {counted(summary['rounds'], 'round')}, {end}"
     )
     if score is not None:
-        screen.note(screen.score_words(score))
+        console.note(console.score_words(score))
     kept = summary["guarantee"]
     if kept is not None:
-        screen.note(
+        console.note(
             f"guarantee: epsilon {kept['per_answer']:g}, delta {kept['delta']:g} per answer"
         )
-    screen.note(sentence(summary["words"]))
+    console.note(sentence(summary["words"]))
 
 
 PAUSE = 1.0
@@ -230,17 +230,17 @@ def create(
             minimum=minimum, patience=patience, dealer=card, bits=bits, s=s,
         )  # fmt: skip
     if json:
-        screen.print_json(made)
+        console.print_json(made)
         return
     for link in made["links"]:
-        screen.say(link)
+        console.say(link)
     if made["dealer_link"] is not None:
-        screen.note(f"for the dealer alone: {made['dealer_link']}")
-    screen.note(
+        console.note(f"for the dealer alone: {made['dealer_link']}")
+    console.note(
         f"session {made['id']}: each link is for one worker, and is not shown again; a worker "
         "runs sottovoce sealed worker LINK --answers FILE"
     )
-    screen.note(f"next: sottovoce sealed session show {made['id']} --watch")
+    console.note(f"next: sottovoce sealed session show {made['id']} --watch")
 
 
 def list_sessions(context: typer.Context, json: JsonOption = False) -> None:
@@ -248,10 +248,10 @@ def list_sessions(context: typer.Context, json: JsonOption = False) -> None:
     with connected(context) as requester:
         found = requester.live.sessions()
     if json:
-        screen.print_json({"sessions": found})
+        console.print_json({"sessions": found})
         return
     if not found:
-        screen.note("no live sessions yet; next: sottovoce sealed session create TASKS.csv …")
+        console.note("no live sessions yet; next: sottovoce sealed session create TASKS.csv …")
         return
     rows = [
         [
@@ -262,7 +262,7 @@ def list_sessions(context: typer.Context, json: JsonOption = False) -> None:
         for each in found
     ]  # fmt: skip
     columns = ["id", "state", "title", "suite", "mode", "tasks", "joined", "opened"]
-    screen.print_table(columns, rows)
+    console.print_table(columns, rows)
 
 
 def show(
@@ -310,9 +310,9 @@ def delete(
             confirm_deletion(f"Delete session {session} ({shown(found['title'])}), for good?")
         requester.live.delete(session)
     if json:
-        screen.print_json({"deleted": session})
+        console.print_json({"deleted": session})
         return
-    screen.note(f"session {session} is deleted")
+    console.note(f"session {session} is deleted")
 
 
 def _watch(requester: Requester, found: LiveView, *, json: bool) -> None:
@@ -325,19 +325,19 @@ def _watch(requester: Requester, found: LiveView, *, json: bool) -> None:
 
 def _print(found: LiveView, *, json: bool) -> None:
     if json:
-        screen.print_json(found)
+        console.print_json(found)
         return
     place = ""
     if found["round"] is not None:
         place = f", round {found['round']:,}, {found['phase']}"
-    screen.say(
+    console.say(
         f"{found['state']}{place}: {found['joined']:,} of {counted(found['workers'], 'worker')} "
         f"joined, {counted(found['opened'], 'round')} opened"
     )
     if found["waiting"]:
-        screen.say(f"  waiting for {', '.join(map(str, found['waiting']))}")
+        console.say(f"  waiting for {', '.join(map(str, found['waiting']))}")
     for number, why in found["excluded"].items():
-        screen.say(f"  worker {number} is out: {sentence(why)}")
+        console.say(f"  worker {number} is out: {sentence(why)}")
     if found["reason"] is not None:
         culprits = "".join(f"{sentence(each)}: " for each in found["culprits"])
-        screen.note(f"problem: {culprits}{sentence(found['reason'])}")
+        console.note(f"problem: {culprits}{sentence(found['reason'])}")

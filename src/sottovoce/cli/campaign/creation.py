@@ -1,0 +1,219 @@
+"""`sottovoce campaign create`.
+
+`sottovoce campaign sample`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import sottovoce
+from sottovoce.cli import console
+from sottovoce.cli.campaign.connection import asked_day, connected
+from sottovoce.cli.campaign.description import counted, guarantee_lines
+from sottovoce.cli.campaign.keyholders import (
+    DegreeOption,
+    KeyholderOption,
+    LayoutOption,
+    MinimumOption,
+    SealedOption,
+    sealing_from,
+)
+from sottovoce.cli.options import (
+    DeltaOption,
+    EpsilonOption,
+    HideOption,
+    JsonOption,
+    MechanismOption,
+    SampleOption,
+    SettingOption,
+    ShowDraw,
+    Unit,
+    UnitOption,
+    parameters,
+    refuse_beside_policy,
+)
+from sottovoce.cli.policy_options import sample_from
+from sottovoce.errors import UsageError
+from sottovoce.model import Domain, Kind
+from sottovoce.tables.task_table import read_task_table
+
+if TYPE_CHECKING:
+    from sottovoce.requester.terms import AskedTerms
+    from sottovoce.requester.views import CampaignView
+
+__all__ = ["create", "sample"]
+
+
+def create(
+    context: typer.Context,
+    tasks: Annotated[
+        Path,
+        typer.Argument(
+            metavar="TASKS",
+            help="Table with columns task, text and image (the last two may be missing): CSV, "
+            "TSV, JSONL or JSON.",
+            show_default=False,
+        ),
+    ],
+    question: Annotated[str, typer.Option(help="What is asked about every task.")],
+    title: Annotated[
+        str | None, typer.Option(help="What workers see first; the question if not given.")
+    ] = None,
+    labels: Annotated[
+        str | None, typer.Option(help="Answers are one of these labels, as oak,birch,beech.")
+    ] = None,
+    scale: Annotated[
+        str | None, typer.Option(help="Answers are one of these, in their order, as 1,2,3,4,5.")
+    ] = None,
+    range: Annotated[
+        tuple[float, float] | None,
+        typer.Option(metavar="LOW HIGH", help="Answers are numbers from LOW to HIGH."),
+    ] = None,
+    step: Annotated[
+        float | None, typer.Option(help="Numbers are multiples of this above LOW.")
+    ] = None,
+    number_unit: Annotated[
+        str | None, typer.Option(help="What numbers are in, as kg; shown to workers.")
+    ] = None,
+    epsilon: EpsilonOption = None,
+    privacy_unit: UnitOption = Unit.answer,
+    delta: DeltaOption = 0.0,
+    answers_per_worker: Annotated[
+        int | None,
+        typer.Option(help="How many tasks a worker gets, at most; all of them if not given."),
+    ] = None,
+    hide_participation: HideOption = False,
+    mechanism: MechanismOption = None,
+    sample: SampleOption = None,
+    setting: SettingOption = None,
+    show_draw: Annotated[
+        ShowDraw, typer.Option(help="When a worker sees what was drawn: before sending, or after.")
+    ] = ShowDraw.before_send,
+    policy: Annotated[
+        Path | None, typer.Option(help="Promise this policy instead of making one.")
+    ] = None,
+    sealed: SealedOption = False,
+    keyholder: KeyholderOption = None,
+    degree: DegreeOption = None,
+    minimum: MinimumOption = None,
+    layout: LayoutOption = None,
+    quota: Annotated[
+        int | None, typer.Option(help="How many workers may take part, at most.")
+    ] = None,
+    closes_on: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="The first day (UTC) on which no report is taken."),
+    ] = None,
+    open_now: Annotated[
+        bool, typer.Option("--open", help="Open it at once, for good.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:  # fmt: skip
+    """Make a campaign out of TASKS: a question about each, what may be answered, and a promise.
+
+    Prints the campaign's ID. It is a draft until it is opened; then its tasks and its promise are
+    fixed.
+    """
+    sealing = sealing_from(sealed, keyholder, degree, minimum, layout)
+    listed, ignored = read_task_table(tasks)
+    terms: AskedTerms = {
+        "title": title,
+        "unit": number_unit,
+        "quota": quota,
+        "closes_on": asked_day(closes_on, "--closes-on"),
+    }
+    if policy is not None:
+        refuse_beside_policy(
+            {
+                "--labels": labels, "--scale": scale, "--range": range, "--step": step is not None,
+                "--epsilon": epsilon is not None, "--privacy-unit": privacy_unit is not Unit.answer,
+                "--delta": delta, "--answers-per-worker": answers_per_worker is not None,
+                "--hide-participation": hide_participation, "--mechanism": mechanism,
+                "--sample": sample, "--set": setting, "--sealed": sealed,
+                "--show-draw": show_draw is not ShowDraw.before_send,
+            }
+        )  # fmt: skip
+        terms["policy"] = sottovoce.read_policy(policy)
+    else:
+        if epsilon is None:
+            raise UsageError("say --epsilon, how much reports may betray; or give a --policy")
+        answers = len(listed) if answers_per_worker is None else answers_per_worker
+        terms["domain"] = _domain(labels, scale, range, step)
+        terms["target"] = sottovoce.Target(
+            epsilon, sottovoce.Unit(privacy_unit.value), delta, answers, hide_participation,
+            sample_from(sample, answers), sottovoce.ShowDraw(show_draw.value),
+        )  # fmt: skip
+        terms["mechanism"], terms["parameters"] = mechanism, parameters(setting)
+        terms["sealed"] = sealing
+    with connected(context) as requester:
+        made = requester.create(question, listed, **terms)
+        if not json:
+            console.say(made["id"])  # at once: it exists, whether or not it can be opened
+        if open_now:
+            made = requester.open(made["id"])
+    if json:
+        console.print_json(made)
+        return
+    if ignored:
+        console.note(f"note: columns that mean nothing here: {', '.join(map(repr, ignored))}")
+    _say(made)
+
+
+def _domain(
+    labels: str | None, scale: str | None, range: tuple[float, float] | None, step: float | None
+) -> Domain:
+    given = [option for option in (labels, scale, range) if option is not None]
+    if len(given) != 1:
+        only = "only one of " if given else ""
+        raise UsageError(f"say {only}--labels a,b,c or --scale 1,2,3 or --range LOW HIGH")
+    if range is not None:
+        return Domain.numeric(*range, step)
+    if step is not None:
+        raise UsageError("--step is for numbers: drop it, or say --range LOW HIGH")
+    if labels is not None:
+        return Domain(Kind.CATEGORICAL, _listed("--labels", labels))
+    return Domain(Kind.ORDINAL, _listed("--scale", scale or ""))
+
+
+def _listed(option: str, text: str) -> tuple[str, ...]:
+    labels = tuple(label.strip() for label in text.split(","))
+    if len(labels) < 2 or not all(labels):
+        raise UsageError(f"{option} takes at least two labels with commas between, as no,yes")
+    return labels
+
+
+def _say(made: CampaignView) -> None:
+    tasks, block = counted(made["tasks"], "task"), made["block"]
+    each = "all of them" if block == made["tasks"] else f"{block:,} of them, chosen by chance"
+    console.note(f"campaign {made['id']}: {tasks}; a worker gets {each}")
+    for line in guarantee_lines(made):
+        console.note(line)
+    console.note(f"policy {made['policy_hash']}")
+    if made["sealed"]:
+        console.note("answers are sealed: keyholders open nothing but noised totals, once")
+    following = "invite" if made["state"] == "open" else "open"
+    links = f"; sottovoce campaign keyholders {made['id']}" if made["sealed"] else ""
+    console.note(f"next: sottovoce campaign {following} {made['id']}{links}")
+
+
+def sample(context: typer.Context, json: JsonOption = False) -> None:
+    """Make a sample campaign with simulated workers, to look around before asking anybody.
+
+    Prints the campaign's ID. It is open, and its workers report in the next seconds. It takes no
+    reports of people, and what leaves it is stamped as simulated.
+    """
+    with connected(context) as requester:
+        made = requester.sample()
+    if json:
+        console.print_json(made)
+        return
+    console.say(made["id"])
+    tasks = counted(made["tasks"], "task")
+    console.note(f"campaign {made['id']}, SIMULATED: {tasks}; its workers report now")
+    for line in guarantee_lines(made):
+        console.note(line)
+    console.note(f"next: sottovoce campaign status {made['id']} --watch")

@@ -1,0 +1,230 @@
+"""`sottovoce campaign list`, `open`, `close` and `delete`.
+
+`sottovoce campaign status`.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, TypedDict
+
+import typer
+
+from sottovoce.cli import console
+from sottovoce.cli.campaign.connection import CampaignArgument, connected
+from sottovoce.cli.campaign.description import (
+    counted,
+    guarantee_lines,
+    shown,
+    summary_words,
+    titled,
+)
+from sottovoce.cli.options import JsonOption, YesOption
+from sottovoce.errors import UsageError
+
+if TYPE_CHECKING:
+    from sottovoce.requester.client import Requester
+    from sottovoce.requester.views import CampaignView, InviteCounts, RejectionsView, SummaryView
+
+__all__ = [
+    "close_campaign",
+    "confirm_deletion",
+    "delete_campaign",
+    "list_campaigns",
+    "open_campaign",
+    "status",
+]
+
+
+def list_campaigns(context: typer.Context, json: JsonOption = False) -> None:
+    """List the server's campaigns, the newest first."""
+    with connected(context) as requester:
+        campaigns = requester.campaigns()
+    if json:
+        console.print_json({"campaigns": campaigns})
+        return
+    if not campaigns:
+        console.note("no campaigns yet; next: sottovoce campaign create TASKS.csv …")
+        return
+    columns = ["id", "state", "title", "tasks", "workers", "reports", "closes on"]
+    rows = [
+        [
+            each["id"], each["state"], titled(each), f"{each['tasks']:,}",
+            f"{each['workers']:,}", f"{each['reports']:,}", each["closes_on"] or "-",
+        ]
+        for each in campaigns
+    ]  # fmt: skip
+    console.print_table(columns, rows)
+
+
+def open_campaign(
+    context: typer.Context, campaign: CampaignArgument, json: JsonOption = False
+) -> None:
+    """Open a campaign: it takes reports, and its tasks and its promise are fixed."""
+    with connected(context, campaign) as requester:
+        opened = requester.open(campaign)
+    if json:
+        console.print_json(opened)
+        return
+    console.note(f"campaign {campaign} is open, under policy {opened['policy_hash']}")
+    console.note(f"next: sottovoce campaign invite {campaign}")
+
+
+def close_campaign(
+    context: typer.Context, campaign: CampaignArgument, json: JsonOption = False
+) -> None:
+    """Close a campaign: it takes no more reports, for good. Its results stay."""
+    with connected(context, campaign) as requester:
+        closed = requester.close(campaign)
+    if json:
+        console.print_json(closed)
+        return
+    console.note(
+        f"campaign {campaign} is closed with {counted(closed['reports'], 'report')} of "
+        f"{counted(closed['workers'], 'worker')}"
+    )
+    console.note(f"next: sottovoce campaign results {campaign} -o truths.csv")
+
+
+def delete_campaign(
+    context: typer.Context,
+    campaign: CampaignArgument,
+    yes: YesOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Delete a campaign with its tasks, reports and results, for good."""
+    with connected(context, campaign) as requester:
+        found = requester.campaign(campaign)
+        if not yes:
+            confirm_deletion(
+                f"Delete campaign {campaign} ({shown(found['title'])}) with its "
+                f"{counted(found['reports'], 'report')}, for good?"
+            )
+        requester.delete(campaign)
+    if json:
+        console.print_json({"deleted": campaign})
+        return
+    console.note(f"campaign {campaign} is deleted")
+
+
+def confirm_deletion(sentence: str) -> None:
+    """Ask before something is deleted; whoever says no ends the command."""
+    if not sys.stdin.isatty():
+        raise UsageError("deleting asks first, and nobody is there to answer: say --yes")
+    if not typer.confirm(sentence, err=True):
+        console.note("nothing was deleted")
+        raise typer.Exit(1)
+
+
+PAUSE = 2.0
+"""Seconds between two looks."""
+
+
+class Look(TypedDict):
+    """What a look at a campaign finds."""
+
+    campaign: CampaignView
+    invites: InviteCounts
+    summary: SummaryView | None
+    reports_waiting: int
+    rejections: RejectionsView
+
+
+def status(
+    context: typer.Context,
+    campaign: CampaignArgument,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Look again every other second, until it is closed.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Say how far a campaign is: who took part, what is promised, and what is inferred so far.
+
+    With --watch it is said again at each change; Ctrl-C ends that.
+    """
+    with connected(context, campaign) as requester:
+        found = _look(requester, campaign)
+        _print(found, json=json)
+        if watch:
+            with suppress(KeyboardInterrupt):
+                _watch(requester, found, json=json)
+
+
+def _watch(requester: Requester, found: Look, *, json: bool) -> None:
+    """Until nothing can change any more."""
+    while found["campaign"]["state"] != "closed" or found["reports_waiting"]:
+        time.sleep(PAUSE)
+        before, found = found, _look(requester, found["campaign"]["id"])
+        if found != before:
+            console.note("")
+            _print(found, json=json)
+
+
+def _look(requester: Requester, campaign: str) -> Look:
+    page = requester.results_page(campaign, limit=1)
+    return {
+        "campaign": requester.campaign(campaign),
+        "invites": requester.invites(campaign),
+        "summary": page["summary"],
+        "reports_waiting": page["reports_waiting"],
+        "rejections": requester.rejections(campaign),
+    }
+
+
+def _print(found: Look, *, json: bool) -> None:
+    if json:
+        console.print_json(found)
+        return
+    campaign = found["campaign"]
+    console.say(f"{campaign['id']}: {titled(campaign)}")
+    refused = _refused(found["rejections"])
+    state, counts = _state(campaign), _counts(campaign)
+    for line in [state, counts, *refused, *_progress(found), *_promise(campaign)]:
+        console.say(f"  {line}")
+
+
+def _state(campaign: CampaignView) -> str:
+    ends = f"; closes on {campaign['closes_on']}" if campaign["closes_on"] else ""
+    match campaign["state"]:
+        case "draft":
+            return f"a draft: sottovoce campaign open {campaign['id']} opens it{ends}"
+        case "open":
+            return f"open since {campaign['opened_on']}{ends}"
+        case _:
+            return f"closed on {campaign['closed_on']}"
+
+
+def _counts(campaign: CampaignView) -> str:
+    quota = f" of {campaign['quota']:,}" if campaign["quota"] else ""
+    workers = f"{campaign['workers']:,}{quota} worker{'s'[: campaign['workers'] != 1]}"
+    return (
+        f"{workers}, {counted(campaign['submissions'], 'submission')}, "
+        f"{counted(campaign['reports'], 'report')}"
+    )
+
+
+def _refused(found: RejectionsView) -> list[str]:
+    """Refused reports by reason, if there are any."""
+    if not found["total"]:
+        return []
+    each = (f"{one['count']:,} {shown(one['words'])}" for one in found["rejections"])
+    return [f"refused: {counted(found['total'], 'submission')}; {', '.join(each)}"]
+
+
+def _progress(found: Look) -> list[str]:
+    campaign, invites, summary = found["campaign"], found["invites"], found["summary"]
+    tasks = campaign["tasks"]
+    each = campaign["reports"] / tasks if tasks else 0.0
+    covered = f"{summary['tasks']:,} have a truth, " if summary else ""
+    return [
+        f"{counted(tasks, 'task')}: {covered}{each:.1f} reports each on average",
+        f"invites: {invites['open']:,} open, {invites['single']:,} for one worker each "
+        f"({invites['used']:,} used)",
+        f"results: {summary_words(found['summary'], found['reports_waiting'])}",
+    ]
+
+
+def _promise(campaign: CampaignView) -> list[str]:
+    return [*guarantee_lines(campaign), f"policy {campaign['policy_hash']}"]

@@ -1,0 +1,249 @@
+"""`sottovoce campaign results`.
+
+`sottovoce campaign export`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import sottovoce
+from sottovoce.cli import console
+from sottovoce.cli.campaign.connection import CampaignArgument, connected
+from sottovoce.cli.campaign.description import counted, shown, summary_words
+from sottovoce.cli.options import (
+    ForceOption,
+    GoldColumnsOption,
+    GoldOption,
+    JsonOption,
+    output_option,
+    pairs,
+)
+from sottovoce.errors import DataError, UsageError
+from sottovoce.files.atomic_output import check_target
+from sottovoce.tables.writers import csv_pieces
+
+if TYPE_CHECKING:
+    from sottovoce.model import Score
+    from sottovoce.requester.client import Requester
+    from sottovoce.requester.views import ResultsView
+
+__all__ = ["export", "results"]
+
+
+TABLES = ("reports", "truths", "workers", "totals")
+FORMATS = ("csv", "jsonl", "parquet")
+NAMES = (
+    *(f"{table}.{format}" for table in TABLES for format in FORMATS),
+    "crowdkit.csv",
+    "tasks.csv",
+    "policy.json",
+)
+
+
+def export(
+    context: typer.Context,
+    campaign: CampaignArgument,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[NAME]",
+            help="reports, truths, workers or, of a sealed campaign, totals (as .csv, .jsonl or "
+            ".parquet), crowdkit.csv, tasks.csv or policy.json. Reports, in the format of FILE, "
+            "if not given.",
+            show_default=False,
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        output_option("Write here; to NAME if not given.", metavar="FILE"),
+    ] = None,
+    raw: Annotated[
+        bool,
+        typer.Option(
+            "--raw",
+            help="Leave cells of a CSV as they are, also those that a spreadsheet would run as a "
+            "formula.",
+        ),
+    ] = False,
+    json: JsonOption = False,
+    force: ForceOption = False,
+) -> None:
+    """Download a campaign's reports, truths, weights, tasks or policy, whole or not at all."""
+    wanted = export_name(name, output)
+    if output is not None:
+        check_target(output, force=force)
+    with connected(context, campaign) as requester:
+        path = output or _own_name(requester, campaign, wanted)
+        rows = requester.export(campaign, wanted, path, raw=raw, force=force)
+    if json:
+        console.print_json({"export": wanted, "file": str(path), "rows": rows})
+        return
+    console.note(f"wrote {path}" + ("" if rows is None else f": {counted(rows, 'row')}"))
+    if wanted.startswith("reports."):
+        console.note(
+            f"next: sottovoce campaign export {campaign} policy.json; then sottovoce infer {path} "
+            "--policy policy.json"
+        )
+
+
+def _own_name(requester: Requester, campaign: str, wanted: str) -> Path:
+    """The export's name, with a stamp where the campaign is simulated."""
+    path = Path(wanted)
+    is_simulated = requester.campaign(campaign)["simulated"]
+    return path.with_stem(f"{path.stem}-SIMULATED") if is_simulated else path
+
+
+def export_name(name: str | None, output: Path | None) -> str:
+    """The export that is asked for by a name, with or without its ending, and a file.
+
+    >>> export_name("truths", Path("today.parquet")), export_name(None, Path("leaf.csv"))
+    ('truths.parquet', 'reports.csv')
+    """
+    if name is None and output is None:
+        raise UsageError(f"say what to export, as one of {', '.join(NAMES)}")
+    chosen = name or (output.name if output is not None and output.name in NAMES else "reports")
+    if "." not in chosen:
+        only = [each for each in NAMES if each.startswith(f"{chosen}.")]
+        ending = output.suffix.lower() if output is not None else ""
+        chosen = only[0] if len(only) == 1 else f"{chosen}{ending or '.csv'}"
+    if chosen not in NAMES:
+        near = difflib.get_close_matches(chosen, NAMES, n=1)
+        way = f"did you mean {near[0]}?" if near else f"there are {', '.join(NAMES)}"
+        raise UsageError(f"there is no export {chosen!r}: {way}")
+    return chosen
+
+
+SHOWN = 20
+
+
+class Order(StrEnum):
+    """In the order of the tasks, or the least sure first."""
+
+    place = "place"
+    confidence = "confidence"
+
+
+def results(
+    context: typer.Context,
+    campaign: CampaignArgument,
+    output: Annotated[
+        Path | None,
+        output_option("Write all truths here: .csv, .jsonl or .parquet."),
+    ] = None,
+    workers: Annotated[
+        Path | None, typer.Option(help="Write workers' weights here: .csv, .jsonl or .parquet.")
+    ] = None,
+    gold: GoldOption = None,
+    gold_columns: GoldColumnsOption = None,
+    sort: Annotated[
+        Order, typer.Option(help="In the order of the tasks, or the least sure first.")
+    ] = Order.place,
+    json: JsonOption = False,
+    force: ForceOption = False,
+) -> None:
+    """Print the truth of every task as far as reports have come in.
+
+    On a terminal the first tasks are shown as a table; into a pipe all of them go as CSV.
+    """
+    if output is not None and sort is not Order.place:
+        raise UsageError("files are in the order of the tasks: drop --sort, or -o and pipe instead")
+    wanted = _exports(output, workers, force=force)
+    with connected(context, campaign) as requester:
+        first = requester.results_page(campaign, limit=SHOWN, order=sort.value)
+        words = summary_words(first["summary"], first["reports_waiting"])
+        simulated = requester.campaign(campaign)["simulated"]
+        if not first["total"] and (wanted or gold):
+            raise DataError(f"campaign {campaign}: {words}")
+        score = _score(requester, campaign, gold, gold_columns)
+        for name, path in wanted.items():
+            requester.export(campaign, name, path, force=force)
+        if json:
+            found = _found(requester, campaign, first, sort, score)
+            console.print_json({"simulated": simulated, **found})
+            return
+        if output is None and first["total"]:
+            _print(requester, campaign, first, sort)
+    for path in wanted.values():
+        console.note(f"wrote {path}")
+    console.note(words)
+    console.note_of_simulation(simulated)
+    if score is not None:
+        console.note(console.score_words(score))
+
+
+def _exports(output: Path | None, workers: Path | None, *, force: bool) -> dict[str, Path]:
+    """Which exports go to which files; refused before the work, not after it."""
+    files = {"truths": output, "workers": workers}
+    wanted = {export_name(name, path): path for name, path in files.items() if path is not None}
+    for path in wanted.values():
+        check_target(path, force=force)
+    if len({path.resolve() for path in wanted.values()}) != len(wanted):
+        raise UsageError("two outputs have the same name")
+    return wanted
+
+
+def _score(
+    requester: Requester, campaign: str, gold: str | None, columns: str | None
+) -> Score | None:
+    if gold is None:
+        return None
+    mapping = pairs(columns, "--gold-columns")
+    return sottovoce.score(requester.results(campaign), gold, columns=mapping)
+
+
+def _found(
+    requester: Requester, campaign: str, first: ResultsView, sort: Order, score: Score | None
+) -> dict[str, Any]:
+    return {
+        "summary": first["summary"],
+        "reports_waiting": first["reports_waiting"],
+        "score": score.as_dict() if score is not None else None,
+        "truths": list(requester.truths(campaign, order=sort.value)),
+    }
+
+
+def _print(requester: Requester, campaign: str, first: ResultsView, sort: Order) -> None:
+    if not sys.stdout.isatty():
+        _pipe(requester, campaign, sort)
+        return
+    columns = list(first["truths"][0])
+    rows = [[_cell(row.get(column)) for column in columns] for row in first["truths"]]
+    console.print_table(columns, rows)
+    if first["total"] > len(rows):
+        more = first["total"] - len(rows)
+        console.note(f"… {more:,} more tasks: -o truths.csv writes them all")
+
+
+def _pipe(requester: Requester, campaign: str, sort: Order) -> None:
+    """All rows as CSV on standard output, once all of them are here."""
+    if sort is Order.confidence:
+        _pipe_sorted([*requester.truths(campaign, order="confidence")])
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "truths.csv"
+        requester.export(campaign, "truths.csv", path)
+        with path.open("rb") as stream:
+            shutil.copyfileobj(stream, sys.stdout.buffer)
+    sys.stdout.flush()
+
+
+def _pipe_sorted(rows: Sequence[Mapping[str, Any]]) -> None:
+    names = list(rows[0])
+    sys.stdout.buffer.writelines(csv_pieces(names, [[[row[n] for row in rows] for n in names]]))
+    sys.stdout.flush()
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return "-" if value is None else shown(str(value))

@@ -1,0 +1,102 @@
+"""`sottovoce compare`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import sottovoce
+from sottovoce.cli import console
+from sottovoce.cli.console import interval_words
+from sottovoce.cli.options import (
+    AnswersArgument,
+    BadRows,
+    BadRowsOption,
+    ColumnsOption,
+    DomainOption,
+    FormatOption,
+    GoldColumnsOption,
+    JsonOption,
+    KnownGoldOption,
+    Repeats,
+    RepeatsOption,
+    pairs,
+    reading,
+)
+from sottovoce.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sottovoce.api.compare import Comparison
+
+__all__ = ["compare", "print_comparison"]
+
+
+def compare(
+    answers: AnswersArgument,
+    gold: KnownGoldOption = None,
+    methods: Annotated[
+        str | None, typer.Option(help="Only these, as majority-vote,dawid-skene.")
+    ] = None,
+    columns: ColumnsOption = None,
+    gold_columns: GoldColumnsOption = None,
+    domain: DomainOption = None,
+    repeats: RepeatsOption = Repeats.first,
+    bad_rows: BadRowsOption = BadRows.error,
+    format: FormatOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Score every suitable method on ANSWERS against GOLD, side by side, best first."""
+    known = gold or (answers if answers.startswith("dataset:") else None)
+    if known is None:
+        raise UsageError("compare needs --gold GOLD, a table with columns task and truth")
+    with console.reading(answers):
+        table = sottovoce.read(answers, **reading(columns, domain, repeats, bad_rows, format))
+    rows = sottovoce.compare(
+        table,
+        known,
+        [name.strip() for name in methods.split(",")] if methods else None,
+        gold_columns=pairs(gold_columns, "--gold-columns"),
+    )
+    console.notes_of(table.reading)
+    console.note_of_simulation(table.simulated)
+    if json:
+        console.print_json(
+            {
+                "tasks": len(table.tasks),
+                "workers": len(table.workers),
+                "answers": len(table),
+                "methods": [
+                    {
+                        "method": row.method,
+                        "rounds": row.result.rounds,
+                        "converged": row.result.converged,
+                        "score": row.score.as_dict(),
+                    }
+                    for row in rows
+                ],
+            }
+        )
+        return
+    console.note(
+        f"{len(table.tasks):,} tasks, {len(table.workers):,} workers, {len(table):,} answers; "
+        f"{rows[0].score.tasks:,} gold tasks; 95 % bootstrap intervals over tasks"
+    )
+    print_comparison(rows)
+
+
+def print_comparison(rows: Sequence[Comparison]) -> None:
+    """Methods and their scores as a table."""
+    labels = rows[0].score.accuracy is not None
+    shown = []
+    for row in rows:
+        score, result = row.score, row.result
+        main = [f"{score.accuracy:.4f}"] if labels else [f"{score.mae:.4g}"]
+        rest = [] if labels else [f"{score.rmse:.4g}"]
+        interval = interval_words(score)
+        rounds = str(result.rounds) + ("" if result.converged else " (limit)")
+        shown.append([row.method, *main, interval, *rest, rounds])
+    heads = ["accuracy", "interval"] if labels else ["MAE", "interval", "RMSE"]
+    console.print_table(["method", *heads, "rounds"], shown)

@@ -1,0 +1,274 @@
+"""`sottovoce guarantee`."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import sottovoce
+from sottovoce.cli import console
+from sottovoce.cli.options import (
+    AnswersOption,
+    AsPublishedOption,
+    DeltaOption,
+    DomainOption,
+    EpsilonOption,
+    ForceOption,
+    HideOption,
+    JsonOption,
+    MechanismOption,
+    PolicyArgument,
+    SampleOption,
+    SettingOption,
+    Unit,
+    UnitOption,
+    parameters,
+    refuse_beside_policy,
+)
+from sottovoce.cli.policy_options import domain_from, policy_from
+from sottovoce.errors import UsageError
+from sottovoce.mechanisms.odds import frankly
+from sottovoce.mechanisms.policies import release_of, sealed_of, weakest_guarantee
+from sottovoce.mechanisms.sampling import sample_of, unsampled_document
+from sottovoce.model import Claim, Policy
+from sottovoce.model import Unit as PrivacyUnit
+from sottovoce.model.guarantee import rounded_up
+
+if TYPE_CHECKING:
+    from sottovoce.seams import Release
+
+__all__ = ["guarantee", "guarantee_words", "note_guarantee"]
+
+SHOWN_EPSILONS = (0.5, 1.0, 2.0, 4.0)
+"""Where the curve of delta is shown, besides at the epsilon that was asked for or claimed."""
+
+SEALED_WARNING = "This hides little: opened sums have hardly any noise at this epsilon and delta."
+
+SMALLEST = 1e-12
+"""A delta below this is not worth a row."""
+
+
+def guarantee(
+    policy: PolicyArgument = None,
+    mechanism: MechanismOption = None,
+    epsilon: EpsilonOption = None,
+    labels: Annotated[int | None, typer.Option(help="How many labels there are.")] = None,
+    domain: DomainOption = None,
+    answers: AnswersOption = None,
+    unit: UnitOption = Unit.answer,
+    delta: DeltaOption = 0.0,
+    as_published: AsPublishedOption = False,
+    hide_participation: HideOption = False,
+    sample: SampleOption = None,
+    setting: SettingOption = None,
+    write_policy: Annotated[
+        Path | None, typer.Option(help="Write the policy that was asked for here.")
+    ] = None,
+    json: JsonOption = False,
+    force: ForceOption = False,
+) -> None:
+    """Say what all reports of a worker betray under POLICY, or under a mechanism and a target.
+
+    Per answer and per worker, pure and with a delta, beside what the paper claims. Beside a POLICY,
+    --epsilon and --delta say at which points of its curve.
+    """
+    if policy is None and mechanism is None:
+        raise UsageError("give a policy, or say --mechanism, --epsilon and --labels or --domain")
+    if policy is not None:
+        refuse_beside_policy(
+            {
+                "--mechanism": mechanism, "--labels": labels, "--domain": domain,
+                "--unit": unit is not Unit.answer,
+                "--as-published": as_published, "--hide-participation": hide_participation,
+                "--sample": sample, "--set": setting,
+            }
+        )  # fmt: skip
+        kept = sottovoce.read_policy(policy)
+    else:
+        kept = policy_from(
+            domain_from(labels, domain), mechanism, epsilon, answers=answers or 1, unit=unit.value,
+            delta=delta, sample=sample, as_published=as_published, hide=hide_participation,
+            settings=parameters(setting),
+        )  # fmt: skip
+    if answers is not None and answers < 1:
+        raise UsageError(f"--answers must be at least 1, not {answers}")
+    count = answers or (kept.promise.answers if kept.promise else 1)
+    if write_policy is not None:
+        if policy is not None:
+            raise UsageError("there is a policy already: drop --write-policy")
+        sottovoce.write_policy(kept, write_policy, force=force)
+    content = summary(kept, count, delta=delta, nominal=epsilon)
+    if json:
+        console.print_json(content)
+        return
+    _print(kept, content)
+
+
+def summary(policy: Policy, answers: int, *, delta: float, nominal: float | None) -> dict[str, Any]:
+    """What the command prints, as one object."""
+    release, named = release_of(policy), unsampled_document(policy.mechanism)
+    promise = policy.promise
+    asked = nominal if nominal is not None else promise.epsilon if promise else None
+    claim = release.claim(asked)
+    if asked is None and claim is not None:
+        asked = claim.epsilon
+    delta = delta or (promise.delta if promise else 0.0)
+    return {
+        "mechanism": named["name"],
+        "parameters": {key: value for key, value in named.items() if key != "name"},
+        "sampled": sample_of(release),
+        "calibration": str(policy.calibration),
+        "policy_hash": policy.hash,
+        "answers": answers,
+        "per_answer": _unit(release, answers, PrivacyUnit.ANSWER, delta, asked),
+        "per_worker": _unit(release, answers, PrivacyUnit.WORKER, delta, asked),
+        "claimed": _claimed(claim),
+        **(_sealed(policy) if policy.sealed else {}),
+    }
+
+
+def _sealed(policy: Policy) -> dict[str, Any]:
+    """Who must not be in league, and how much noise a sum has when it is opened."""
+    sealed = sealed_of(policy)
+    keyholders = [
+        {"seat": seat, "name": keyholder.name, "fingerprint": keyholder.fingerprint}
+        for seat, keyholder in enumerate(sealed.keyholders, 1)
+    ]
+    return {"keyholders": keyholders, "deviations": [sd**0.5 for sd in sealed.variances]}
+
+
+def _unit(
+    release: Release, answers: int, unit: PrivacyUnit, delta: float, asked: float | None
+) -> dict[str, Any]:
+    held = release.guarantee(answers, unit)
+    epsilons = sorted({*SHOWN_EPSILONS, *([asked] if asked is not None else [])})
+    content: dict[str, Any] = {
+        "epsilon": _finite(held.epsilon),
+        "exact": held.exact,
+        "delta_at": {
+            f"{epsilon:.12g}": release.delta(epsilon, answers, unit)
+            for epsilon in epsilons
+            if epsilon < held.epsilon or epsilon == asked
+        },
+        "assumptions": list(held.assumptions),
+        "source": held.source,
+    }
+    if delta:
+        at = release.guarantee(answers, unit, delta)
+        content["at_delta"] = {"delta": delta, "epsilon": _finite(at.epsilon), "exact": at.exact}
+    return content
+
+
+def _claimed(claim: Claim | None) -> dict[str, Any] | None:
+    if claim is None:
+        return None
+    return {
+        "epsilon": _finite(claim.epsilon),
+        "delta": claim.delta,
+        "source": claim.source,
+        "verdict": claim.verdict,
+    }
+
+
+def guarantee_words(policy: Policy, most: int) -> list[str]:
+    """What a policy keeps for workers with up to so many answers, in sentences."""
+    mechanism, promise = sottovoce.mechanism_of(policy), policy.promise
+    delta = promise.delta if promise else 0.0
+    held = [weakest_guarantee(mechanism, most, unit, delta) for unit in PrivacyUnit]
+    lines = (
+        []
+        if promise
+        else ["as published: the policy promises nothing; `sottovoce guarantee` says more"]
+    )
+    lines.append(
+        f"guarantee for up to {most:,} answer{'s'[: most > 1]} of a worker: {held[0]}, {held[1]}"
+    )
+    odds, warning = mechanism.odds(), frankly(held[0].epsilon, delta)
+    return [*lines, *([odds.sentence] if odds else []), *([warning] if warning else [])]
+
+
+def note_guarantee(policy: Policy, most: int, seed: int | None) -> None:
+    """What reports of up to so many answers of a worker keep, and whether they protect anybody."""
+    promised = policy.promise.answers if policy.promise else 1
+    for sentence in guarantee_words(policy, max(most, promised)):
+        console.note(sentence)
+    if seed is not None:
+        console.note(f"SIMULATED with seed {seed}: these reports protect nobody")
+
+
+def _print(policy: Policy, content: dict[str, Any]) -> None:
+    answers = content["answers"]
+    rows = []
+    for title, key in (("per answer", "per_answer"), ("per worker", "per_worker")):
+        part = content[key]
+        rows.append([title, _number(part["epsilon"]), "0", "exact" if part["exact"] else "bound"])
+        rows += [
+            [title, epsilon, rounded_up(least, 4), "at most"]
+            for epsilon, least in part["delta_at"].items()
+            if least >= SMALLEST
+        ]
+        if "at_delta" in part:
+            at = part["at_delta"]
+            kind = "exact" if at["exact"] else "bound"
+            rows.append([title, _number(at["epsilon"]), f"{at['delta']:g}", kind])
+    claim = content["claimed"]
+    if claim:
+        rows.append(
+            [claim["source"], _number(claim["epsilon"]), f"{claim['delta']:.4g}", "claimed"]
+        )
+    console.say(f"{content['mechanism']}, {_many(answers, content['sampled'])}")
+    console.print_table(["unit", "epsilon", "delta", ""], rows)
+    if claim:
+        console.say(f"The paper's claim: {claim['verdict']}.")
+    part = content["per_answer"]
+    at = part.get("at_delta", part)
+    warning = frankly(_infinite(at["epsilon"]), at.get("delta", 0.0))
+    for line in _sealed_lines(content) if policy.sealed else _odds_lines(policy):
+        console.say(line)
+    if warning:
+        console.say(SEALED_WARNING if policy.sealed else warning)
+    for assumption in content["per_answer"]["assumptions"]:
+        console.say(f"Assumes: {assumption}.")
+
+
+def _odds_lines(policy: Policy) -> list[str]:
+    """What becomes of 100 answers, in a sentence and in a picture."""
+    odds = sottovoce.mechanism_of(policy).odds()
+    return [] if odds is None else [odds.sentence, console.hundred(odds.of_100)]
+
+
+def _sealed_lines(content: dict[str, Any]) -> list[str]:
+    """The noise of what is opened, and the keyholders by their fingerprints."""
+    deviations = " and ".join(f"{sd:.3g}" for sd in dict.fromkeys(content["deviations"]))
+    lines = [f"Nothing is perturbed; opened sums have noise of standard deviation {deviations}."]
+    lines += [
+        f"Keyholder {one['seat']}: {one['name']}, fingerprint {one['fingerprint']}"
+        for one in content["keyholders"]
+    ]
+    return lines if content["keyholders"] else [*lines, "No keyholders yet: this is a plan."]
+
+
+def _many(answers: int, sampled: int | None) -> str:
+    if answers == 1:
+        return "one answer"
+    if sampled is not None and sampled < answers:
+        sent = f"{sampled:,} of them sent" + (" and observed together" if sampled > 1 else "")
+        return f"{answers:,} answers a worker, {sent}"
+    return f"{answers:,} answers a worker, observed together"
+
+
+def _finite(epsilon: float) -> float | None:
+    return epsilon if math.isfinite(epsilon) else None
+
+
+def _infinite(epsilon: float | None) -> float:
+    return math.inf if epsilon is None else epsilon
+
+
+def _number(epsilon: float | None) -> str:
+    if epsilon is None:
+        return "none"
+    return rounded_up(epsilon, 5) if epsilon < 1e5 else f"{math.ceil(epsilon):,}"

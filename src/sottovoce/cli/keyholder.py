@@ -1,0 +1,279 @@
+"""`sottovoce keyholder`.
+
+What a keyholder reads before it takes part: what is asked, who else, what it promises.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sottovoce.cli import console
+from sottovoce.cli.options import JsonOption, allow_http_option, yes_option
+from sottovoce.cli.prompts import Ended, agreed, given_passphrase
+from sottovoce.errors import UsageError
+from sottovoce.files.user_folders import home_folder
+from sottovoce.http_client import plain
+from sottovoce.keyholder.agreement import Agreement, check_seat
+from sottovoce.keyholder.client import Coordinator, KeyholderLink
+from sottovoce.keyholder.key_file import (
+    CARD_FILE,
+    KEY_FILE,
+    check_free,
+    make_keys,
+    open_keys,
+    read_card,
+)
+from sottovoce.keyholder.seat import Seat, Standing, standings
+from sottovoce.keyholder.seat import serve as serve_seat
+from sottovoce.model import Unit
+
+if TYPE_CHECKING:
+    from sottovoce.keyholder.fact_log import Logged
+    from sottovoce.model.keyholder import Keyholder
+    from sottovoce.securesum.committee.terms import Session
+
+__all__ = ["FolderOption", "PassphraseOption", "init", "keyholder_folder", "serve", "status"]
+
+
+def seat_lines(session: Session, server: str, seat: int) -> Iterator[str]:
+    """The whole screen. Names are the requester's words, all else is computed from the policy."""
+    yield f"Campaign {session.campaign} at {server} asks you to be a keyholder."
+    yield ""
+    yield from _what_is_opened(session)
+    yield from _who_else(session, seat)
+    yield "WHAT YOU PROMISE: to keep your keys and this folder to yourself, to draw noise once,"
+    yield "and to open one total, once. This program does that; leave it running until the"
+    yield "campaign is opened. Nobody can do it for you: without you, contributions that arrive"
+    yield "later are not counted, and without your noise nothing is ever opened."
+    yield f"Policy {session.policy.hash}"
+    yield "is pinned: if the campaign ever offers another, you send nothing."
+    yield ""
+
+
+def _what_is_opened(session: Session) -> Iterator[str]:
+    sealed, tasks = session.sealed, len(session.names)
+    promise = session.policy.promise
+    answers = min(tasks, promise.answers) if promise else tasks
+    held = [sealed.guarantee(answers, unit) for unit in (Unit.ANSWER, Unit.WORKER)]
+    yield f"WHAT IS OPENED: noised totals of {tasks:,} tasks, once, of at least"
+    answers_are = plain(str(session.policy.domain), longest=200)
+    yield f"{sealed.minimum:,} contributions; answers are {answers_are}."
+    yield f"Workers are promised {held[0]} and {held[1]},"
+    yield f"if at most {sealed.degree} of {sealed.seats} keyholders collude."
+    yield ""
+
+
+def _who_else(session: Session, seat: int) -> Iterator[str]:
+    yield "WHO HOLDS KEYS. Compare the fingerprints with those that the others published:"
+    for number, each in enumerate(session.sealed.keyholders, 1):
+        own = "   this is you" if number == seat else ""
+        yield f"  {number}  {each.fingerprint}  {plain(each.name)}{own}"
+    yield ""
+
+
+FAILED, INTERRUPTED = 1, 130
+
+FolderOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="Where the keys and the logs are; the folder keyholder in SOTTOVOCE_HOME, or in your "
+        "data folder, if not given.",
+        show_default=False,
+    ),
+]
+PassphraseOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--passphrase-file",
+        help="A file whose first line is the passphrase. SOTTOVOCE_PASSPHRASE does as well; "
+        "without both it is asked for.",
+        show_default=False,
+    ),
+]
+
+
+def init(
+    name: Annotated[
+        str, typer.Option(help="How campaigns call you: an organisation that people know.")
+    ],
+    folder: FolderOption = None,
+    passphrase_file: PassphraseOption = None,
+) -> None:
+    """Make keys, once, and a card to hand out.
+
+    The keys are drawn on this machine and kept under your passphrase. Keys that exist are never
+    replaced.
+    """
+    home = keyholder_folder(folder)
+    check_free(home)
+    card = make_keys(home, name, given_passphrase(passphrase_file, twice=True))
+    console.say(f"Your keys are made, and kept in {home / KEY_FILE} under your passphrase.")
+    console.say("")
+    console.say(f"  fingerprint  {card.fingerprint}")
+    console.say(f"  card         {home / CARD_FILE}")
+    console.say("")
+    console.say("Publish the fingerprint where people who know you look, and give the card to the")
+    console.say("requester. Keep a copy of the keys and the passphrase apart from this machine.")
+    console.say("The requester then sends you a link: sottovoce keyholder serve 'LINK'")
+
+
+def serve(
+    links: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="LINK...",
+            help="The links you were given, in quotes: https://host/k/ID#svh_…",
+            show_default=False,
+        ),
+    ],
+    folder: FolderOption = None,
+    passphrase_file: PassphraseOption = None,
+    yes: Annotated[bool, yes_option("Take part without being asked whether to.")] = False,
+    once: Annotated[
+        bool, typer.Option("--once", help="End when there is nothing to do now.")
+    ] = False,
+    allow_http: Annotated[
+        bool, allow_http_option("Talk over plain http to another machine.")
+    ] = False,
+) -> None:
+    """Take your part in sealed campaigns until they are opened.
+
+    Shows what is asked and who else holds keys before you take part. Then it deals noise, checks
+    contributions without seeing them, confirms which are in the total, and opens it once. It can
+    be stopped and started at any time, and goes on where it was; what breaks the protocol is
+    refused, written down and ends it.
+    """
+    home = keyholder_folder(folder)
+    parsed = list(dict.fromkeys(KeyholderLink.parse(each, allow_http=allow_http) for each in links))
+    card = read_card(home)
+    with ExitStack() as stack:
+        seats: list[tuple[Seat, Callable[[str], None]]] = []
+        agreements = []
+        for link in parsed:
+            coordinator = stack.enter_context(Coordinator(link, allow_http=allow_http))
+            agreements.append((_agreement(coordinator, home, card, yes=yes), coordinator))
+        keys, _ = open_keys(home, given_passphrase(passphrase_file))
+        for agreement, coordinator in agreements:
+            stack.enter_context(agreement.held())
+            tell = partial(_tell, agreement.session.campaign)
+            seats.append((Seat(agreement, keys, coordinator, tell), tell))
+        _serve_all(seats, once=once)
+
+
+def status(folder: FolderOption = None, json: JsonOption = False) -> None:
+    """List the campaigns you take part in, and what you have done in each; verifies every log."""
+    home = keyholder_folder(folder)
+    card, found = read_card(home), standings(home)
+    if json:
+        console.print_json(
+            {
+                "name": card.name,
+                "fingerprint": card.fingerprint,
+                "campaigns": [each.as_json() for each in found],
+            }
+        )
+    else:
+        console.say(f"{card.name}, fingerprint {card.fingerprint}")
+        for each in found:
+            _show(each)
+        if not found:
+            console.say("You take part in no campaign yet.")
+    if any(each.problem for each in found):
+        raise typer.Exit(FAILED)
+
+
+def keyholder_folder(folder: Path | None) -> Path:
+    """Where a keyholder's keys are."""
+    return (folder or home_folder() / "keyholder").absolute()
+
+
+def _agreement(coordinator: Coordinator, home: Path, card: Keyholder, *, yes: bool) -> Agreement:
+    """What was agreed for a link, or is agreed now."""
+    session, seat = coordinator.session()
+    check_seat(session, seat, card)
+    server = coordinator.link.server
+    if found := Agreement.find(home, server, session, seat):
+        return found
+    for line in seat_lines(session, server, seat):
+        console.say(line)
+    if not yes and not _asked():
+        raise UsageError(f"you do not take part in campaign {session.campaign}; nothing was sent")
+    return Agreement.join(home, server, session, seat)
+
+
+def _asked() -> bool:
+    if not sys.stdin.isatty():
+        raise UsageError("nobody can be asked here: say --yes to take part")
+    try:
+        return agreed("Take part?")
+    except Ended:
+        return False
+
+
+def _serve_all(seats: list[tuple[Seat, Callable[[str], None]]], *, once: bool) -> None:
+    """Serve each campaign in a thread of its own: one that waits holds up no other.
+
+    Threads end with the process, wherever they are: what has left was written down before.
+    """
+    failures: list[Exception] = []
+
+    def run(seat: Seat, tell: Callable[[str], None]) -> None:
+        try:
+            serve_seat(seat, tell, once=once)
+        except Exception as error:  # raised again where people see it
+            tell(f"STOPPED: {error}")
+            failures.append(error)
+
+    threads = [Thread(target=run, args=each, daemon=True) for each in seats]
+    for thread in threads:
+        thread.start()
+    try:
+        for thread in threads:
+            thread.join()
+    except KeyboardInterrupt:
+        console.note("Stopped. Started again, it goes on where it was.")
+        raise typer.Exit(INTERRUPTED) from None
+    if failures:
+        raise failures[0]
+
+
+_SAYING = Lock()
+
+
+def _tell(campaign: str, text: str) -> None:
+    with _SAYING:
+        console.say(f"{campaign}: {text}")
+        sys.stdout.flush()
+
+
+def _show(standing: Standing) -> None:
+    agreement = standing.agreement
+    if agreement is None:
+        console.say(f"{standing.folder}: {standing.problem}")
+        return
+    session = agreement.session
+    console.say(f"{session.campaign} at {agreement.server}, seat {agreement.seat}")
+    console.say(f"  policy     {session.policy.hash}")
+    confirmed = standing.confirmed
+    count = f", {confirmed.fact['count']:,} contributions" if confirmed else ""
+    batch = f"batch {confirmed.fact['number']:,}{count}, " if confirmed else ""
+    console.say(f"  dealt      {_when(standing.dealt)}")
+    console.say(f"  confirmed  {batch}{_when(confirmed)}")
+    console.say(f"  opened     {_when(standing.opened)}")
+    for refusal in standing.refusals:
+        console.say(
+            f"  REFUSED    {plain(refusal.fact['culprit'])}: {plain(refusal.fact['reason'])}, "
+            f"{_when(refusal)}"
+        )
+
+
+def _when(logged: Logged | None) -> str:
+    return "not yet" if logged is None else logged.at

@@ -1,0 +1,405 @@
+"""A plan as people see it: a table, a chart, sentences, a page.
+
+`sottovoce plan`.
+
+What answers are, and what a pilot says of them, from the options of `sottovoce plan`.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+import sottovoce
+from sottovoce.cli import console
+from sottovoce.cli.command_classes import EpsilonsOption, epsilons
+from sottovoce.cli.options import (
+    ColumnsOption,
+    DeltaOption,
+    DomainOption,
+    ForceOption,
+    GoldColumnsOption,
+    HideOption,
+    HtmlOption,
+    JobsOption,
+    JsonOption,
+    Unit,
+    UnitOption,
+    Ways,
+    WaysOption,
+    pairs,
+)
+from sottovoce.errors import DataError, UsageError
+from sottovoce.figures import (
+    Block,
+    Chart,
+    Figure,
+    Heading,
+    Level,
+    Paragraph,
+    Series,
+    Table,
+    check_page,
+    text_chart,
+    write_page,
+)
+from sottovoce.model import Domain, Kind, Reports
+from sottovoce.planning.forecast import Forecast, band_words, score_name, score_of, score_words
+from sottovoce.planning.pilot import Pilot, read_pilot
+from sottovoce.planning.plan import Plan
+from sottovoce.planning.recommendation import Recommendation
+from sottovoce.planning.requirements import MARGIN, Needed
+from sottovoce.planning.trial_runner import default_jobs
+from sottovoce.planning.trials import BAND
+from sottovoce.tables import parse_domain
+
+__all__ = ["plan"]
+
+
+MOST_LABELS = 1 << 20
+
+
+def domain_of(
+    labels: int | None, span: tuple[float, float] | None, domain: str | None
+) -> Domain | None:
+    """What answers are, as at most one of three options says."""
+    options = {"--labels": labels, "--range": span, "--domain": domain}
+    given = [name for name, value in options.items() if value is not None]
+    if len(given) > 1:
+        raise UsageError(f"say once what answers are: drop one of {' and '.join(given)}")
+    if labels is not None:
+        if not 2 <= labels <= MOST_LABELS:
+            raise UsageError(f"--labels must be from 2 to {MOST_LABELS:,}, not {labels:,}")
+        return Domain.categorical(range(labels))
+    if span is not None:
+        return Domain.numeric(*span)
+    return None if domain is None else _parsed(domain)
+
+
+def pilot_of(
+    source: str,
+    gold: str | None,
+    stated: Domain | None,
+    columns: str | None,
+    gold_columns: str | None,
+    *,
+    counted: bool,
+) -> Pilot:
+    """What a pilot's table shows; with `counted` only the number of labels was stated."""
+    known = gold or (source if source.startswith("dataset:") else None)
+    with console.reading(source):
+        table = _read(source, Kind.CATEGORICAL if counted else stated, columns)
+    console.notes_of(table.reading)
+    if counted and stated is not None:
+        table = _with_labels(table, stated.size)
+    truths = known and sottovoce.gold(
+        known, table.domain, columns=pairs(gold_columns, "--gold-columns")
+    )
+    return read_pilot(table, truths or None)
+
+
+def _read(source: str, stated: Domain | Kind | None, columns: str | None) -> Reports:
+    """The answers; a dataset of the cache knows its labels, but not the range that is public."""
+    named = pairs(columns, "--columns")
+    options = {"columns": named} if named else {}
+    if not source.startswith("dataset:"):
+        return sottovoce.read(source, **options, **({"domain": stated} if stated else {}))
+    table = sottovoce.read(source, **options)
+    if not isinstance(stated, Domain):
+        return table
+    if not stated.is_numeric:
+        raise UsageError("a dataset of the cache says itself what its labels are: drop --domain")
+    return replace(table.as_numbers(), domain=stated)  # refuses numbers outside the range
+
+
+def _with_labels(table: Reports, labels: int) -> Reports:
+    """The table with so many labels, of which some may not have occurred."""
+    if table.domain.is_numeric:
+        raise DataError("the pilot's answers are numbers: say --range LOW HIGH, or --domain")
+    found = table.domain.labels
+    if len(found) > labels:
+        raise DataError(
+            f"the pilot has {len(found):,} labels and --labels says {labels:,}: "
+            "leave --labels out, or clean the table"
+        )
+    others = (f"label {number}" for number in range(len(found) + 1, labels + 1))
+    return replace(table, domain=Domain(table.domain.kind, (*found, *others)))
+
+
+def _parsed(text: str) -> Domain:
+    parsed = parse_domain(text)
+    if isinstance(parsed, Kind):
+        raise UsageError(f"--domain {text} needs its labels or range: numeric:0..10")
+    return parsed
+
+
+def title(made: Plan) -> str:
+    """What the page and the figure are about."""
+    scenario = made.scenario
+    return (
+        f"What to expect of {scenario.workers:,} workers, {scenario.answers_per_worker:,} answers "
+        f"each, on {scenario.tasks:,} tasks"
+    )
+
+
+def columns(made: Plan) -> list[str]:
+    """The heads of the table."""
+    return ["epsilon", "mechanism", score_name(made.scenario.domain), f"{100 * BAND:g} % band"]
+
+
+def rows(made: Plan) -> list[list[str]]:
+    """What is recommended at each epsilon, then what needs no noise and what needs no worker."""
+    domain = made.scenario.domain
+    shown = [
+        [f"{target.epsilon:g}", one.pair.name, *_scores(made, one.forecast)]
+        for target, one in zip(made.targets, made.recommendations, strict=True)
+    ]
+    shown.append(["-", "clean answers", *_scores(made, made.clean)])
+    return [*shown, ["-", "best constant", score_words(domain, made.constant), "-"]]
+
+
+def chart(made: Plan) -> Chart:
+    """The score by epsilon with its band, between the best constant and clean answers."""
+    domain = made.scenario.domain
+    levels = [
+        Level("clean answers", score_of(domain, made.clean.error)),
+        Level("best constant", score_of(domain, made.constant)),
+    ]
+    if made.goal is not None:
+        levels.append(Level("target", score_of(domain, made.goal)))
+    return Chart(
+        title(made),
+        f"epsilon per {made.targets[0].unit}",
+        score_name(domain),
+        (_series(made),),
+        tuple(levels),
+        note=f"Simulated. A band is where one campaign lands in {100 * BAND:g} % of cases.",
+        better="lower" if domain.is_numeric else "higher",
+        x_scale="log" if len(made.targets) > 2 else "linear",
+    )
+
+
+def reasons(made: Plan) -> list[str]:
+    """Why each mechanism was chosen."""
+    return [
+        f"Epsilon {target.epsilon:g}: {one.reason}"
+        for target, one in zip(made.targets, made.recommendations, strict=True)
+    ]
+
+
+def answers(made: Plan) -> list[str]:
+    """What it takes to reach the goal, in sentences."""
+    if made.goal is None:
+        return []
+    domain = made.scenario.domain
+    goal = f"{score_name(domain)} {score_words(domain, made.goal)}"
+    sentences = [f"A target is reached where the mean is beyond it by {MARGIN:g} standard errors."]
+    if made.clean.error > made.goal:
+        sentences.append(
+            f"Without any privacy this crowd reaches {score_words(domain, made.clean.error)}, "
+            f"which is short of {goal}."
+        )
+    return [*sentences, *(_answer(made, one, goal) for one in made.needed)]
+
+
+def blocks(made: Plan, notes: Sequence[str]) -> list[Block]:
+    """The page: what to expect, the figure, what the target takes, what was assumed."""
+    told: list[Block] = [Paragraph(sentence) for sentence in answers(made)]
+    return [
+        Table(tuple(columns(made)), tuple(map(tuple, rows(made)))),
+        Figure(chart(made)),
+        *([Heading("What the target takes"), *told] if told else []),
+        Heading("Why these mechanisms"),
+        *map(Paragraph, reasons(made)),
+        *(_tried(made, one) for one in made.recommendations if len(one.table) > 1),
+        Heading("What was assumed"),
+        *(Paragraph(f"{note[:1].upper()}{note[1:]}.") for note in notes),
+    ]
+
+
+def _scores(made: Plan, forecast: Forecast) -> list[str]:
+    domain = made.scenario.domain
+    return [score_words(domain, forecast.error), band_words(domain, forecast)]
+
+
+def _series(made: Plan) -> Series:
+    domain = made.scenario.domain
+    found = [one.forecast for one in made.recommendations]
+    bands = [
+        sorted(score_of(domain, error) for error in one.band or (one.error, one.error))
+        for one in found
+    ]
+    return Series(
+        "recommended",
+        tuple(target.epsilon for target in made.targets),
+        tuple(score_of(domain, one.error) for one in found),
+        tuple(band[0] for band in bands),
+        tuple(band[1] for band in bands),
+        "ours",
+    )
+
+
+def _answer(made: Plan, one: Needed, goal: str) -> str:
+    found = score_words(made.scenario.domain, one.forecast.error)
+    name, epsilon = _named(one.forecast)
+    if one.question == "epsilon":
+        start, what = f"With {made.scenario.workers:,} workers", "epsilon {:g}"
+    else:
+        start, what = f"At epsilon {epsilon:g}", "{:,.0f} workers"
+    if one.value is not None:
+        return f"{start} and {name}, {what.format(one.value)} will do for {goal}: {found} was seen."
+    return (
+        f"{start} and {name}, {goal} is not reached up to {what.format(one.searched[1])}: the "
+        f"best seen was {found}, with {what.format(one.at)}."
+    )
+
+
+def _named(forecast: Forecast) -> tuple[str, float]:
+    """The pair's name and its epsilon; clean answers have none."""
+    if forecast.pair is None or forecast.target is None:
+        return "clean answers", float("inf")
+    return forecast.pair.name, forecast.target.epsilon
+
+
+def _tried(made: Plan, one: Recommendation) -> Table:
+    domain = made.scenario.domain
+    rows = tuple(
+        (
+            _named(each)[0],
+            score_words(domain, each.error),
+            f"{each.standard_error:.2g}",
+            each.trials,
+        )
+        for each in one.table
+    )
+    heads = ("mechanism", score_name(domain), "standard error", "trials")
+    return Table(heads, rows, f"Tried at epsilon {_named(one.forecast)[1]:g}")
+
+
+USUAL = (0.5, 1.0, 2.0)
+"""Epsilons if none are given."""
+
+
+class Ability(StrEnum):
+    """How able workers are assumed to be."""
+
+    mixed = "mixed"
+    able = "able"
+    expert = "expert"
+
+
+def plan(
+    tasks: Annotated[int, typer.Option(help="How many tasks there are.")] = 200,
+    workers: Annotated[int, typer.Option(help="How many workers take part.")] = 50,
+    answers_per_worker: Annotated[
+        int, typer.Option(help="How many of the tasks each of them answers.")
+    ] = 20,
+    labels: Annotated[
+        int | None, typer.Option(help="Answers are one of so many labels.", show_default=False)
+    ] = None,
+    span: Annotated[
+        tuple[float, float] | None,
+        typer.Option(
+            "--range", metavar="LOW HIGH", help="Answers are numbers in this public range."
+        ),
+    ] = None,
+    domain: DomainOption = None,
+    epsilon: EpsilonsOption = None,
+    unit: UnitOption = Unit.answer,
+    delta: DeltaOption = 0.0,
+    hide_participation: HideOption = False,
+    ways: WaysOption = Ways.any,
+    ability: Annotated[
+        Ability | None, typer.Option(help="How able workers are assumed to be; mixed if not given.")
+    ] = None,
+    pilot: Annotated[
+        str | None,
+        typer.Option(metavar="ANSWERS", help="Take ability from this table of raw answers."),
+    ] = None,
+    gold: Annotated[
+        str | None, typer.Option(help="Known truths of the pilot's tasks: columns task and truth.")
+    ] = None,
+    target_accuracy: Annotated[
+        float | None, typer.Option(help="Say what it takes to reach this accuracy (labels).")
+    ] = None,
+    target_error: Annotated[
+        float | None, typer.Option(help="Say what it takes to reach this mean error (numbers).")
+    ] = None,
+    trials: Annotated[int, typer.Option(help="Simulated campaigns for each figure.")] = 20,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same plan.")] = 0,
+    jobs: JobsOption = 0,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Simulate anew what an earlier plan has simulated.")
+    ] = False,
+    columns: ColumnsOption = None,
+    gold_columns: GoldColumnsOption = None,
+    html: HtmlOption = None,
+    json: JsonOption = False,
+    force: ForceOption = False,
+) -> None:
+    """Say what accuracy to expect of a campaign at each epsilon, before anyone answers.
+
+    Every mechanism that keeps the guarantee is simulated, and the best is recommended, with the
+    band that one campaign lands in 9 times of 10. With a target, say what reaches it.
+    """
+    wanted = epsilons(epsilon, USUAL)
+    if jobs < 0:
+        raise UsageError(f"--jobs must be 0 or more, not {jobs}")
+    if html is not None:
+        check_page(html, force=force)
+    meant, seen = domain_of(labels, span, domain), None
+    if pilot is not None:
+        if ability is not None:
+            raise UsageError("the pilot says how able workers are: drop --ability")
+        seen = pilot_of(pilot, gold, meant, columns, gold_columns, counted=labels is not None)
+        meant = seen.domain
+    elif gold or columns or gold_columns:
+        raise UsageError("--gold, --columns and --gold-columns describe a pilot: give --pilot too")
+    if meant is None:
+        raise UsageError("say what answers are: --labels S, --range LOW HIGH or --domain")
+    scenario = sottovoce.Scenario(
+        meant, tasks, workers, answers_per_worker,
+        seen.ability if seen else (ability or Ability.mixed).value, hide_participation,
+        seen.truths if seen else (),
+    )  # fmt: skip
+    goal = _goal(meant, target_accuracy, target_error)
+    with console.counted("trials") as progress:
+        made = sottovoce.plan(
+            scenario, wanted, unit=sottovoce.Unit(unit.value), delta=delta, goal=goal,
+            ways=ways.value, trials=trials, seed=seed, jobs=jobs or default_jobs(), cache=not fresh,
+            progress=progress,
+        )  # fmt: skip
+    notes = [*([seen.note] if seen else []), *made.notes()]
+    if html is not None:
+        write_page(title(made), blocks(made, notes), html, force=force)
+    if json:
+        console.print_json({**made.as_dict(), "notes": notes})
+    else:
+        _print(made, notes)
+    if html is not None:
+        console.note(f"wrote {html}")
+
+
+def _print(made: Plan, notes: list[str]) -> None:
+    console.print_table(columns(made), rows(made))
+    width = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100
+    console.say(text_chart(chart(made), min(width, 120)))
+    console.say("")
+    for sentence in [*reasons(made), *answers(made)]:
+        console.say(sentence)
+    for sentence in notes:
+        console.note(f"note: {sentence}")
+
+
+def _goal(domain: Domain, accuracy: float | None, error: float | None) -> float | None:
+    if accuracy is not None and domain.is_numeric:
+        raise UsageError("numbers have an error, not an accuracy: say --target-error")
+    if error is not None and not domain.is_numeric:
+        raise UsageError("labels have an accuracy: say --target-accuracy")
+    return error if domain.is_numeric else accuracy

@@ -1,0 +1,86 @@
+"""`sottovoce backup` and `sottovoce restore`."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sottovoce.cli import console
+from sottovoce.cli.options import (
+    DATA_FOLDER,
+    DatabaseUrlOption,
+    DataOption,
+    ForceOption,
+    JsonOption,
+)
+from sottovoce.cli.server.database import counting_rows, opened
+from sottovoce.server.database import backup as database_backup
+from sottovoce.server.database.backup import back_up
+from sottovoce.server.database.connection import alone, name_of
+
+if TYPE_CHECKING:
+    from sottovoce.server.database.backup import Manifest
+
+__all__ = ["backup", "restore"]
+
+FileArgument = Annotated[
+    Path, typer.Argument(metavar="FILE", help="The backup.", show_default=False)
+]
+
+
+def backup(
+    file: FileArgument,
+    data: DataOption = DATA_FOLDER,
+    database_url: DatabaseUrlOption = None,
+    force: ForceOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Copy everything the service holds to FILE, while it may go on running.
+
+    FILE is of one kind whatever the database is, and is restored into either. It holds what the
+    database holds, webhooks' secrets as well: keep it as private.
+    """
+    with opened(data, database_url) as database:
+        with counting_rows("backing up") as progress:
+            today = datetime.now(UTC).date()
+            manifest = back_up(database, file, today=today, force=force, progress=progress)
+    _tell(f"backed up to {file}", manifest, as_json=json)
+
+
+def restore(
+    file: FileArgument,
+    data: DataOption = DATA_FOLDER,
+    database_url: DatabaseUrlOption = None,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Only check FILE, and say what is in it.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Bring the backup in FILE back into an empty database, of either kind.
+
+    Every row is compared with what was backed up, before and after, and all of it is stored or
+    nothing. Workers' receipts, invites and tokens go on working.
+    """
+    with opened(data, database_url) as database:
+        if verify:
+            with counting_rows("verifying") as progress:
+                manifest = database_backup.verify(file, progress=progress)
+            _tell(f"{file} is whole", manifest, as_json=json)
+            return
+        with alone(database), counting_rows("restoring") as progress:
+            manifest = database_backup.restore(file, database, progress=progress)
+        _tell(f"restored into {name_of(database)}", manifest, as_json=json)
+
+
+def _tell(done: str, manifest: Manifest, *, as_json: bool) -> None:
+    rows = {name: tally.rows for name, tally in sorted(manifest.tables.items())}
+    about = {"release": manifest.release, "schema": manifest.revision}
+    if as_json:
+        console.print_json({**about, "day": manifest.day.isoformat(), "rows": rows})
+        return
+    day = f"release {manifest.release}, schema {manifest.revision}, {manifest.day.isoformat()}"
+    console.say(f"{done}: {day}")
+    console.print_table(["table", "rows"], [[name, f"{count:,}"] for name, count in rows.items()])

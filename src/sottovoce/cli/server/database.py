@@ -1,0 +1,235 @@
+"""`sottovoce db`.
+
+`sottovoce db export-reports`.
+
+The database that the options of a command name.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sottovoce.cli import console
+from sottovoce.cli.options import DATA_FOLDER, DatabaseUrlOption, DataOption
+from sottovoce.errors import NotInstalled, UsageError
+from sottovoce.files.atomic_output import check_target
+from sottovoce.files.locks import make_folder
+from sottovoce.server.campaigns.partitioned_export import export_parts
+from sottovoce.server.database.backup import back_up
+from sottovoce.server.database.connection import alone, name_of
+from sottovoce.server.database.integrity import check as faults_in
+from sottovoce.server.database.schema_version import (
+    SchemaState,
+    check_schema,
+    pending,
+    revisions,
+    schema_state,
+)
+from sottovoce.server.database.schema_version import upgrade as bring_up
+
+if TYPE_CHECKING:
+    from sottovoce.server.database import Database
+
+__all__ = ["check", "counting_rows", "export_reports", "opened", "upgrade"]
+
+
+OFTEN, SELDOM = 0.1, 10.0
+"""Seconds between two signs of life, on a terminal and in a log."""
+
+
+@contextmanager
+def opened(data: Path, database_url: str | None) -> Iterator[Database]:
+    """The database at the address, or in the folder; nothing is made."""
+    try:
+        from sottovoce.server.database import Database
+    except ModuleNotFoundError as error:
+        raise NotInstalled(
+            str(error.name), purpose="the service's database", extra="server"
+        ) from None
+    database = Database.at(database_url or data)
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+@contextmanager
+def counting_rows(what: str) -> Iterator[Callable[[str, int], None]]:
+    """Says on standard error how far a long copy has come; nothing, if it is quick."""
+    live = sys.stderr.isatty()
+    said = started = time.monotonic()
+
+    def tell(table: str, rows: int) -> None:
+        nonlocal said
+        now = time.monotonic()
+        if now - started < 1 or now - said < (OFTEN if live else SELDOM):
+            return
+        said = now
+        if live:
+            sys.stderr.write(f"\r{what}: {table}, {rows:,} rows\x1b[K")
+            sys.stderr.flush()
+        else:
+            console.note(f"{what}: {table}, {rows:,} rows")
+
+    try:
+        yield tell
+    finally:
+        if live and said != started:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+BackupOption = Annotated[
+    Path | None,
+    typer.Option(help="Where the backup goes; the data folder if not given.", show_default=False),
+]
+
+
+def upgrade(
+    data: DataOption = DATA_FOLDER,
+    database_url: DatabaseUrlOption = None,
+    backup: BackupOption = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")
+    ] = False,
+) -> None:
+    """Bring the database to this release: check, back up, then change it in one transaction.
+
+    Stop the server first. An empty database gets its tables. Where something fails the database
+    stays as it was.
+    """
+    with opened(data, database_url) as database:
+        state = schema_state(database)
+        if state is SchemaState.CURRENT:
+            console.say(f"{name_of(database)} is up to date: nothing to do")
+        elif state is SchemaState.EMPTY:
+            _make(database, dry_run=dry_run)
+        elif state is SchemaState.OLDER:
+            place = backup or _free_name(data)
+            _check_room(database, place)
+            if dry_run:
+                _announce(database, place)
+                return
+            with alone(database):
+                _back_up_and_migrate(database, place)
+        else:
+            check_schema(database)
+
+
+def check(data: DataOption = DATA_FOLDER, database_url: DatabaseUrlOption = None) -> None:
+    """Read the whole database, and say what is not as the service wrote it; 1 if there is any.
+
+    Counters against rows, packed reports against their campaign's tasks, no task reported twice by
+    a worker; SQLite's own checks. A server may go on running.
+    """
+    with opened(data, database_url) as database:
+        check_schema(database)
+        faults = faults_in(database)
+        for fault in faults:
+            console.say(fault)
+        if faults:
+            console.note(f"{name_of(database)}: {len(faults):,} faults; restore a backup, or ask")
+            raise typer.Exit(1)
+        console.say(f"{name_of(database)} is sound")
+
+
+def _make(database: Database, *, dry_run: bool) -> None:
+    if dry_run:
+        console.say(f"would make the tables of schema {revisions()[-1]} in {name_of(database)}")
+        return
+    with alone(database):
+        bring_up(database)
+    console.say(f"made the tables of schema {revisions()[-1]} in {name_of(database)}")
+
+
+def _back_up_and_migrate(database: Database, place: Path) -> None:
+    with counting_rows("backing up") as progress:
+        today = datetime.now(UTC).date()
+        manifest = back_up(database, place, today=today, progress=progress)
+    console.say(f"backed up to {place}")
+    changes = pending(database)
+    bring_up(database)
+    for change in changes:
+        console.say(f"changed: {change}")
+    console.say(f"upgraded from schema {manifest.revision} to {revisions()[-1]}")
+
+
+def _announce(database: Database, place: Path) -> None:
+    console.say(f"would back up to {place}")
+    for change in pending(database):
+        console.say(f"would change: {change}")
+
+
+def _free_name(data: Path) -> Path:
+    """A file in the data folder that is not there yet."""
+    folder, name = make_folder(data), f"before-{revisions()[-1]}"
+    names = (f"{name}{f'-{turn}' if turn else ''}.backup" for turn in range(1000))
+    return next(folder / one for one in names if not (folder / one).exists())
+
+
+def _check_room(database: Database, place: Path) -> None:
+    """Refuse before anything is done where a backup cannot be put."""
+    check_target(place)
+    needed = database.file.stat().st_size if database.file is not None else 0
+    free = shutil.disk_usage(place.parent).free
+    if free < 2 * needed:
+        raise UsageError(
+            f"{place.parent} has {free >> 20:,} MB free, and a backup and an upgrade may take "
+            f"{2 * needed >> 20:,} MB: make room, or name another disk with --backup"
+        )
+
+
+MOST_PARTS = 100_000
+"""Their numbers have five digits."""
+
+
+def export_reports(
+    campaign: Annotated[
+        str, typer.Argument(metavar="CAMPAIGN", help="Its identifier.", show_default=False)
+    ],
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="FOLDER", help="Where the reports go.", show_default=False),
+    ],
+    data: DataOption = DATA_FOLDER,
+    database_url: DatabaseUrlOption = None,
+    parts: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=MOST_PARTS,
+            help="How many files; one for about 4 million reports if not given.",
+            show_default=False,
+        ),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace FOLDER, if an export has made it.")
+    ] = False,
+) -> None:
+    """Write all reports of CAMPAIGN to FOLDER as Parquet files, while the server may go on running.
+
+    FOLDER gets reports/part-00000.parquet and so on, policy.json and, last, an empty _SUCCESS. A
+    worker's reports are in one part, by pseudonym and not in the order of arrival. All parts show
+    the same moment. FOLDER appears whole or not at all.
+    """
+    with opened(data, database_url) as database:
+        with counting_rows("exporting") as progress:
+            done = export_parts(
+                database, campaign, folder, parts=parts, force=force, progress=progress
+            )
+    many = "1 part" if done.parts == 1 else f"{done.parts:,} parts"
+    console.say(f"wrote {folder}: {done.reports:,} reports in {many}")
+    console.note_of_simulation(done.simulated)
+    console.note(
+        f"next: sottovoce infer {folder}/reports --policy {folder}/policy.json --engine chunked "
+        "-o TRUTHS"
+    )

@@ -1,0 +1,189 @@
+"""`sottovoce serve`."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sottovoce.cli import console
+from sottovoce.cli.options import DATA_FOLDER, DatabaseUrlOption, DataOption
+from sottovoce.errors import UsageError
+from sottovoce.files.locks import folder_lock
+from sottovoce.server.credentials import list_tokens, make_setup
+from sottovoce.server.database.schema_version import (
+    SchemaState,
+    check_schema,
+    schema_state,
+    upgrade,
+)
+from sottovoce.server.service import Service
+from sottovoce.server.web.http_server import listening, run
+from sottovoce.server.web.logs import LogFormat
+from sottovoce.server.web.settings import Settings
+from sottovoce.version import __version__
+
+if TYPE_CHECKING:
+    from sottovoce.server.database import Database
+
+__all__ = ["serve"]
+
+ABOUT = """\
+This folder is all that a Sottovoce server keeps: campaigns, hashes of invites and tokens, and the
+randomised reports of workers. No worker's answer is in it.
+
+Back it up with `sottovoce backup`, also while the server runs; a plain copy may be torn.
+Move it to another machine as a whole, with the server stopped.
+"""
+
+
+def serve(
+    data: DataOption = DATA_FOLDER,
+    database_url: DatabaseUrlOption = None,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(help="The port to listen on; 0 for any that is free.", min=0, max=65535)
+    ] = 8000,
+    public_url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="How people reach the server, if not by that host and port: "
+            "https://example.org, or https://example.org/ask behind a proxy.",
+            show_default=False,
+        ),
+    ] = None,
+    processes: Annotated[
+        int, typer.Option(help="How many processes serve; several need PostgreSQL.", min=1, max=64)
+    ] = 1,
+    metrics_port: Annotated[
+        int | None,
+        typer.Option(
+            help="Show metrics also on this port of this machine, without a token.",
+            min=1,
+            max=65535,
+            show_default=False,
+        ),
+    ] = None,
+    allow_http_webhooks: Annotated[
+        bool,
+        typer.Option(
+            "--allow-http-webhooks",
+            help="Allow webhooks over http:// to other machines: for a network of your own.",
+        ),
+    ] = False,
+    new_admin_link: Annotated[
+        bool, typer.Option("--new-admin-link", help="Print a new one-time link for a requester.")
+    ] = False,
+    log_format: Annotated[
+        str, typer.Option(metavar="json|text", help="Lines on standard error, or for people.")
+    ] = "json",
+) -> None:
+    """Run the service: campaigns, reports, results, on one port.
+
+    Makes its data folder when there is none. Prints a one-time link that makes the first
+    requester's token; open it, or give it to `sottovoce campaign login`. Ctrl-C (or SIGTERM) stops
+    the server once everything it took is finished and written.
+    """
+    os.umask(0o077)  # what is made from here on is for its owner only
+    if log_format not in list(LogFormat):
+        raise UsageError(f"--log-format is json or text, not {log_format!r}")
+    with ExitStack() as stack:
+        # First everything that can be wrong with what was asked; only then is anything made.
+        settings = Settings(
+            data, database_url, public_url or "http://127.0.0.1", allow_http_webhooks
+        )
+        database = settings.database()
+        stack.callback(database.close)
+        if processes > 1 and database.is_sqlite:
+            raise UsageError("several processes need PostgreSQL: say --database-url")
+        bound = stack.enter_context(listening(host, port))
+        if public_url is None:
+            settings = replace(settings, public_url=_own_address(host, bound.getsockname()[1]))
+        _hold(stack, database)
+        _make_ready(database)
+        link = _setup_link(settings, wanted=new_admin_link)
+        database.close()
+        run(
+            settings,
+            bound,
+            ready=lambda: _welcome(settings, database, host, link),
+            processes=processes,
+            metrics_port=metrics_port,
+            log_format=LogFormat(log_format),
+        )
+
+
+def _own_address(host: str, port: int) -> str:
+    """How this machine's own browser reaches the server."""
+    if host in ("0.0.0.0", "::", ""):  # noqa: S104 - compared, not bound
+        host = "127.0.0.1"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _hold(stack: ExitStack, database: Database) -> None:
+    """Keep SQLite's folder to this server: each of two would not know what the other changes."""
+    if database.file is not None:
+        folder = database.file.parent
+        is_new = not folder.exists()
+        stack.enter_context(folder_lock(folder))
+        if is_new:
+            (folder / "README.txt").write_text(ABOUT, encoding="utf-8")
+
+
+def _make_ready(database: Database) -> None:
+    """Tables for an empty database; every other must have this release's."""
+    if schema_state(database) is SchemaState.EMPTY:
+        upgrade(database)
+    check_schema(database)
+
+
+def _setup_link(settings: Settings, *, wanted: bool) -> str | None:
+    """A one-time link, if nobody has a token yet or one is wanted."""
+    service = Service.on(settings.database())
+    try:
+        if list_tokens(service) and not wanted:
+            return None
+        return f"{settings.public_url}/setup#{make_setup(service)}"
+    finally:
+        service.close()
+
+
+def _place(database: Database) -> str:
+    if database.file is not None:
+        return str(database.file.parent.resolve())
+    host = f" on {database.url.host}" if database.url.host else ""
+    return f"PostgreSQL, database {database.url.database}{host}"
+
+
+def _welcome(settings: Settings, database: Database, host: str, link: str | None) -> None:
+    """One screen on standard output. The link is nowhere else: not in a log, not on the disk."""
+    lines = [
+        f"Sottovoce {__version__}",
+        "",
+        f"  address    {settings.public_url}",
+        f"  data       {_place(database)}",
+        f"  reference  {settings.public_url}/api",
+        "",
+    ]
+    if link:
+        lines += [
+            "This link makes a requester's token. It works once; open it, or log in with it:",
+            "",
+            f"  {link}",
+            "",
+            f"  sottovoce campaign login '{link}'",
+            "",
+        ]
+    else:
+        lines += ["Lost your token? --new-admin-link prints a link that makes another.", ""]
+    if not settings.is_https and host not in ("127.0.0.1", "::1", "localhost"):
+        lines += [
+            "Others can reach this server, but not over TLS: whoever is in between can read and",
+            "change everything. Put a proxy with TLS before it and say --public-url https://…",
+            "",
+        ]
+    console.say("\n".join([*lines, "Ctrl-C stops the server."]))

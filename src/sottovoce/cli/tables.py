@@ -1,0 +1,132 @@
+"""`sottovoce inspect`.
+
+`sottovoce pack`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import sottovoce
+from sottovoce.cli import console
+from sottovoce.cli.options import (
+    AnswersArgument,
+    BadRows,
+    BadRowsOption,
+    ColumnsOption,
+    DomainOption,
+    ForceOption,
+    FormatOption,
+    JsonOption,
+    Repeats,
+    RepeatsOption,
+    output_option,
+    reading,
+)
+
+if TYPE_CHECKING:
+    from sottovoce.inference.inspection import Inspection
+
+__all__ = ["inspect", "pack"]
+
+
+SHOWN = 20
+
+
+def inspect(
+    answers: AnswersArgument,
+    columns: ColumnsOption = None,
+    domain: DomainOption = None,
+    repeats: RepeatsOption = Repeats.first,
+    bad_rows: BadRowsOption = BadRows.error,
+    format: FormatOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Say what ANSWERS holds: size, sparsity, agreement, repeated pairs, suspicious workers."""
+    with console.reading(answers):
+        table = sottovoce.read(answers, **reading(columns, domain, repeats, bad_rows, format))
+    seen = sottovoce.inspect(table)
+    if json:
+        console.print_json(_as_json(seen))
+        return
+    console.print_table(["", ""], _rows(seen))
+    if not seen.suspicious:
+        return
+    rows = [[s.worker, f"{s.answers:,}", s.reason] for s in seen.suspicious[:SHOWN]]
+    console.print_table(["suspicious worker", "answers", "why"], rows)
+    if len(seen.suspicious) > SHOWN:
+        console.note(f"… {len(seen.suspicious) - SHOWN:,} more: --json lists them all")
+
+
+def _rows(seen: Inspection) -> list[list[str]]:
+    per_task, per_worker = map(_spread, (seen.answers_per_task, seen.answers_per_worker))
+    rows = [
+        ["answers", f"{seen.answers:,} (domain: {seen.domain})"],
+        ["tasks", f"{seen.tasks:,}, {per_task}"],
+        ["workers", f"{seen.workers:,}, {per_worker}"],
+        ["sparsity", f"{seen.sparsity:.1%} of the (worker, task) pairs have no answer"],
+        ["agreement", _agreement(seen)],
+    ]
+    if seen.reading is not None:
+        touched = seen.reading.sentences() or ["no (worker, task) pair is repeated"]
+        rows.extend(["rows", sentence] for sentence in touched)
+    rows.extend(["labels", f"{a!r} and {b!r} look alike: one label?"] for a, b in seen.alike)
+    rows.append(["suspicious", f"{len(seen.suspicious):,} of {seen.workers:,} workers"])
+    return rows
+
+
+def _spread(spread: tuple[int, float, int]) -> str:
+    least, median, most = spread
+    if least == most:
+        return f"with {most:,} answer{'s' if most != 1 else ''} each"
+    return f"with {least:,} to {most:,} answers each, median {median:g}"
+
+
+def _agreement(seen: Inspection) -> str:
+    if seen.agreement is None:
+        return "unknown: no task has two answers"
+    if seen.domain.is_numeric:
+        return f"{seen.agreement:.1%} of the variance of answers is between tasks"
+    equal, chance = f"{seen.agreement:.1%}", f"{seen.chance:.1%}"
+    return f"two answers to a task are equal {equal} of the time, by chance {chance}"
+
+
+def _as_json(seen: Inspection) -> dict[str, object]:
+    names = ("least", "median", "most")
+    return {
+        "answers": seen.answers,
+        "tasks": seen.tasks,
+        "workers": seen.workers,
+        "domain": {"kind": str(seen.domain.kind), "labels": list(seen.domain.labels)},
+        "sparsity": seen.sparsity,
+        "answers_per_task": dict(zip(names, seen.answers_per_task, strict=True)),
+        "answers_per_worker": dict(zip(names, seen.answers_per_worker, strict=True)),
+        "agreement": seen.agreement,
+        "agreement_by_chance": seen.chance,
+        "rows": asdict(seen.reading) if seen.reading is not None else None,
+        "labels_alike": [list(pair) for pair in seen.alike],
+        "suspicious": [asdict(suspicion) for suspicion in seen.suspicious],
+    }
+
+
+def pack(
+    answers: AnswersArgument,
+    output: Annotated[Path, output_option("The coded copy, a .parquet file.")],
+    columns: ColumnsOption = None,
+    domain: DomainOption = None,
+    repeats: RepeatsOption = Repeats.first,
+    bad_rows: BadRowsOption = BadRows.error,
+    format: FormatOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Write a coded copy of ANSWERS that reads several times faster.
+
+    The copy holds the same answers: protect it like the original.
+    """
+    with console.reading(answers):
+        options = reading(columns, domain, repeats, bad_rows, format)
+        table = sottovoce.pack(answers, output, force=force, **options)
+    console.notes_of(table.reading)
+    console.note(f"wrote {output}: {len(table):,} answers, {table.domain}")

@@ -1,0 +1,1 @@
+"""Commands of a worker: answer, weigh, and the check of the page."""

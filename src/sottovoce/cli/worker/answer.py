@@ -1,0 +1,375 @@
+"""`sottovoce answer`."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sottovoce.cli import console
+from sottovoce.cli.options import (
+    BudgetOption,
+    JsonOption,
+    allow_http_option,
+    link_argument,
+    yes_option,
+)
+from sottovoce.cli.prompts import Ended, Questions, agreed, read_line
+from sottovoce.cli.worker.consent import (
+    amount_words,
+    consent_lines,
+    parsed_limits,
+    raise_budget,
+    summary_lines,
+)
+from sottovoce.errors import SottovoceError, Unreachable, UsageError
+from sottovoce.files.user_folders import home_folder
+from sottovoce.http_client import plain
+from sottovoce.model import Label, State, Unit
+from sottovoce.worker.answer_table import read_answers
+from sottovoce.worker.budget import Budget
+from sottovoce.worker.client import LEDGER, Client
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sottovoce.worker.delivery import Receipt
+    from sottovoce.worker.offer import Offer
+    from sottovoce.worker.preview import Preview
+
+__all__ = ["answer"]
+
+INTERRUPTED = 130
+NOTHING = "Nothing was sent, and nothing was spent."
+
+
+def answer(
+    link: Annotated[
+        str,
+        link_argument(
+            "The link you were given, in quotes: https://host/c/ID#svi_…; - reads it from "
+            "the first line of standard input, where no list of processes shows it."
+        ),
+    ],
+    answers: Annotated[
+        Path | None,
+        typer.Option(help="Answers from a table with the columns task and answer: no questions."),
+    ] = None,
+    yes: Annotated[bool, yes_option("Agree and send without asking; with --answers.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Send reports that were drawn and did not arrive.")
+    ] = False,
+    status: Annotated[
+        bool, typer.Option("--status", help="Show what the server has of you, and what waits.")
+    ] = False,
+    erase: Annotated[
+        str | None, typer.Option(metavar="REPORT_ID", help="Take reports back while it is open.")
+    ] = None,
+    budget: BudgetOption = None,
+    policy_hash: Annotated[
+        str | None, typer.Option(help="Send only under the policy with this hash.")
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where your ledger, receipts and reports are; SOTTOVOCE_HOME, or your data "
+            "folder, if not given."
+        ),
+    ] = None,
+    allow_http: Annotated[
+        bool, allow_http_option("Send over plain http to another machine.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Answer the questions behind LINK in private: what leaves is randomised, or sealed, here.
+
+    You see who asks, what is sent and what that betrays before you agree. Reports are drawn once,
+    booked in your ledger, and sent until the server has them; your answers are never stored.
+    """
+    if [resume, status, erase is not None, answers is not None].count(True) > 1:
+        raise UsageError("say one of --answers, --resume, --status and --erase")
+    if yes and answers is None:
+        raise UsageError("--yes goes with --answers: questions need somebody who answers")
+    say = console.note if json else console.say
+    with _unsent():
+        address = read_line("Link: ") if link == "-" else link
+        known = resume or status or erase is not None
+        client = _client(
+            address,
+            folder,
+            parsed_limits(budget),
+            policy_hash,
+            allow_http=allow_http,
+            contact=not known,
+        )
+    with client:
+        if resume:
+            _resume(client, json=json)
+        elif status:
+            _status(client, json=json)
+        elif erase is not None:
+            client.erase(erase)
+            _tell_erased(client, erase, json=json)
+        else:
+            _answer(client, answers, say, yes=yes, json=json)
+
+
+def _client(
+    link: str,
+    folder: Path | None,
+    limits: tuple[float, float] | None,
+    policy_hash: str | None,
+    *,
+    allow_http: bool,
+    contact: bool,
+) -> Client:
+    """The client; a budget that was said is that of a new ledger, or raises the one there is."""
+    is_new = not ((folder or home_folder()) / LEDGER).exists()
+    first = Budget(*limits) if limits is not None and is_new else None
+    client = Client(
+        link,
+        folder=folder,
+        budget=first,
+        policy_hash=policy_hash,
+        allow_http=allow_http,
+        contact=contact,
+    )
+    if limits is not None and not is_new:
+        raise_budget(client.ledger, limits)
+    return client
+
+
+@contextmanager
+def _unsent() -> Iterator[None]:
+    """Until the block ends nothing has left: whoever stops here is told so."""
+    try:
+        yield
+    except (Ended, KeyboardInterrupt):
+        console.note(NOTHING)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _answer(
+    client: Client, file: Path | None, say: Callable[[str], None], *, yes: bool, json: bool
+) -> None:
+    with _unsent():
+        offer, remaining = client.offer, client.remaining
+        _check_open(client, offer, remaining)
+        asked = _affordable(client, len(remaining))
+        if not yes:
+            if file is not None and not sys.stdin.isatty():
+                raise UsageError("nobody can be asked here: say --yes to send these answers")
+            for line in consent_lines(offer, client.preview(len(remaining))):
+                say(line)
+            if not agreed("Do you agree?"):
+                say(NOTHING)
+                return
+        given = (
+            read_answers(file, offer.policy.domain)
+            if file is not None
+            else _questioned(offer, remaining, asked, say)
+        )
+        if given is None or not (given or offer.hides_participation):
+            say(NOTHING)
+            return
+        preview = client.preview(given)
+        for line in summary_lines(preview):
+            say(line)
+        if preview.refused is not None:
+            raise preview.refused
+        if not yes and not agreed(_last_question(preview)):
+            say(NOTHING)
+            return
+    receipt = _sent(client, given)
+    if json:
+        console.print_json(_receipt_json(client, receipt))
+        return
+    # Answers from a file are shown to a person, and to no file or pipe: what is there stays there.
+    _tell_sent(offer, given, receipt, side_by_side=file is None or sys.stdout.isatty())
+
+
+def _last_question(preview: Preview) -> str:
+    if preview.sealed:
+        return f"Seal and send {preview.reports:,} answers? You can send once."
+    drawn = "They are drawn now and cannot be drawn again."
+    return f"Send {preview.reports:,} randomised reports? {drawn}"
+
+
+def _check_open(client: Client, offer: Offer, remaining: tuple[str, ...]) -> None:
+    if offer.state is not State.OPEN:
+        raise UsageError("the campaign is closed; --status shows what it has of you")
+    if not remaining:
+        waiting = "--resume sends what waits" if client.pending else "--status shows what it has"
+        raise UsageError(f"you have reported on everything that you were given here; {waiting}")
+
+
+def _affordable(client: Client, count: int) -> int:
+    """How many answers the budget covers; less than one is a refusal."""
+    refused = client.preview(count).refused
+    if refused is None:
+        return count
+    if not client.offer.takes_more:
+        raise refused
+    low, high = 0, count
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if client.preview(middle).fits else (low, middle)
+    if low == 0:
+        raise refused
+    return low
+
+
+def _questioned(
+    offer: Offer, remaining: tuple[str, ...], asked: int, say: Callable[[str], None]
+) -> dict[str, Label] | None:
+    tasks = [task for task in offer.tasks if task.name in set(remaining)][:asked]
+    if asked < len(remaining):
+        say(
+            f"Your budget covers {asked:,} of {len(remaining):,} answers: the others are not asked."
+        )
+    return Questions(tasks, offer.policy.domain, offer.unit, say).asked()
+
+
+def _sent(client: Client, given: Mapping[str, Label]) -> Receipt:
+    """From here on what was drawn stays, and whoever is interrupted is told how it goes on."""
+    try:
+        return client.send(given)
+    except (Unreachable, KeyboardInterrupt) as error:
+        if not client.pending:
+            raise
+        console.note(
+            "Your reports are drawn and kept: `sottovoce answer LINK --resume` sends them."
+        )
+        if isinstance(error, Unreachable):
+            raise
+        raise SottovoceError("stopped; what was drawn waits") from None
+
+
+def _tell_sent(
+    offer: Offer, given: Mapping[str, Label], receipt: Receipt, *, side_by_side: bool
+) -> None:
+    tasks = [task for task in offer.names if task in given or task in receipt.reports]
+    if offer.sealed is not None:
+        console.say(f"Your answers to {len(receipt):,} questions are sealed and sent.")
+        console.say("Once truths are published: sottovoce weigh LINK --answers FILE")
+    elif side_by_side:
+        console.print_table(
+            ["task", "your answer, stays here", "was sent"],
+            [
+                [_cell(task), _cell(given.get(task, "skipped")), _cell(receipt.reports.get(task))]
+                for task in tasks
+            ],
+        )
+        console.say("Where the two differ, that is the protection working.")
+    else:
+        console.print_table(
+            ["task", "was sent"],
+            [[_cell(task), _cell(receipt.reports.get(task))] for task in tasks],
+        )
+    console.say(f"The server has your {len(receipt):,} reports. Report {receipt.report_id}")
+    console.say("Your receipt for it is kept on this machine, and only there:")
+    console.say("  sottovoce answer LINK --status              shows what the server has of you")
+    console.say(f"  sottovoce answer LINK --erase {receipt.report_id}")
+    until = "while it is open" if offer.sealed is None else "until it is counted"
+    console.say(f"                                              takes it back {until}")
+
+
+def _cell(value: Any) -> str:
+    """A value for a table: the requester's labels and names may hold anything."""
+    from rich.markup import escape
+
+    return escape(plain("not sent" if value is None else str(value), longest=60))
+
+
+def _receipt_json(client: Client, receipt: Receipt) -> dict[str, Any]:
+    return {
+        "campaign": receipt.campaign,
+        "report_id": receipt.report_id,
+        "reports": len(receipt),
+        "replayed": receipt.replayed,
+        "policy_hash": client.policy_hash,
+        "guarantee": {
+            f"per_{unit}": {"epsilon": spent.epsilon, "delta": spent.delta}
+            for unit, spent in client.spent.items()
+        },
+        "budget_left": {f"per_{unit}": _left(client, unit) for unit in Unit},
+    }
+
+
+def _left(client: Client, unit: Any) -> dict[str, float] | None:
+    left = client.ledger.left(unit)
+    return {"epsilon": left.epsilon, "delta": left.delta} if math.isfinite(left.epsilon) else None
+
+
+def _resume(client: Client, *, json: bool) -> None:
+    with _kept(client):
+        receipts = client.resume()
+    if json:
+        console.print_json({"sent": [_receipt_json(client, receipt) for receipt in receipts]})
+    elif not receipts:
+        console.say("Nothing waits.")
+    for receipt in () if json else receipts:
+        console.say(f"The server has your {len(receipt):,} reports. Report {receipt.report_id}")
+
+
+@contextmanager
+def _kept(client: Client) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise SottovoceError("stopped; what has not arrived is kept for --resume") from None
+
+
+def _status(client: Client, *, json: bool) -> None:
+    own = client.reports()
+    if json:
+        console.print_json(
+            {
+                "campaign": client.campaign,
+                "worker": client.worker,
+                "policy_hash": client.policy_hash,
+                "submissions": [
+                    {
+                        "report_id": each.report_id,
+                        "received_on": each.received_on.isoformat(),
+                        "reports": dict(each.reports),
+                    }
+                    for each in own
+                ],
+                "pending": [
+                    {
+                        "report_id": each.report_id,
+                        "stage": str(each.stage),
+                        "reports": each.reports,
+                        "refused": each.refused,
+                    }
+                    for each in client.pending
+                ],
+                "budget_left": {f"per_{unit}": _left(client, unit) for unit in Unit},
+            }
+        )
+        return
+    console.say(f"Campaign {client.campaign} knows you as {client.worker}.")
+    for each in own:
+        console.say(f"Report {each.report_id}, received on {each.received_on}:")
+        rows = [[_cell(task), _cell(report)] for task, report in each.reports.items()]
+        console.print_table(["task", "was sent"], rows)
+    if not own:
+        console.say("The server has no report of yours.")
+    for waiting in client.pending:
+        why = f": {waiting.refused}" if waiting.refused else ""
+        console.say(f"Report {waiting.report_id} waits, {waiting.stage}{why}; --resume sends it.")
+    console.say(f"Left of your budget: {amount_words(client.ledger.left(Unit.WORKER))} per worker.")
+
+
+def _tell_erased(client: Client, report_id: str, *, json: bool) -> None:
+    if json:
+        console.print_json({"campaign": client.campaign, "erased": report_id})
+        return
+    console.say(f"Report {report_id} is taken back.")
+    console.say("What it spent of your budget stays spent: somebody may have seen it.")

@@ -1,0 +1,146 @@
+"""The crowd of the demo: simulated answers, and real workers' software in other processes.
+
+CPU seconds of processes that were started here.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from queue import Empty
+from typing import TYPE_CHECKING, Any
+
+from sottovoce.datasets import CategoricalCrowd, generate
+from sottovoce.errors import SottovoceError
+from sottovoce.worker.client import Client
+
+if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
+
+    from sottovoce.model import Label
+
+__all__ = ["LABELS", "Answering", "Sent", "SimulatedCrowd", "answering", "cpu"]
+
+
+LABELS = ("birch", "maple", "oak")
+PROCESSES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What one worker has sent. Its tasks are known here only because the worker is simulated."""
+
+    worker: int
+    tasks: tuple[str, ...]
+    replayed: bool = False
+    refused: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """One simulated worker: an invite of its own, and what it would answer to tasks it knows."""
+
+    worker: int
+    link: str = field(repr=False)
+    answers: Mapping[str, Label] = field(repr=False)
+
+
+class SimulatedCrowd:
+    """What every worker would answer to every task, and gold.
+
+    >>> crowd = SimulatedCrowd(workers=4, tasks=2, seed=1)
+    >>> crowd.tasks, sorted(crowd.answers(3)) == crowd.tasks
+    (['leaf-001', 'leaf-002'], True)
+    """
+
+    def __init__(self, *, workers: int, tasks: int, seed: int) -> None:
+        crowd = CategoricalCrowd(
+            workers=workers, tasks=tasks, labels=len(LABELS), redundancy=workers,
+            ability="spammers", share=0.1, accuracy=0.85, difficulty=0.2, seed=seed,
+        )  # fmt: skip
+        table, gold = generate(crowd)
+        self.tasks = [f"leaf-{task + 1:03}" for task in range(tasks)]
+        self.gold = {"task": self.tasks, "truth": [LABELS[truth] for truth in gold.truths]}
+        self._answers: list[dict[str, str]] = [{} for _ in range(workers)]
+        for worker, task, label in zip(table.worker, table.task, table.value, strict=True):
+            self._answers[worker][self.tasks[task]] = LABELS[int(label)]
+
+    def answers(self, worker: int) -> Mapping[str, str]:
+        """What a worker would answer to each task."""
+        return self._answers[worker]
+
+    def raw(self, sent: Sequence[Sent]) -> dict[str, list[Any]]:
+        """The table there would be had the same workers sent their answers to the same tasks."""
+        rows = [(one.worker, task) for one in sent for task in one.tasks]
+        return {
+            "worker": [worker for worker, _ in rows],
+            "task": [task for _, task in rows],
+            "answer": [self._answers[worker][task] for worker, task in rows],
+        }
+
+
+def answering(workers: Sequence[Answering], folder: Path) -> Iterator[Sent]:
+    """Let the workers answer in other processes; what each has sent, as it happens.
+
+    No process is left when the iteration ends, however it ends.
+    """
+    context = get_context("spawn")
+    outcomes = context.Queue()
+    processes = [
+        context.Process(target=_answer, args=(workers[i::PROCESSES], folder, outcomes), daemon=True)
+        for i in range(PROCESSES)
+    ]
+    try:
+        for process in processes:
+            process.start()
+        for _ in workers:
+            yield _next(outcomes.get, processes)
+    finally:
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.join()
+        outcomes.close()
+
+
+def _next(get: Callable[..., Sent], processes: Sequence[BaseProcess]) -> Sent:
+    """The next outcome; an error once nobody is left who could have one."""
+    while True:
+        alive = any(process.is_alive() for process in processes)
+        try:
+            return get(timeout=1)
+        except Empty:
+            if not alive:
+                raise SottovoceError("the workers' processes ended unexpectedly") from None
+
+
+def _answer(workers: Sequence[Answering], folder: Path, outcomes: Any) -> None:
+    """Be these workers, one after the other; each has a folder, a ledger and randomness."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this process ends it
+    for one in workers:
+        try:
+            with Client(one.link, folder=folder / f"worker-{one.worker:02}") as client:
+                tasks = tuple(task for task in client.offer.names if task in one.answers)
+                receipt = client.send({task: one.answers[task] for task in tasks})
+            outcomes.put(Sent(one.worker, tasks, receipt.replayed))
+        except SottovoceError as error:
+            outcomes.put(Sent(one.worker, (), refused=str(error)))
+
+
+@contextmanager
+def cpu(seconds: dict[str, float], party: str) -> Iterator[None]:
+    """CPU of the processes that end inside the block, from their start to their end."""
+    before = _spent()
+    yield
+    seconds[party] = _spent() - before
+
+
+def _spent() -> float:
+    import resource
+
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
