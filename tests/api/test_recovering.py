@@ -16,7 +16,7 @@ from sottovoce.live.attack.transcript_attack import Recovery, read_transcript, r
 from sottovoce.model import Reports
 from sottovoce.model.sum_rounds import OpenedSum
 from sottovoce.securesum.em.transcript import Transcript
-from sottovoce.studies.sources import LabelCrowd
+from sottovoce_studies.crowds import LabelCrowd
 
 TASKS = 159
 

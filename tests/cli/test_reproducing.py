@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 from tests.cli.conftest import Run
 
-from sottovoce import studies
-from sottovoce.cli import console, reproducing, reproducing_views
+from sottovoce.cli import console
 from sottovoce.figures import Chart, Series
-from sottovoce.studies import Outcome, Size, Study, reporting
-from sottovoce.studies.cells import Cell
-from sottovoce.studies.study import Work
+from sottovoce_studies import catalogue, command, verdicts
+from sottovoce_studies.cells import Cell
+from sottovoce_studies.study import Outcome, Size, Study, Work
 
 COMPUTED: list[int] = []
 
@@ -55,17 +54,17 @@ def squares(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     first = study("evens", (0, 2), "P1 Table 1")
     second = study("threes", (0, 2, 3), "P1 Table 2")
     named = {"evens": first, "threes": second, "p1-table-2": second}
-    for module in (studies, reproducing):
+    for module in (catalogue, command):
         monkeypatch.setattr(module, "STUDIES", {"evens": first, "threes": second})
         monkeypatch.setattr(module, "study_named", named.__getitem__)
-    monkeypatch.setattr(reporting, "GROUPS", {"P1": (first, second)})
+    monkeypatch.setattr(verdicts, "GROUPS", {"P1": (first, second)})
     monkeypatch.setenv("SOTTOVOCE_CACHE", str(tmp_path / "kept"))
 
 
 def test_the_list_names_every_table_figure_study_and_verdict(call: Run) -> None:
     done = call("reproduce", "--list")
     assert done.returncode == 0, done.stderr
-    for each in studies.STUDIES.values():
+    for each in catalogue.STUDIES.values():
         assert each.name in done.stdout
         assert each.recorded in done.stdout
         assert all(item in done.stdout for item in each.items)
@@ -78,10 +77,10 @@ def test_the_list_fits_a_terminal_of_80_columns(
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "dumb")
-    reproducing_views.print_list([*studies.STUDIES.values()])
+    command.print_list([*catalogue.STUDIES.values()])
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
-    for each in studies.STUDIES.values():
+    for each in catalogue.STUDIES.values():
         assert any(line.strip().startswith(each.name) for line in lines), each.name
 
 
@@ -212,7 +211,7 @@ def test_where_one_file_cannot_be_written_none_is(
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("sottovoce.cli.reproducing_files.write_tables", full)
+    monkeypatch.setattr("sottovoce_studies.report.write_tables", full)
     done = call("reproduce", "-o", "out")
     assert done.returncode == 1
     assert done.stderr.endswith("sottovoce: No space left on device\n")

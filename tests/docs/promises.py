@@ -27,7 +27,7 @@ from sottovoce.mechanisms.laws.hyper_weights import LevelWeights
 from sottovoce.mechanisms.laws.task_profiles import real_profiles
 from sottovoce.mechanisms.published_factorization import PublishedFactorization
 from sottovoce.model import WORDS
-from sottovoce.studies.beyond.published_guarantees import log_density
+from sottovoce_studies.beyond.published_guarantees import log_density
 
 __all__ = ["PAGE", "TABLES", "written"]
 

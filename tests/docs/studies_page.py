@@ -15,9 +15,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sottovoce.studies import STUDIES
-from sottovoce.studies.report_page import MEANINGS
-from sottovoce.studies.reporting import PAPERS, count_words, short_items
+from sottovoce_studies.catalogue import STUDIES
+from sottovoce_studies.report import MEANINGS
+from sottovoce_studies.verdicts import PAPERS, count_words, short_items
 
 __all__ = ["PAGE", "verdicts_on", "with_verdicts"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from sottovoce.studies import STUDIES
-from sottovoce.studies.reporting import by_paper
+from sottovoce_studies.catalogue import STUDIES
+from sottovoce_studies.verdicts import by_paper
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from sottovoce.planning.trial_runner import key_of
-from sottovoce.studies import cells
-from sottovoce.studies.cells import Cell, Kept, run_cells, studies_folder
-from sottovoce.studies.sources import LabelCrowd
-from sottovoce.studies.stamping import study_stamp
+from sottovoce_studies import cells
+from sottovoce_studies.cells import Cell, Kept, run_cells, studies_folder, study_stamp
+from sottovoce_studies.crowds import LabelCrowd
 
 CALLS: list[int] = []
 
@@ -80,7 +79,7 @@ def test_other_software_computes_anew(file: Path, monkeypatch: pytest.MonkeyPatc
 def test_a_key_rests_on_the_code_of_what_the_arguments_are(monkeypatch: pytest.MonkeyPatch) -> None:
     crowd = LabelCrowd(5, 5, 2, 2, "homogeneous")
     before = Cell(double, ((crowd, 1),)).key
-    changed = {"sottovoce.studies.sources": "later", __name__: study_stamp(__name__)}
+    changed = {"sottovoce_studies.crowds": "later", __name__: study_stamp(__name__)}
     monkeypatch.setattr(cells, "study_stamp", changed.get)
     assert Cell(double, ((crowd, 1),)).key != before
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sottovoce.planning.trials import Spread
-from sottovoce.studies.comparing import beside, curve, spread_by, within
+from sottovoce_studies.paper_tables import beside, curve, spread_by, within
 
 SEEN = Spread.of([0.1, 0.2, 0.3])  # mean 0.2, standard error 0.0577
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sottovoce.errors import UsageError
-from sottovoce.studies.printed import printed
+from sottovoce_studies.paper_tables import printed
 
 TABLES = [
     "P1 Table 1", "P1 Table 2", "P1 Table 3", "P1 accuracy without noise", "P2 Table 1", "P2 data",

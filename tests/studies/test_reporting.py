@@ -12,11 +12,11 @@ import pytest
 
 from sottovoce.figures import Chart, Series, Table, page
 from sottovoce.figures.html import marked_up
-from sottovoce.studies import GROUPS, STUDIES, Outcome, Row, Verdict
-from sottovoce.studies.cells import Cell, Kept, run_cells
-from sottovoce.studies.remembering import Anew, Remembered
-from sottovoce.studies.report_page import blocks
-from sottovoce.studies.reporting import (
+from sottovoce_studies.catalogue import GROUPS, STUDIES
+from sottovoce_studies.cells import Anew, Cell, Kept, Remembered, run_cells
+from sottovoce_studies.report import blocks
+from sottovoce_studies.study import Outcome, Row, Verdict
+from sottovoce_studies.verdicts import (
     PAPERS,
     Run,
     by_paper,

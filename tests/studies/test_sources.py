@@ -10,7 +10,7 @@ import pytest
 from sottovoce.datasets import NumericCrowd, SparseCrowd
 from sottovoce.errors import UsageError
 from sottovoce.model import Domain, Kind
-from sottovoce.studies.sources import Dataset, LabelCrowd, Simulated
+from sottovoce_studies.crowds import Dataset, LabelCrowd, Simulated
 
 CROWD = LabelCrowd(workers=400, tasks=300, answers=60, labels=5, ability="heterogeneous")
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.studies import stamping
-from sottovoce.studies.stamping import study_stamp
+from sottovoce_studies import cells
+from sottovoce_studies.cells import study_stamp
 
 FILES = {
-    "judged.py": "from sottovoce.studies.computed import cell",
-    "computed.py": "from sottovoce.studies import shared\nimport math",
+    "judged.py": "from sottovoce_studies.computed import cell",
+    "computed.py": "from sottovoce_studies.catalogue import shared\nimport math",
     "shared.py": "VALUE = 1",
     "other.py": "VALUE = 2",
 }
@@ -23,9 +23,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "studies").mkdir()
     for name, text in FILES.items():
         (tmp_path / "studies" / name).write_text(text)
-        monkeypatch.setitem(sys.modules, f"sottovoce.studies.{name[:-3]}", stamping)
-    monkeypatch.setattr(stamping, "ROOT", tmp_path)
-    monkeypatch.setattr(stamping, "study_stamp", study_stamp.__wrapped__)
+        monkeypatch.setitem(sys.modules, f"sottovoce_studies.{name[:-3]}", cells)
+    monkeypatch.setattr(cells, "ROOT", tmp_path)
+    monkeypatch.setattr(cells, "study_stamp", study_stamp.__wrapped__)
     return tmp_path / "studies"
 
 
@@ -36,9 +36,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_result_rests_on_its_module_and_what_that_imports(
     folder: Path, changed: str, differs: bool
 ) -> None:
-    before = stamping.study_stamp("sottovoce.studies.computed")
+    before = cells.study_stamp("sottovoce_studies.computed")
     (folder / changed).write_text(f"{FILES[changed]}\nMORE = 0")
-    assert (stamping.study_stamp("sottovoce.studies.computed") != before) is differs
+    assert (cells.study_stamp("sottovoce_studies.computed") != before) is differs
 
 
 def test_a_function_of_another_package_rests_on_its_file() -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from sottovoce.errors import UsageError
-from sottovoce.studies import ITEMS, STUDIES, Outcome, Study, study_named
-from sottovoce.studies.reporting import csv_columns, verdict_words
+from sottovoce_studies.catalogue import ITEMS, STUDIES, study_named
+from sottovoce_studies.study import Outcome, Study
+from sottovoce_studies.verdicts import csv_columns, verdict_words
 
 every_study = pytest.mark.parametrize("study", STUDIES.values(), ids=STUDIES)
 

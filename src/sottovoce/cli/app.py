@@ -109,7 +109,7 @@ COMMANDS: Mapping[str, Entry] = {
     ),
     "reproduce": Entry(
         "Check the papers' tables, figures and claims, ours beside theirs, with a verdict on each.",
-        "sottovoce.cli.reproducing:reproduce",
+        "sottovoce_studies.command:reproduce",
     ),
     "pack": Entry(
         "Write a coded copy of ANSWERS that reads several times faster.",

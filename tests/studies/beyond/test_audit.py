@@ -9,7 +9,7 @@ import pytest
 from sottovoce.mechanisms.policies import Target
 from sottovoce.mechanisms.registry import RELEASES
 from sottovoce.model import Domain, Unit
-from sottovoce.studies.beyond.audit import (
+from sottovoce_studies.beyond.audit import (
     DOUBT,
     QUICK_PUBLISHED,
     STUDY,
@@ -18,7 +18,7 @@ from sottovoce.studies.beyond.audit import (
     judge,
     overstated,
 )
-from sottovoce.studies.beyond.audited import Audited, audited, published_cases, sound_cases
+from sottovoce_studies.beyond.audit_trials import Audited, audited, published_cases, sound_cases
 
 COIN = Domain.categorical("ab")
 QUICK = ("randomized-response", "laplace", "duchi", "sealed-sum")

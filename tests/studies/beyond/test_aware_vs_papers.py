@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from sottovoce.planning.trials import Spread
-from sottovoce.studies.beyond.aware_vs_papers import SKIPPED, STUDY, is_met
-from sottovoce.studies.beyond.settings import settings
-from sottovoce.studies.contests import CONSTANT
-from sottovoce.studies.study import Outcome
+from sottovoce_studies.beyond.aware_vs_papers import SKIPPED, STUDY, is_met, settings
+from sottovoce_studies.contests import CONSTANT
+from sottovoce_studies.study import Outcome
 
 
 def _judged(theirs: float) -> Outcome:

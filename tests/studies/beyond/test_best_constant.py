@@ -13,10 +13,9 @@ import pytest
 from sottovoce.datasets import SparseCrowd
 from sottovoce.model import Kind, Reports
 from sottovoce.planning.pipelines import Pair
-from sottovoce.studies.beyond import published_guarantees as published
-from sottovoce.studies.beyond.best_constant import EPSILONS, QUICK, STUDY, judge
-from sottovoce.studies.beyond.constant_scenes import Arm, Scene
-from sottovoce.studies.beyond.constant_settings import (
+from sottovoce_studies.beyond import published_guarantees as published
+from sottovoce_studies.beyond.best_constant import EPSILONS, QUICK, STUDY, Arm, Scene, judge
+from sottovoce_studies.beyond.constant_trials import (
     MF,
     OWN,
     ScoredDataset,
@@ -24,8 +23,8 @@ from sottovoce.studies.beyond.constant_settings import (
     clean,
     true_epsilon,
 )
-from sottovoce.studies.contests import CONSTANT, Contest, trial_of
-from sottovoce.studies.sources import LabelCrowd, Simulated
+from sottovoce_studies.contests import CONSTANT, Contest, trial_of
+from sottovoce_studies.crowds import LabelCrowd, Simulated
 
 CROWD = LabelCrowd(12, 10, 6, 2, "homogeneous")
 

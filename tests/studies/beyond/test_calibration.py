@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import UsageError
-from sottovoce.studies.beyond.calibration import reliability
+from sottovoce_studies.beyond.calibration import reliability
 
 
 def test_calibration_error_is_the_mean_distance_over_bins_of_equal_mass() -> None:

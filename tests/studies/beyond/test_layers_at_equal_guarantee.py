@@ -9,7 +9,7 @@ import pytest
 from sottovoce.mechanisms.laws.hyper_weights import UniformWeights
 from sottovoce.model import WORDS, Unit
 from sottovoce.planning.trials import Spread
-from sottovoce.studies.beyond.equal_layers import (
+from sottovoce_studies.beyond.layer_trials import (
     ALIKE,
     EXPERTS,
     FEW_ALIKE,
@@ -25,9 +25,8 @@ from sottovoce.studies.beyond.equal_layers import (
     sampled,
     two_layer,
 )
-from sottovoce.studies.beyond.layer_cases import ANSWERS, Case
-from sottovoce.studies.beyond.layer_duels import Duel, ruling
-from sottovoce.studies.sources import LabelCrowd
+from sottovoce_studies.beyond.layers_at_equal_guarantee import ANSWERS, Case, Duel, ruling
+from sottovoce_studies.crowds import LabelCrowd
 
 TWO = published(1.0)
 CASE = Case(*MIXED, 2, epsilon=1.0)

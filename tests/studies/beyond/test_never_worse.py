@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from sottovoce.studies.beyond.never_worse import LABELS, RANGES, STUDY, Case, best_other, judge
-from sottovoce.studies.contests import CONSTANT, Contest
-from sottovoce.studies.sources import Dataset
+from sottovoce_studies.beyond.never_worse import LABELS, RANGES, STUDY, Case, best_other, judge
+from sottovoce_studies.contests import CONSTANT, Contest
+from sottovoce_studies.crowds import Dataset
 
 
 def test_without_datasets_it_cannot_be_checked(

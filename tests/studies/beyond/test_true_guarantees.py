@@ -10,8 +10,8 @@ import pytest
 import scipy.integrate
 
 from sottovoce.mechanisms.laws.task_profiles import real_profiles
-from sottovoce.studies.beyond import published_guarantees as published
-from sottovoce.studies.beyond.true_guarantees import (
+from sottovoce_studies.beyond import published_guarantees as published
+from sottovoce_studies.beyond.true_guarantees import (
     LAYERS,
     MANY,
     SOUND,

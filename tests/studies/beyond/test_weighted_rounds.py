@@ -6,8 +6,7 @@ import pytest
 
 from sottovoce.planning.trials import trial_seed
 from sottovoce.planning.weighted_rounds import weighted_rounds_that_pay
-from sottovoce.studies.beyond.weighted_rounds import CROWDS, QUICK, Case, judge
-from sottovoce.studies.beyond.weighted_sessions import Crowd, sessions
+from sottovoce_studies.beyond.weighted_rounds import CROWDS, QUICK, Case, Crowd, judge, sessions
 
 CROWD = Crowd("mixed, 20", 20, 20, "mixed")
 

@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 import pytest
 
-from sottovoce.studies.p1.changes import Seen
-from sottovoce.studies.p1.layers import METHODS, PUBLISHED
-from sottovoce.studies.printed import printed
+from sottovoce_studies.p1.error_changes import Seen
+from sottovoce_studies.p1.layers import METHODS, PUBLISHED
+from sottovoce_studies.paper_tables import printed
 
 MadeUp: TypeAlias = Callable[..., dict[float, Seen]]
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from sottovoce.studies.p1.changes import Grid, Seen, absent, chart, lower_at, rows
-from sottovoce.studies.p1.layers import PUBLISHED
-from sottovoce.studies.p1.peer_grades import PeerGrades
+from sottovoce_studies.p1.crowds import PeerGrades
+from sottovoce_studies.p1.error_changes import Grid, Seen, absent, chart, lower_at, rows
+from sottovoce_studies.p1.layers import PUBLISHED
 
 
 def seen(*errors: tuple[float, float]) -> Seen:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sottovoce.planning.theorems.weighted_vote import DeltaLaw
-from sottovoce.studies.p1.figure_1 import LAWS, SHARES, drawn, judge, long_tailed, sooner_small
+from sottovoce_studies.p1.figure_1 import LAWS, SHARES, drawn, judge, long_tailed, sooner_small
 
 DRAWS = 20_000
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from sottovoce.api.infer import infer
-from sottovoce.studies.p1.figure_2 import changes_when, judge
-from sottovoce.studies.p1.peer_grades import PeerGrades
-from sottovoce.studies.p1.weights import FLIPS, PICKED, weights_after, weights_at
+from sottovoce_studies.p1.crowds import PeerGrades
+from sottovoce_studies.p1.figure_2 import changes_when, judge
+from sottovoce_studies.p1.layers import FLIPS, PICKED, weights_after, weights_at
 
 
 def trial(large: float, small: float, number: int) -> dict[str, Any]:

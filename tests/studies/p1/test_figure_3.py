@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from sottovoce.studies.p1 import figure_3, table_2, table_3
-from sottovoce.studies.p1.figure_3 import Panel, judge, pooled, reversals
-from sottovoce.studies.p1.keeping import Answered
+from sottovoce_studies.p1 import figure_3, table_2, table_3
+from sottovoce_studies.p1.error_changes import Answered
+from sottovoce_studies.p1.figure_3 import Panel, judge, pooled, reversals
 
 MANY, ONE = Answered(104, 1834), Answered(1, 1)
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import UsageError
-from sottovoce.studies.p1.hyper_findings import ANSWERS, Kept, more_private, useful
-from sottovoce.studies.p1.hyper_laws import LAWS, NONE, UNIFORM, errors_of, kept_by, law_named
-from sottovoce.studies.sources import LabelCrowd
+from sottovoce_studies.crowds import LabelCrowd
+from sottovoce_studies.p1.hyper_distributions import ANSWERS, Kept, more_private, useful
+from sottovoce_studies.p1.hyper_trials import LAWS, NONE, UNIFORM, errors_of, kept_by, law_named
 
 
 def kept(law: str, *answer: float, claimed: float = 1.0) -> Kept:

@@ -9,9 +9,8 @@ import pytest
 
 from sottovoce.errors import UsageError
 from sottovoce.inference import importance
-from sottovoce.studies.p1.important_crowd import ImportantCrowd
-from sottovoce.studies.p1.important_panels import Panel, expected_change, falls, rises
-from sottovoce.studies.p1.important_users import judge
+from sottovoce_studies.p1.crowds import ImportantCrowd
+from sottovoce_studies.p1.important_workers import Panel, expected_change, falls, judge, rises
 
 
 def trials(change: float, clean: float = 0.0) -> list[dict[str, float]]:

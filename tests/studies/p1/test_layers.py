@@ -11,7 +11,8 @@ import numpy.typing as npt
 import pytest
 
 from sottovoce.model import Domain, Reports, Unit
-from sottovoce.studies.p1.layers import (
+from sottovoce_studies.p1.crowds import PeerGrades
+from sottovoce_studies.p1.layers import (
     METHODS,
     clean_errors,
     errors_at,
@@ -20,7 +21,6 @@ from sottovoce.studies.p1.layers import (
     same_guarantee,
     two_layer,
 )
-from sottovoce.studies.p1.peer_grades import PeerGrades
 
 BINARY = Domain.categorical((0, 1))
 

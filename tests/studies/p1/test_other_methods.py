@@ -13,11 +13,10 @@ from sottovoce.api.infer import infer
 from sottovoce.inference import METHODS
 from sottovoce.model import Kind
 from sottovoce.planning.trials import Spread
-from sottovoce.studies.p1.layers import drawn
-from sottovoce.studies.p1.method_cases import OTHERS, Case, Seen, ruling
-from sottovoce.studies.p1.method_trials import LAYERS, READERS, clean_trial, noisy_trial
-from sottovoce.studies.p1.other_methods import judge
-from sottovoce.studies.sources import LabelCrowd
+from sottovoce_studies.crowds import LabelCrowd
+from sottovoce_studies.p1.layers import drawn
+from sottovoce_studies.p1.method_trials import LAYERS, READERS, clean_trial, noisy_trial
+from sottovoce_studies.p1.other_methods import OTHERS, Case, Seen, judge, ruling
 
 CROWD = LabelCrowd(20, 40, 20, 2, "heterogeneous")
 

@@ -8,8 +8,8 @@ import pytest
 from sottovoce.api.infer import infer
 from sottovoce.errors import UsageError
 from sottovoce.planning.trials import Spread, error_of
-from sottovoce.studies.p1.peer_grades import PeerGrades
-from sottovoce.studies.printed import printed
+from sottovoce_studies.p1.crowds import PeerGrades
+from sottovoce_studies.paper_tables import printed
 
 
 def test_its_sizes_are_those_of_table_1() -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sottovoce.studies.p1.scaling import judge, slope
-from sottovoce.studies.p1.timing import answers_of, seconds_of
+from sottovoce_studies.p1.processor_time import answers_of, judge, seconds_of, slope
 
 SIZES = (10_000, 100_000, 1_000_000)
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sottovoce.studies.p1.table_1 import counted, judge
-from sottovoce.studies.sources import Dataset
+from sottovoce_studies.crowds import Dataset
+from sottovoce_studies.p1.table_1 import counted, judge
 
 FOUND: dict[str, Any] = {
     "#question": 2134, "#users": 64, "#answers": 17729, "#groundtruth": 159,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sottovoce.studies.p1.keeping import Answered
-from sottovoce.studies.p1.table_2 import ANSWERED, judge
+from sottovoce_studies.p1.error_changes import Answered
+from sottovoce_studies.p1.table_2 import ANSWERED, judge
 
 
 def test_the_printed_sizes_give_five_answers_each() -> None:
@@ -23,7 +23,7 @@ def test_five_answers_are_enough_for_it_to_fail(as_printed: Callable[..., Any]) 
 def test_the_stand_in_alone_decides_nothing(
     as_printed: Callable[..., Any], monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr("sottovoce.studies.p1.table_2.PAPERS_CLEAN", 0.5 - 0.1992)
+    monkeypatch.setattr("sottovoce_studies.p1.table_2.PAPERS_CLEAN", 0.5 - 0.1992)
     outcome = judge(as_printed("Table 2"), Answered(1, 1))
     assert outcome.verdict == "cannot be checked"
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sottovoce.studies.p1.keeping import Answered
-from sottovoce.studies.p1.table_3 import STUDY, judge
+from sottovoce_studies.p1.error_changes import Answered
+from sottovoce_studies.p1.table_3 import STUDY, judge
 
 ONE = Answered(1, 1)
 MANY = Answered(104, 1834)
@@ -47,7 +47,7 @@ def test_it_fails_where_two_layers_do_worse(as_printed: Callable[..., Any]) -> N
 def test_printed_numbers_that_are_met_would_hold(
     as_printed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sottovoce.studies.p1.table_3.PAPERS_CLEAN", 0.5 - 0.1793)
+    monkeypatch.setattr("sottovoce_studies.p1.table_3.PAPERS_CLEAN", 0.5 - 0.1793)
     assert judge(as_printed("Table 3"), ONE).verdict == "holds"
     assert judge(as_printed("Table 3", {"two-layer MV": 0.5}), ONE).verdict == "holds in shape"
 

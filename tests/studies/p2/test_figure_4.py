@@ -7,17 +7,18 @@ from typing import Any
 import pytest
 
 from sottovoce.api.simulate_private_em import simulate_private_em
-from sottovoce.studies.p2 import figure_4
-from sottovoce.studies.p2.figure_4 import STUDY, judge
-from sottovoce.studies.p2.sealed_times import (
+from sottovoce_studies.p2 import figure_4
+from sottovoce_studies.p2.figure_4 import (
     EACH,
+    STUDY,
     TASKS,
     Timing,
     by_the_paper,
+    judge,
     slope,
     sums_opened,
 )
-from sottovoce.studies.p2.sealed_timing import measured, threshold
+from sottovoce_studies.p2.secure_sum_time import measured, threshold
 
 
 def timed(workers: int, power: float = 1.0, second: float = 1e-3) -> Timing:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sottovoce.securesum.em.terms import Mode
-from sottovoce.studies.p2.label_recovery import PAPER_SCALE, judge, settings
-from sottovoce.studies.p2.recovery_trials import Setting, attacked
+from sottovoce_studies.p2.em_trials import Setting, attacked
+from sottovoce_studies.p2.label_recovery import PAPER_SCALE, judge, settings
 
 DENSE = Setting(5, 1.0, "as_published", PAPER_SCALE)
 SPARSE = Setting(5, 0.7, "as_published", PAPER_SCALE)

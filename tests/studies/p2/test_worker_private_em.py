@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.studies.p2.em_tables import DRAWN, DUCHENNE
-from sottovoce.studies.p2.em_trials import EXPONENTS, PARAMETERS, trial
-from sottovoce.studies.p2.gold_tasks import GoldTasks, PaperCrowd
-from sottovoce.studies.p2.worker_private_em import STUDY, falls, judge
+from sottovoce_studies.p2.crowds import GoldTasks, PaperCrowd
+from sottovoce_studies.p2.em_trials import EXPONENTS, PARAMETERS, trial
+from sottovoce_studies.p2.worker_private_em import DRAWN, DUCHENNE, STUDY, falls, judge
 
 
 def found(accuracy: float = 0.761, **columns: list[int]) -> dict[str, Any]:
@@ -117,6 +116,6 @@ def test_a_dataset_that_is_not_there_is_left_out(
 def test_studies_need_no_library_that_seals() -> None:
     code = (
         "import sys; sys.modules.update(dict.fromkeys(['cryptography', 'gmpy2'])); "
-        "import sottovoce.studies"
+        "import sottovoce_studies.catalogue"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sottovoce.studies.p3.tradeoff import Seen, Sweep
+from sottovoce_studies.p3.epsilon_sweep import Seen, Sweep
 
 
 def trials(change: float, noise: float = 1.0, spread: float = 0.0) -> list[dict[str, float]]:

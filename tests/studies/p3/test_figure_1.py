@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from tests.studies.p3.made_up import sweep_seen, trials
 
-from sottovoce.studies.comparing import spread_by
-from sottovoce.studies.p3.figure_1 import NEAR_ONE, judge, sweep
-from sottovoce.studies.p3.noising import noise_of
+from sottovoce_studies.p3.figure_1 import NEAR_ONE, judge, sweep
+from sottovoce_studies.p3.pipeline import noise_of
+from sottovoce_studies.paper_tables import spread_by
 
 SWEEP = sweep("quick", "crh")
 OTHERS = {10.0: spread_by(trials(0.08))}

@@ -6,11 +6,9 @@ import pytest
 from tests.studies.p3.made_up import trials
 
 from sottovoce.planning.trials import Spread
-from sottovoce.studies.comparing import spread_by
-from sottovoce.studies.p3.by_lambda import Point, over_range
-from sottovoce.studies.p3.figure_2 import LAMBDAS, judge
-from sottovoce.studies.p3.lemma import published_distance
-from sottovoce.studies.p3.noising import noise_of
+from sottovoce_studies.p3.figure_2 import LAMBDAS, Point, judge, over_range
+from sottovoce_studies.p3.pipeline import noise_of, published_distance
+from sottovoce_studies.paper_tables import spread_by
 
 OURS = {1.0: Spread.of([0.3])}
 

@@ -9,9 +9,9 @@ import pytest
 from tests.studies.p3.made_up import trials
 
 from sottovoce.planning.trials import Spread
-from sottovoce.studies.comparing import spread_by
-from sottovoce.studies.p3.figure_3 import EPSILONS, judge, noise_error, slope
-from sottovoce.studies.p3.noising import noise_of
+from sottovoce_studies.p3.figure_3 import EPSILONS, judge, noise_error, slope
+from sottovoce_studies.p3.pipeline import noise_of
+from sottovoce_studies.paper_tables import spread_by
 
 USERS = (50, 150, 300)
 OURS = {150: Spread.of([0.1])}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.studies.p3.made_up import sweep_seen
 
-from sottovoce.studies.p3.figure_1 import sweep
-from sottovoce.studies.p3.figure_4 import judge, ratios
+from sottovoce_studies.p3.figure_1 import sweep
+from sottovoce_studies.p3.figure_4 import judge, ratios
 
 GTM, CRH = sweep("quick", "gtm"), sweep("quick", "crh")
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 from tests.studies.p3.made_up import sweep_seen
 
-from sottovoce.studies.p3.figure_5 import NEAR_ONE, fits, judge
-from sottovoce.studies.p3.floorplan import Floorplan
-from sottovoce.studies.p3.tradeoff import Sweep
+from sottovoce_studies.p3.crowds import Floorplan
+from sottovoce_studies.p3.epsilon_sweep import Sweep
+from sottovoce_studies.p3.figure_5 import NEAR_ONE, fits, judge
 
 FLOORS = Floorplan(workers=10, tasks=12)
 SWEEP = Sweep("stand-in", FLOORS, "crh", FLOORS.tasks, (100.0, NEAR_ONE), 2, (100.0,), 1)

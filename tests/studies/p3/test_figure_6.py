@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from sottovoce.studies.p3.figure_6 import NOISES, judge
-from sottovoce.studies.p3.weighing import METHODS, SHOWN
+from sottovoce_studies.p3.crh_weights import METHODS, SHOWN
+from sottovoce_studies.p3.figure_6 import NOISES, judge
 
 
 def found(**changes: float) -> dict[float, list[dict[str, Any]]]:

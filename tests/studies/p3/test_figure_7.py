@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sottovoce.studies.p3.figure_7 import STAND_IN, judge
-from sottovoce.studies.p3.timed import CROWD, Timed
+from sottovoce_studies.p3.figure_7 import CROWD, STAND_IN, Timed, judge
 
 NOISES = (1.0, 10.0)
 OURS = [{"error": 0.1, "rounds": 4.0}]

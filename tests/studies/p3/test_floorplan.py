@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import UsageError
-from sottovoce.studies.p3.floorplan import Floorplan
-from sottovoce.studies.p3.weighing import matrix
+from sottovoce_studies.p3.crh_weights import matrix
+from sottovoce_studies.p3.crowds import Floorplan
 
 
 def test_it_has_the_users_and_segments_of_the_paper() -> None:

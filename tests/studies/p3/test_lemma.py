@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from sottovoce.studies.p3.lemma import coverage, published_distance
+from sottovoce_studies.p3.pipeline import coverage, published_distance
 
 
 def test_the_distance_falls_with_the_quality_of_data() -> None:

@@ -13,10 +13,11 @@ from sottovoce.datasets import NumericCrowd, SeededRandomness, generate
 from sottovoce.mechanisms.laws.draws import exponential, normal
 from sottovoce.planning.pipelines import P3_DELTA
 from sottovoce.privacy.random_variance import rate_published
-from sottovoce.studies.p3.noising import (
+from sottovoce_studies.p3.crh_weights import matrix, settle
+from sottovoce_studies.p3.crowds import crowd
+from sottovoce_studies.p3.pipeline import (
     MOST,
     answers_seed,
-    crowd,
     epsilon_of_noise,
     noise_of,
     noise_seed,
@@ -25,7 +26,6 @@ from sottovoce.studies.p3.noising import (
     read_aware,
     true_epsilon,
 )
-from sottovoce.studies.p3.weighing import matrix, settle
 
 EPSILON = 30.0
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from tests.studies.p3.made_up import sweep_seen
 
 from sottovoce.planning.trials import Spread
-from sottovoce.studies.p3.figure_1 import LIMIT, sweep
-from sottovoce.studies.p3.noising import MOST, published, read_aware
-from sottovoce.studies.p3.tradeoff import falls, surely_below
+from sottovoce_studies.p3.epsilon_sweep import falls, surely_below
+from sottovoce_studies.p3.figure_1 import LIMIT, sweep
+from sottovoce_studies.p3.pipeline import MOST, published, read_aware
 
 
 def spreads(*means: float, apart: float = 0.0) -> list[Spread]:

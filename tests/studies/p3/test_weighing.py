@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 from sottovoce.api.infer import infer
-from sottovoce.studies.p3.floorplan import Floorplan
-from sottovoce.studies.p3.noising import SETTINGS, crowd
-from sottovoce.studies.p3.weighing import (
+from sottovoce_studies.p3.crh_weights import (
     LONGEST,
     SHOWN,
     compare_weights,
@@ -19,6 +17,8 @@ from sottovoce.studies.p3.weighing import (
     settle,
     weights_against,
 )
+from sottovoce_studies.p3.crowds import Floorplan, crowd
+from sottovoce_studies.p3.pipeline import SETTINGS
 
 SMALL = Floorplan(workers=40, tasks=25)
 

@@ -12,11 +12,10 @@ from sottovoce.planning.theorems.sparse_numbers import (
     null_response_error,
 )
 from sottovoce.planning.trials import Spread
-from sottovoce.studies.contests import CONSTANT, Contest
-from sottovoce.studies.p4.alike import AlikeCrowd, errors
-from sottovoce.studies.p4.examples import judge
-from sottovoce.studies.p4.worked import LP, MF, OURS, RR, Case, cases, formulas
-from sottovoce.studies.study import Outcome
+from sottovoce_studies.contests import CONSTANT, Contest
+from sottovoce_studies.p4.crowds import AlikeCrowd, errors
+from sottovoce_studies.p4.examples import LP, MF, OURS, RR, Case, cases, formulas, judge
+from sottovoce_studies.study import Outcome
 
 SETTING = SparseSetting(values=tuple(range(10)), truth=0, answered=0.1, epsilon=1, workers=2_000)
 

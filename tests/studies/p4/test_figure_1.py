@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sottovoce.studies.p4.figure_1 import SAME, ZEROS, Finding, findings, judge
+from sottovoce_studies.p4.figure_1 import SAME, ZEROS, Finding, findings, judge
 
 
 def seen(**changes: Any) -> dict[str, Any]:

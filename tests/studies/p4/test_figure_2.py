@@ -6,11 +6,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from sottovoce.studies.contests import CONSTANT
-from sottovoce.studies.p4.figure_2 import findings, judge
-from sottovoce.studies.p4.sparse_answers import CLEAN
-from sottovoce.studies.p4.sparse_places import Found, Place
-from sottovoce.studies.p4.sparse_tables import OURS
+from sottovoce_studies.contests import CONSTANT
+from sottovoce_studies.p4.figure_2 import findings, judge
+from sottovoce_studies.p4.sparse_tables import OURS, Found, Place
+from sottovoce_studies.p4.sparse_trials import CLEAN
 
 EPSILONS = (0.1, 1.0, 5.0)
 AS_PUBLISHED: Mapping[str, Mapping[float, tuple[float, ...]]] = {

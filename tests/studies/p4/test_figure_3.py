@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from sottovoce.studies.contests import CONSTANT
-from sottovoce.studies.p4.figure_3 import MOST, OTHER, OTHER_EPSILON, judge
-from sottovoce.studies.p4.sparse_answers import CLEAN
-from sottovoce.studies.p4.sparse_places import Found, Place
-from sottovoce.studies.p4.sparse_tables import OURS
+from sottovoce_studies.contests import CONSTANT
+from sottovoce_studies.p4.figure_3 import MOST, OTHER, OTHER_EPSILON, judge
+from sottovoce_studies.p4.sparse_tables import OURS, Found, Place
+from sottovoce_studies.p4.sparse_trials import CLEAN
 
 SPARSITIES = (0.3, 0.9)
 

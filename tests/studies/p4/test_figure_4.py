@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from sottovoce.studies.contests import CONSTANT
-from sottovoce.studies.p4.figure_4 import RANGE, judge
-from sottovoce.studies.p4.sparse_answers import CLEAN
-from sottovoce.studies.p4.sparse_memory import peak_gib
-from sottovoce.studies.p4.sparse_places import Found, Place
-from sottovoce.studies.p4.sparse_tables import OURS
-from sottovoce.studies.study import Outcome
+from sottovoce_studies.contests import CONSTANT
+from sottovoce_studies.p4.figure_4 import RANGE, judge
+from sottovoce_studies.p4.sparse_tables import OURS, Found, Place
+from sottovoce_studies.p4.sparse_trials import CLEAN, peak_gib
+from sottovoce_studies.study import Outcome
 
 
 def made_up(workers: int, tasks: int, **changes: float) -> Found:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from sottovoce.studies.contests import CONSTANT
-from sottovoce.studies.p4.figure_5 import ABSENT, findings, judge
-from sottovoce.studies.p4.sparse_answers import CLEAN
-from sottovoce.studies.p4.sparse_tables import OURS, Curves
+from sottovoce_studies.contests import CONSTANT
+from sottovoce_studies.p4.figure_5 import ABSENT, findings, judge
+from sottovoce_studies.p4.sparse_tables import OURS, Curves
+from sottovoce_studies.p4.sparse_trials import CLEAN
 
 EPSILONS = (0.1, 3.0, 5.0)
 

@@ -15,9 +15,9 @@ from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.model import Domain, Reports, Unit
 from sottovoce.planning.pipelines import Pair
 from sottovoce.planning.trials import trial_seed
-from sottovoce.studies.contests import CONSTANT
-from sottovoce.studies.p4.gold_answers import GoldAnswers
-from sottovoce.studies.p4.sparse_answers import (
+from sottovoce_studies.contests import CONSTANT
+from sottovoce_studies.p4.crowds import GoldAnswers
+from sottovoce_studies.p4.sparse_trials import (
     CLEAN,
     MF,
     PAPERS,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from sottovoce.model import Domain, Reports
-from sottovoce.studies.p4.public_answers import PLACES, public, summary
-from sottovoce.studies.p4.table_ii import (
+from sottovoce_studies.p4.crowds import PLACES, public, summary
+from sottovoce_studies.p4.table_2 import (
     CONTRADICTED,
     STUDY,
     contradicts,
@@ -18,7 +18,7 @@ from sottovoce.studies.p4.table_ii import (
     judge,
     meant_answers,
 )
-from sottovoce.studies.printed import PrintedTable, printed
+from sottovoce_studies.paper_tables import PrintedTable, printed
 
 PAPER = printed("P4 Table II")
 ANSWERED = np.array([[1, 1, 1, 1], [1, 0, 0, 0], [0, 0, 1, 1]])

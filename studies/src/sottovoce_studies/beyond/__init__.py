@@ -1,0 +1,26 @@
+"""Studies beyond the papers: what holds at the same true guarantee, and how well it can be done."""
+
+from sottovoce_studies.beyond import (
+    audit,
+    aware_vs_papers,
+    best_constant,
+    calibration,
+    layers_at_equal_guarantee,
+    never_worse,
+    true_guarantees,
+    weighted_rounds,
+)
+from sottovoce_studies.study import Study
+
+__all__ = ["STUDIES"]
+
+STUDIES: tuple[Study, ...] = (
+    true_guarantees.STUDY,
+    layers_at_equal_guarantee.STUDY,
+    audit.STUDY,
+    best_constant.STUDY,
+    aware_vs_papers.STUDY,
+    never_worse.STUDY,
+    calibration.STUDY,
+    weighted_rounds.STUDY,
+)

@@ -1,0 +1,160 @@
+"""The settings of `best-constant`: each paper's own, and the other datasets with known truths."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from sottovoce.datasets import NumericCrowd, SparseCrowd
+from sottovoce.mechanisms.policies import Target
+from sottovoce.model import Domain, Kind, Reports
+from sottovoce.planning.pipelines import P3_DELTA, Pair, papers, true_guarantee
+from sottovoce.planning.trials import best_constant, run_trial, trial_seed
+from sottovoce_studies.contests import CONSTANT
+from sottovoce_studies.crowds import Dataset, Simulated, Source
+from sottovoce_studies.p1.crowds import PeerGrades
+
+__all__ = [
+    "CLEAN",
+    "MF",
+    "OWN",
+    "Arena",
+    "Group",
+    "ScoredDataset",
+    "arenas",
+    "clean",
+    "true_epsilon",
+]
+
+Group: TypeAlias = Literal["P1", "P3", "P4", "other data"]
+
+OWN = "2,000 x 200, truths N(0, 1)"
+"""P4's synthetic crowd (§VI-A)."""
+
+CLEAN = "clean"
+
+_ANSWERS, _TIES = 0, 2
+"""Places among the seeds of a trial: its answers are where contests have them."""
+
+RESPONSE = Pair("randomised response + aware", "randomized-response")
+SUBSETS = Pair("subset selection + aware", "subset-selection")
+BINS = Pair("subset selection over 10 bins + aware", "subset-selection", parameters={"bins": 10})
+BEYOND = Pair("subset selection + aware", "subset-selection", "aware-numbers",
+              settings={"beyond": 0.35})  # fmt: skip
+"""Half of P4's truths lie below the least answer: the grid of truths goes as far beyond it."""
+
+ONE_LAYER, TWO_LAYER = (
+    next(pair for pair in papers(Domain.categorical("ab")) if pair.name == name)
+    for name in ("one-layer + TD", "two-layer as published + TD")
+)
+GAUSSIAN = Pair("random variance as published + CRH", "random-variance-gaussian", "crh",
+                delta=P3_DELTA, published=True)  # fmt: skip
+SPARSE = papers(Domain.ordinal("ab"), hide_participation=True)
+MF = next(pair for pair in SPARSE if pair.mechanism == "matrix-factorization").name
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredDataset:
+    """A dataset of ordinal labels whose truths are taken as numbers, for P4's MAE."""
+
+    dataset: Dataset
+
+    @classmethod
+    def of(cls, name: str) -> ScoredDataset | None:
+        """The dataset, or None where the cache does not have it."""
+        dataset = Dataset.of(name)
+        return None if dataset is None else cls(dataset)
+
+    def draw(self, seed: int) -> tuple[Reports, npt.NDArray[Any]]:
+        answers, codes = self.dataset.draw(seed)
+        scale = answers.domain.scale
+        known = (codes >= 0) & (codes < len(scale))
+        return answers, np.where(known, scale[np.where(known, codes, 0)], np.nan)
+
+
+@dataclass(frozen=True, slots=True)
+class Arena:
+    """Where pipelines meet the constant: whose setting it is, the answers, theirs and ours.
+
+    `source` is None where its dataset is not in the cache. `trials` are those of theirs and of
+    ours in a full run; large crowds have fewer.
+    """
+
+    group: Group
+    name: str
+    unit: str
+    source: Source | None
+    theirs: tuple[Pair, ...]
+    ours: Pair
+    trials: tuple[int, int] = (20, 20)
+    hide: bool = False
+
+    @property
+    def drawn(self) -> bool:
+        """Whether answers are drawn anew in every trial."""
+        return not isinstance(self.source, Dataset | ScoredDataset)
+
+
+def clean(source: Source, method: str, trial: int, seed: int) -> dict[str, float]:
+    """The error of a method on the trial's answers themselves, and of their best constant."""
+    answers, truths = source.draw(trial_seed(seed, _ANSWERS, trial))
+    error = run_trial(answers, truths, None, method, trial_seed(seed, _TIES, trial)).error
+    return {CLEAN: error, CONSTANT: best_constant(truths).error}
+
+
+def true_epsilon(source: Source, pair: Pair, epsilon: float, hide: bool) -> dict[str, float | None]:
+    """The true ε per answer of a pair at a nominal one, for the busiest worker; None if none holds.
+
+    It is at the pair's own delta, else at 0.
+    """
+    answers, _ = source.draw(0)
+    busiest = len(answers.tasks) if hide else int(np.bincount(answers.worker).max())
+    target = Target(epsilon, delta=pair.delta or 0.0, answers=busiest, hide_participation=hide)
+    true = true_guarantee(pair.policy(answers.domain, target), target).epsilon
+    return {"epsilon": true if math.isfinite(true) else None}
+
+
+def arenas() -> list[Arena]:
+    """Every setting; datasets are looked for in the cache."""
+    return [*_p1(), *_p3(), *_p4(), *_others()]
+
+
+def _p1() -> list[Arena]:
+    sources = (("Duchenne", Dataset.of("duchenne")), ("peer grades (stand-in)", PeerGrades()))
+    return [Arena("P1", name, "error rate", source, (ONE_LAYER, TWO_LAYER), RESPONSE)
+            for name, source in sources]  # fmt: skip
+
+
+def _p3() -> list[Arena]:
+    crowd = Simulated(NumericCrowd(workers=150, tasks=30, inset=1.0, clip=True))
+    return [Arena("P3", "150 x 30, truths U(1, 9)", "MAE", crowd, (GAUSSIAN,), BINS)]
+
+
+def _p4() -> list[Arena]:
+    def crowd(truths: tuple[float, float] | None) -> Simulated:
+        return Simulated(SparseCrowd(sparsity=0.9, kind=Kind.ORDINAL, truths=truths))
+
+    rows: tuple[tuple[str, Source | None, Pair, tuple[int, int]], ...] = (
+        (OWN, crowd(None), BEYOND, (10, 5)),
+        ("2,000 x 200, truths U(1, 8)", crowd((1.0, 8.0)), SUBSETS, (10, 5)),
+        ("Web", ScoredDataset.of("web"), SUBSETS, (10, 5)),
+        ("AdultContent", ScoredDataset.of("adult2"), SUBSETS, (2, 2)),
+    )
+    return [Arena("P4", name, "MAE", source, SPARSE, ours, trials, hide=True)
+            for name, source, ours, trials in rows]  # fmt: skip
+
+
+def _others() -> list[Arena]:
+    """P1's pipelines on labels, P3's on numbers."""
+    labels = {"bluebirds": 10, "rte": 10, "dog": 10, "trec2010": 4}
+    ranges = {"emotion": (-100.0, 100.0), "calories": (0.0, 5000.0), "peer_grades": (0.0, 14.0)}
+    return [
+        *(Arena("other data", name, "error rate", Dataset.of(name), (ONE_LAYER, TWO_LAYER),
+                RESPONSE, (trials, trials)) for name, trials in labels.items()),
+        *(Arena("other data", name, "MAE", Dataset.of(name, bounds), (GAUSSIAN,), SUBSETS, (10, 5))
+          for name, bounds in ranges.items()),
+    ]  # fmt: skip

@@ -1,0 +1,188 @@
+"""`sottovoce reproduce`.
+
+Studies as people see them in a terminal: the list, a study that is done, all verdicts.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sottovoce.cli import console
+from sottovoce.cli.options import ForceOption, output_option
+from sottovoce.errors import Stopped, UsageError
+from sottovoce.planning.trial_runner import default_jobs
+from sottovoce_studies.catalogue import STUDIES, study_named
+from sottovoce_studies.cells import Anew, Kept, Remembered, results_file
+from sottovoce_studies.report import check_folder, write_files
+from sottovoce_studies.study import Outcome, Study
+from sottovoce_studies.verdicts import (
+    PAPERS,
+    Done,
+    Run,
+    by_paper,
+    count_words,
+    tally,
+    unrepeated,
+    verdict_words,
+)
+
+if TYPE_CHECKING:
+    from sottovoce_studies.cells import Results
+
+__all__ = ["print_list", "reproduce"]
+
+
+ROOMY = 120
+"""From so many columns on, everything about a study has a column of its own."""
+
+
+def print_list(studies: Sequence[Study]) -> None:
+    """Each paper's studies: what they cover, what is claimed, and the verdict on record."""
+    roomy = not sys.stdout.isatty() or shutil.get_terminal_size().columns >= ROOMY
+    for paper, group in by_paper(studies).items():
+        _print(*(_roomy(group) if roomy else _narrow(group)), title=PAPERS[paper])
+    console.say("A table or figure is named as p2-figure-3, p4-table-ii or p1-7.3-users.")
+
+
+def _roomy(studies: Sequence[Study]) -> tuple[list[str], list[list[str]]]:
+    rows = [[study.name, "\n".join(study.items), study.claim, study.recorded] for study in studies]
+    return ["study", "tables and figures", "claim", "verdict"], rows
+
+
+def _narrow(studies: Sequence[Study]) -> tuple[list[str], list[list[str]]]:
+    """A claim needs the width; what belongs together stands below each other."""
+    rows = [
+        ["\n".join((study.name, *study.items, "")), f"{study.claim}\nverdict: {study.recorded}\n"]
+        for study in studies
+    ]
+    return ["study", "claim and verdict"], rows
+
+
+def print_study(study: Study, outcome: Outcome, run: Run) -> None:
+    """The claim, the tables and the verdict of a study that is done."""
+    covered = f" ({', '.join(study.items)})" if study.items else ""
+    console.say(f"{study.name}{covered}: {study.claim}.")
+    for table in outcome.tables():
+        console.print_table(table.columns, unrepeated(table), title=table.caption)
+    console.say(verdict_words(study, outcome, run.size))
+    console.say("")
+
+
+def print_verdicts(done: Done) -> None:
+    """All verdicts below each other, and how many there are of each."""
+    rows = [
+        [study.name, ", ".join(study.items), outcome.verdict, outcome.reason]
+        for study, outcome in done
+    ]
+    _print(["study", "tables and figures", "verdict", "why"], rows, title="Verdicts")
+    counts = ", ".join(count_words(verdict, count) for verdict, count in tally(done).items())
+    console.say(f"{len(done)} claims: {counts}.")
+
+
+def _print(columns: Sequence[str], rows: Sequence[Sequence[str]], *, title: str) -> None:
+    """A table without the columns that are empty in every row."""
+    shown = [i for i in range(len(columns)) if any(row[i] for row in rows)]
+    cells = [[row[i] for i in shown] for row in rows]
+    console.print_table([columns[i] for i in shown], cells, title=title)
+
+
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[STUDY ...]",
+            help="Studies by name, or by a table or figure as p2-figure-3; all if none is given.",
+        ),
+    ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="The size that is cited, which takes minutes or hours.")
+    ] = False,
+    seed: Annotated[
+        int | None, typer.Option(help="Another seed than the one a study is cited with.")
+    ] = None,
+    jobs: Annotated[
+        int, typer.Option(help="Processes to use; 0 is one for each core, and one in quick runs.")
+    ] = 0,
+    output: Annotated[
+        Path | None,
+        output_option(
+            "Write a report with all tables and figures here, the verdicts as JSON, a CSV for each "
+            "study and an SVG for each figure.",
+            metavar="DIR",
+        ),
+    ] = None,
+    anew: Annotated[
+        bool, typer.Option("--anew", help="Compute also what a full run before has left.")
+    ] = False,
+    list_: Annotated[
+        bool, typer.Option("--list", help="List the studies and their verdicts, and run none.")
+    ] = False,
+    force: ForceOption = False,
+) -> None:  # fmt: skip
+    """Check the papers' tables, figures and claims, ours beside theirs, with a verdict on each.
+
+    Quick runs take seconds and show less. A full run that was stopped goes on where it was.
+    """
+    chosen = list({study.name: study for study in map(study_named, names or STUDIES)}.values())
+    if list_:
+        print_list(chosen)
+        return
+    _check(seed, jobs)
+    run = Run("full" if full else "quick", seed, f"{datetime.now(UTC):%Y-%m-%d}")
+    if output is not None:
+        check_folder(output, chosen, force=force)
+    done = _done(chosen, run, jobs, anew=anew)
+    if len(done) > 1:
+        print_verdicts(done)
+    if output is not None:
+        with console.passes("drawing figures", visible=True):
+            count = write_files(output, done, run, force=force)
+        console.note(f"wrote {count} files in {output}")
+
+
+def _check(seed: int | None, jobs: int) -> None:
+    if seed is not None and seed < 0:
+        raise UsageError(f"--seed is a whole number from 0 up, not {seed}")
+    if jobs < 0:
+        raise UsageError(f"--jobs is a whole number from 0 up, not {jobs}")
+
+
+def _done(studies: list[Study], run: Run, jobs: int, *, anew: bool) -> list[tuple[Study, Outcome]]:
+    """Run one study after the other, and print each as soon as it is done."""
+    # Starting processes takes longer than a quick run.
+    jobs = jobs or (default_jobs() if run.size == "full" else 1)
+    kept = _kept(run, anew=anew)
+    done = []
+    try:
+        for number, study in enumerate(studies, 1):
+            start, which = time.monotonic(), f"{number} of {len(studies)}, {study.name}"
+            with console.counted(which) as progress:
+                outcome = study.run(run.size, run.seed, jobs=jobs, progress=progress, kept=kept)
+            console.note(f"{which}: {time.monotonic() - start:.1f} s")
+            print_study(study, outcome, run)
+            done.append((study, outcome))
+    except KeyboardInterrupt:
+        raise _stopped(run, anew=anew) from None
+    return done
+
+
+def _kept(run: Run, *, anew: bool) -> Results:
+    """Results for all studies of the command, which share some; a full run keeps them on disk."""
+    if run.size == "quick":
+        return Remembered()
+    return Anew(results_file()) if anew else Kept(results_file())
+
+
+def _stopped(run: Run, *, anew: bool) -> Stopped:
+    if run.size == "quick":
+        return Stopped("stopped; nothing was written")
+    again = "the same command without --anew" if anew else "the same command"
+    return Stopped(f"stopped; results so far are kept, and {again} goes on from there")

@@ -1,0 +1,183 @@
+"""Study `p1-figure-2`: what two layers of noise do to the weights of workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sottovoce.figures import Chart, Series
+from sottovoce.planning.trials import Spread
+from sottovoce_studies.cells import Cell
+from sottovoce_studies.crowds import Dataset
+from sottovoce_studies.p1.crowds import PeerGrades
+from sottovoce_studies.p1.layers import FLIPS, PICKED, weights_at
+from sottovoce_studies.paper_tables import BAND, curve
+from sottovoce_studies.study import Outcome, Row, Size, Study, Verdict, Work
+
+__all__ = ["STUDY", "changes_when", "judge"]
+
+JUDGED = 1.0
+EPSILONS: Mapping[Size, tuple[float, ...]] = {"quick": (JUDGED,), "full": (JUDGED, 0.5, 0.1)}
+"""P1 names none. At 1 flips go up to .54, just above its .46."""
+TRIALS: Mapping[Size, int] = {"quick": 12, "full": 100}
+LARGE, SMALL = FLIPS
+BINS = 8
+
+
+def plan(size: Size, seed: int) -> Work:
+    """Weights in every trial on Duchenne, or on the stand-in where the cache lacks it."""
+    source = Dataset.of("duchenne")
+    data = "Duchenne" if source else "a stand-in for the peer grades"
+    cells = [
+        Cell(weights_at, (source or PeerGrades(), epsilon, trial, seed))
+        for epsilon in EPSILONS[size]
+        for trial in range(TRIALS[size])
+    ]
+    trials = TRIALS[size]
+
+    def judged(results: Sequence[Any]) -> Outcome:
+        parts = [results[start : start + trials] for start in range(0, len(results), trials)]
+        return judge(dict(zip(EPSILONS[size], parts, strict=True)), data)
+
+    return Work(cells, judged)
+
+
+def judge(found: Mapping[float, Sequence[Mapping[str, Any]]], data: str) -> Outcome:
+    """Holds in shape, if weights fall at .46 by two standard errors, and at .01 do not.
+
+    Judged at epsilon 1, over all picked workers of all trials; the trial is the unit of noise. Not
+    more than in shape: P1 shows weights as a picture, without numbers.
+    """
+    wrong = {epsilon: _wrong(trials) for epsilon, trials in found.items()}
+    verdict: Verdict = "fails" if wrong[JUDGED] else "holds in shape"
+    others = [f"{epsilon:g}" for epsilon, fault in wrong.items() if fault and epsilon != JUDGED]
+    but = f"; not so at epsilon {', '.join(others)}" if others else ""
+    reason = wrong[JUDGED] or f"in the mean over workers, not for each{but}"
+    trials = found[JUDGED]
+    rows = tuple(row for epsilon, seen in found.items() for row in _rows(epsilon, seen))
+    charts = (_shown(trials, LARGE, "2a", data), _shown(trials, SMALL, "2b", data))
+    words = " ".join(_words(found, data))
+    return Outcome(rows, verdict, reason, words, (*charts, _by_flip(trials, data)))
+
+
+def _wrong(trials: Sequence[Mapping[str, Any]]) -> str:
+    large, small = changes_when(trials, LARGE), changes_when(trials, SMALL)
+    if large.mean >= -BAND * large.standard_error:
+        return f"no fall at flip probability {LARGE:g}"
+    if small.mean < -BAND * small.standard_error:
+        return f"weights fall at flip probability {SMALL:g}"
+    return ""
+
+
+def changes_when(trials: Sequence[Mapping[str, Any]], flip: float) -> Spread:
+    """The mean change of a picked worker's weight when it flips so often, by trial."""
+    return Spread.of([float(np.mean(_changes(trial, flip))) for trial in trials])
+
+
+def _changes(trial: Mapping[str, Any], flip: float) -> Any:
+    before = np.array(trial["before"])[trial["picked"]]
+    return np.array(trial["set"][FLIPS.index(flip)]) - before
+
+
+def _rows(epsilon: float, trials: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
+    before = [np.array(trial["before"])[trial["picked"]] for trial in trials]
+    trusted = np.concatenate(before) > 0
+    for flip in FLIPS:
+        change, each = (
+            changes_when(trials, flip),
+            np.concatenate([_changes(t, flip) for t in trials]),
+        )
+        yield {
+            "part": "Weights of TD, one worker's flip probability set",
+            "epsilon": epsilon,
+            "flip": flip,
+            "before": float(np.mean(before)),
+            "change": change.mean,
+            "s.e.": change.standard_error,
+            "fell": float(np.mean(each < 0)),
+            "fell, of weights > 0": float(np.mean(each[trusted] < 0)),
+            "workers": len(each),
+            "trials": change.trials,
+        }
+
+
+def _words(found: Mapping[float, Sequence[Mapping[str, Any]]], data: str) -> Iterator[str]:
+    for epsilon, trials in found.items():
+        large, small = changes_when(trials, LARGE), changes_when(trials, SMALL)
+        fell = np.mean(np.concatenate([_changes(trial, LARGE) for trial in trials]) < 0)
+        judged = "" if epsilon == JUDGED else " (not judged)"
+        yield (
+            f"At epsilon {epsilon:g}{judged} a worker's weight on {data} changes by "
+            f"{large.mean:+.2f} ± {large.standard_error:.2f} when it flips with {LARGE:g}, and "
+            f"falls for {fell:.0%} of workers; by {small.mean:+.2f} ± {small.standard_error:.2f} "
+            f"with {SMALL:g}."
+        )
+    before = np.concatenate([np.array(t["before"])[t["picked"]] for t in found[JUDGED]])
+    change = np.concatenate([_changes(trial, LARGE) for trial in found[JUDGED]])
+    mistrusted = before < 0
+    if mistrusted.any():
+        yield (
+            f"Workers with weights below 0 ({mistrusted.mean():.0%}) change by "
+            f"{change[mistrusted].mean():+.2f} at {LARGE:g}: noise brings all weights near 0."
+        )
+    yield (
+        "What raises a weight gives the worker away: who draws a small flip probability sends "
+        "nearly its answers."
+    )
+
+
+def _shown(trials: Sequence[Mapping[str, Any]], flip: float, figure: str, data: str) -> Chart:
+    """The picked workers of the first trial, of whom the second flips so often."""
+    trial, place = trials[0], FLIPS.index(flip)
+    before = np.array(trial["before"])[trial["picked"]]
+    users = tuple(float(number) for number in range(1, PICKED + 1))
+    after = tuple(trial["shown"][place])
+    moved = "falls" if after[1] < before[1] else "rises"
+    claim = "is reduced" if flip == LARGE else "keeps or is slightly higher"
+    return Chart(
+        f"Weights of {PICKED} workers of {data} (P1 Figure {figure})", "worker", "weight of TD",
+        (
+            Series("original answers", users, tuple(before.tolist()), role="reference"),
+            Series("perturbed reports", users, after),
+        ),
+        note=f"P1 §7.2: the weight of the 2nd user, whose flip probability is {flip:g}, {claim}. "
+        f"Here that of the 2nd worker {moved}, from {before[1]:.2f} to {after[1]:.2f}; the workers "
+        f"are those of the first trial at epsilon {JUDGED:g}, unchosen.",
+        better="neither",
+    )  # fmt: skip
+
+
+def _by_flip(trials: Sequence[Mapping[str, Any]], data: str) -> Chart:
+    """The mean change of weights by the flip probability that a worker drew."""
+    flips = np.concatenate([trial["flips"] for trial in trials])
+    change = np.concatenate([np.subtract(trial["after"], trial["before"]) for trial in trials])
+    edges = np.linspace(0, flips.max(), BINS + 1)
+    middles = ((edges[1:] + edges[:-1]) / 2).round(4).tolist()
+    place = np.clip(np.digitize(flips, edges) - 1, 0, BINS - 1)
+    seen = [Spread.of(change[place == number]) for number in range(BINS)]
+    return Chart(
+        f"Change of a weight by the worker's own flip probability: {data}",
+        "flip probability that the worker drew", "change of the weight of TD",
+        (curve(f"two layers, epsilon {JUDGED:g}", middles, seen),),
+        note="P1 §7.2: large flip probabilities reduce a weight, small ones keep or raise it. Here "
+        "the mean over all workers and trials; bands are two standard errors.",
+        better="neither",
+    )  # fmt: skip
+
+
+STUDY = Study(
+    "p1-figure-2",
+    "TD lowers the weight of a user who flips with a large probability (.46), and keeps or "
+    "slightly raises that of one who flips with a small one (.01)",
+    "P1 §7.2, Figure 2",
+    "Duchenne (a stand-in for the peer grades where the cache lacks it), TD, two layers as "
+    f"published; P1 names no epsilon: judged at 1, where flips go up to .54; {PICKED} workers are "
+    "picked in each trial, and the flip probability of one at a time is set, the others' are "
+    "drawn; answers tied between labels agree in part with each",
+    plan,
+    f"{TRIALS['quick']} trials at epsilon 1 instead of {TRIALS['full']} at three epsilons",
+    recorded="holds in shape",
+    items=("P1 Figure 2",),
+)

@@ -1,0 +1,93 @@
+"""Hyper distributions with one mean: what each truly keeps, and what inference makes of it.
+
+P1 names no other hyper distribution than the uniform one. Those here all have the mean flip
+probability of the nominal epsilon, and so the same nominal epsilon (P1 Thm. 6.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sottovoce.api.infer import infer
+from sottovoce.api.perturb import perturb
+from sottovoce.datasets import SeededRandomness
+from sottovoce.errors import UsageError
+from sottovoce.mechanisms.laws.hyper_weights import HyperWeights, LevelWeights
+from sottovoce.mechanisms.policies import policy_of
+from sottovoce.mechanisms.two_layer import TwoLayer
+from sottovoce.model import WORDS, Domain, Unit
+from sottovoce.planning.pipelines import AWARE
+from sottovoce.planning.trials import best_constant, error_of
+from sottovoce_studies.contests import CONSTANT
+from sottovoce_studies.crowds import Source
+from sottovoce_studies.p1.layers import drawn, noise_seed, one_layer, two_layer
+
+__all__ = ["LAWS", "NONE", "UNIFORM", "errors_of", "kept_by", "law_named"]
+
+NONE = "one layer"
+NORMAL = "normal"
+BELL = "Beta(2, 2)"
+UNIFORM = "uniform"
+ARCSINE = "arcsine"
+LAWS = (NONE, NORMAL, BELL, UNIFORM, ARCSINE)
+"""From draws that are all the same to draws that differ most."""
+
+DEVIATION = 0.05
+LEVELS = 255
+_BINARY = Domain.categorical((0, 1))
+
+
+def law_named(name: str, epsilon: float) -> TwoLayer:
+    """A law of the flip probability of two labels whose mean p is that of the nominal epsilon.
+
+        one layer: always p          normal: N(p, 0.05²) within [0, 2 p]
+        Beta(2, 2), uniform, arcsine: 2 p B with B ~ Beta(2, 2), Beta(1, 1), Beta(½, ½)
+
+    All but the uniform one are cut into 255 levels. Epsilon must be above 0.
+
+    >>> [round(law_named(name, 1.0).claim().epsilon, 6) for name in LAWS]
+    [1.0, 1.0, 1.0, 1.0, 1.0]
+    """
+    flip = 1 - one_layer(_BINARY, epsilon).keep_probability
+    laws: dict[str, HyperWeights] = {
+        NONE: LevelWeights((round(flip * WORDS),), (WORDS,)),
+        NORMAL: LevelWeights.normal(2, 0.0, 2 * flip, flip, DEVIATION, LEVELS),
+        BELL: LevelWeights.beta(2, 0.0, 2 * flip, 2.0, 2.0, LEVELS),
+        UNIFORM: two_layer(_BINARY, epsilon).hyper,
+        ARCSINE: LevelWeights.beta(2, 0.0, 2 * flip, 0.5, 0.5, LEVELS),
+    }
+    if name not in laws:
+        raise UsageError(f"no law {name!r}: there are {', '.join(LAWS)}")
+    return TwoLayer(2, laws[name])
+
+
+def kept_by(name: str, epsilon: float, answers: Sequence[int]) -> dict[str, list[float] | float]:
+    """What a law claims, and what it truly keeps for so many answers: pure epsilons, and delta."""
+    mechanism = law_named(name, epsilon)
+    claimed = mechanism.claim().epsilon
+    return {
+        "claimed": claimed,
+        "answer": [mechanism.guarantee(k, Unit.ANSWER).epsilon for k in answers],
+        "worker": [mechanism.guarantee(k, Unit.WORKER).epsilon for k in answers],
+        "delta": [mechanism.delta(claimed, k, Unit.ANSWER) for k in answers],
+    }
+
+
+def errors_of(
+    source: Source, names: Sequence[str], epsilon: float, trial: int, seed: int
+) -> dict[str, float]:
+    """One trial at a nominal epsilon: the error of TD and of aware inference under each law.
+
+    All have the same answers and noise words. Ties are broken at random with the trial's seed.
+    """
+    answers, truths = drawn(source, trial, seed)
+    noise = noise_seed(epsilon, trial, seed)
+    errors = {CONSTANT: best_constant(truths).error}
+    for name in names:
+        policy = policy_of(law_named(name, epsilon), answers.domain, None)
+        reports = perturb(answers, policy, SeededRandomness(noise))
+        for reader, method in (("TD", "td"), ("aware", AWARE)):
+            # Hundreds of fits: compiling pays at any size.
+            read = infer(reports, method, policy=policy, ties="random", seed=noise, compiled=True)
+            errors[f"{name} {reader}"] = error_of(read, truths)
+    return errors

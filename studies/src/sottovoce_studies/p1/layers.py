@@ -1,0 +1,249 @@
+"""One and two layers of noise on the same answers, read by P1's methods and by ours.
+
+One cell is one trial: the answers of the trial, its noise words, and the error of every method
+to the truth. What is made of them stands in `changes`.
+
+The weights that TD gives to workers, before and after two layers of noise.
+
+Who flips how often is known here: the first layer is drawn, and then set for one worker at a time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sottovoce.api.infer import infer
+from sottovoce.api.perturb import perturb
+from sottovoce.datasets import SeededRandomness
+from sottovoce.inference.steps.arithmetic import TIE
+from sottovoce.mechanisms.codes import answer_cells, report_table
+from sottovoce.mechanisms.policies import policy_of
+from sottovoce.mechanisms.randomized_response import RandomizedResponse
+from sottovoce.mechanisms.two_layer import TwoLayer
+from sottovoce.model import WORDS, Domain, FloatArray, Policy, Private, Reports, Result, Unit
+from sottovoce.planning.pipelines import AWARE
+from sottovoce.planning.trials import best_constant, error_of, trial_seed
+from sottovoce.seams import Release
+from sottovoce_studies.contests import CONSTANT
+from sottovoce_studies.crowds import Dataset, Source
+
+__all__ = [
+    "FLIPS",
+    "METHODS",
+    "OURS",
+    "PICKED",
+    "PUBLISHED",
+    "clean_errors",
+    "drawn",
+    "errors_at",
+    "most_answers",
+    "noise_seed",
+    "one_layer",
+    "same_guarantee",
+    "two_layer",
+    "weights_after",
+    "weights_at",
+]
+
+
+READERS: Mapping[str, str] = MappingProxyType({"MV": "majority-vote", "TD": "td", "aware": AWARE})
+"""Who reads reports: P1's majority vote and truth discovery, and the method that knows noise."""
+
+PUBLISHED = ("one-layer MV", "one-layer TD", "two-layer MV", "two-layer TD")
+"""P1's four methods, as its tables name them."""
+OURS = ("one-layer aware", "two-layer aware", "equal TD", "equal aware")
+"""Beside them: ours on the same reports, and one layer at the true guarantee of two (`equal`)."""
+METHODS = (*PUBLISHED, *OURS)
+
+_ANSWERS, _NOISE = 0, 1
+
+
+def errors_at(source: Source, epsilon: float, trial: int, seed: int) -> dict[str, float]:
+    """One trial at a nominal epsilon, which may be 0: the error of each method to the truth.
+
+    Beside it, the error of each reader on the answers themselves (`clean MV`, …), and of the best
+    constant. All methods have the same answers and the same noise words. Ties are broken at random
+    with the trial's seed; without noise they count in part, which is the mean of that.
+    """
+    answers, truths = drawn(source, trial, seed)
+    noise = noise_seed(epsilon, trial, seed)
+    policies = _policies(answers.domain, epsilon, most_answers(answers))
+    errors = {}
+    for layer, policy in policies.items():
+        reports = perturb(answers, policy, SeededRandomness(noise))
+        for reader, method in READERS.items():
+            if f"{layer} {reader}" in METHODS:
+                read = _read(reports, policy, method, noise)
+                errors[f"{layer} {reader}"] = error_of(read, truths)
+    clean = clean_errors(source, trial, seed)
+    known = {f"clean {reader}": error for reader, error in clean.items()}
+    return {**errors, **known, CONSTANT: best_constant(truths).error}
+
+
+def drawn(source: Source, trial: int, seed: int) -> tuple[Reports, npt.NDArray[Any]]:
+    """The answers of a trial and their truths: a dataset's are the same in every trial."""
+    return source.draw(_answers_seed(source, trial, seed))
+
+
+def noise_seed(epsilon: float, trial: int, seed: int) -> int:
+    """The seed of a trial's noise: its own for every epsilon, for P1's trials are independent."""
+    return trial_seed(seed, _NOISE, trial, round(1_000_000 * epsilon))
+
+
+def most_answers(answers: Reports) -> int:
+    """The answers of the worker who gave most: a guarantee must hold for this one too."""
+    return int(np.bincount(answers.worker).max())
+
+
+def one_layer(domain: Domain, epsilon: float) -> RandomizedResponse:
+    """Randomised response at epsilon per answer (P1 Thm. 6.2); at 0 every label is as likely."""
+    if epsilon == 0:
+        return RandomizedResponse(domain.size, WORDS // domain.size)
+    return RandomizedResponse.calibrated(domain, epsilon)
+
+
+def two_layer(domain: Domain, epsilon: float) -> TwoLayer:
+    """P1's U(0, b) at its nominal epsilon (Thm. 6.3); at 0, two labels have U(0, 1)."""
+    return TwoLayer.as_published(domain, epsilon)
+
+
+def same_guarantee(domain: Domain, epsilon: float, answers: int) -> RandomizedResponse:
+    """One layer with the (ε, δ) per answer that two layers at nominal ε truly keep for k answers.
+
+    At ε, randomised response with probability q of each other label has
+    δ = 1 - (s - 1) q - e^ε q, and so
+
+        q = (1 - δ) / (s - 1 + e^ε),   δ = δ_k(ε) of U(0, b)
+
+    >>> found = same_guarantee(Domain.categorical("ab"), 1.0, 100)
+    >>> promised = two_layer(Domain.categorical("ab"), 1.0).delta(1.0, 100, Unit.ANSWER)
+    >>> abs(found.delta(1.0, 1, Unit.ANSWER) - promised) < 1e-12
+    True
+    """
+    delta = two_layer(domain, epsilon).delta(epsilon, answers, Unit.ANSWER)
+    others = domain.size - 1 + math.exp(epsilon)
+    return RandomizedResponse(domain.size, round(WORDS * (1 - delta) / others))
+
+
+def clean_errors(source: Source, trial: int, seed: int) -> Mapping[str, float]:
+    """The error of each reader on the answers of a trial themselves, ties counted in part.
+
+    The aware method reads them as reports that are flipped once in 2⁶⁴ times.
+    """
+    if isinstance(source, Dataset):
+        return _errors_of_dataset(source)
+    return _errors_of_answers(*drawn(source, trial, seed))
+
+
+@lru_cache(maxsize=4)
+def _errors_of_dataset(dataset: Dataset) -> Mapping[str, float]:
+    return _errors_of_answers(*dataset.draw(0))
+
+
+def _errors_of_answers(answers: Reports, truths: npt.NDArray[Any]) -> Mapping[str, float]:
+    faithful = policy_of(RandomizedResponse(answers.domain.size, 1), answers.domain, None)
+    return {
+        reader: _in_part(infer(answers, method, policy=faithful, compiled=True), truths)
+        for reader, method in READERS.items()
+    }
+
+
+def _answers_seed(source: Source, trial: int, seed: int) -> int:
+    return 0 if isinstance(source, Dataset) else trial_seed(seed, _ANSWERS, trial)
+
+
+@lru_cache(maxsize=64)
+def _policies(domain: Domain, epsilon: float, answers: int) -> Mapping[str, Policy]:
+    mechanisms: dict[str, Release] = {
+        "one-layer": one_layer(domain, epsilon),
+        "two-layer": two_layer(domain, epsilon),
+        "equal": same_guarantee(domain, epsilon, answers),
+    }
+    return {name: policy_of(each, domain, None) for name, each in mechanisms.items()}
+
+
+def _read(reports: Reports, policy: Policy, method: str, seed: int) -> Result:
+    # Hundreds of fits: compiling pays at any size.
+    return infer(reports, method, policy=policy, ties="random", seed=seed, compiled=True)
+
+
+def _in_part(result: Result, truths: npt.NDArray[Any]) -> float:
+    """The mean error when ties are broken at random."""
+    if result.posterior is None:
+        return error_of(result, truths)
+    known = np.flatnonzero(truths >= 0)
+    posterior = result.posterior[known]
+    top = posterior.max(axis=1, keepdims=True)
+    best = posterior >= top - TIE * np.abs(top)
+    right = best[np.arange(len(known)), truths[known]] / best.sum(axis=1)
+    return float(1 - right.mean())
+
+
+FLIPS = (0.46, 0.01)
+"""The flip probabilities that P1 names below Figure 2: a large one and a small one."""
+PICKED = 6
+"""So many workers are picked at random in a trial."""
+
+
+def weights_at(source: Source, epsilon: float, trial: int, seed: int) -> dict[str, Any]:
+    """One trial: weights without noise, with what was drawn, and with one worker's flips set.
+
+    `set` has, for each of `FLIPS`, the weight of each picked worker when this one, and no other,
+    flips so often. `shown` has the weights of all picked workers when the second of them does.
+    """
+    answers, _ = drawn(source, trial, seed)
+    noise = noise_seed(epsilon, trial, seed)
+    workers = len(answers.workers)
+    picked = np.random.default_rng(noise).choice(workers, PICKED, replace=False)
+    flips = _drawn_flips(answers, epsilon, noise)
+    found: dict[str, Any] = {
+        "before": _td(answers).tolist(),
+        "after": weights_after(answers, epsilon, flips, noise).tolist(),
+        "flips": flips.tolist(),
+        "picked": picked.tolist(),
+        "set": [],
+        "shown": [],
+    }
+    for flip in FLIPS:
+        after = [weights_after(answers, epsilon, _with(flips, one, flip), noise) for one in picked]
+        found["set"].append([float(w[one]) for w, one in zip(after, picked, strict=True)])
+        found["shown"].append(after[1][picked].tolist())
+    return found
+
+
+def weights_after(
+    answers: Reports, epsilon: float, flips: FloatArray | Sequence[float], seed: int
+) -> FloatArray:
+    """TD's weights when each worker flips its answers with its own given probability."""
+    mechanism = two_layer(answers.domain, epsilon)
+    policy = policy_of(mechanism, answers.domain, None)
+    private = Private(np.array([int(flip * WORDS) for flip in flips], np.uint64))
+    cells = answer_cells(answers, policy.domain)
+    reports = mechanism.perturb(cells, private, SeededRandomness(seed))
+    table = report_table(reports, mechanism.alphabet, policy.domain, simulated=True)
+    return _td(table)
+
+
+def _td(table: Reports) -> FloatArray:
+    return infer(table, READERS["TD"], compiled=True).weights
+
+
+def _drawn_flips(answers: Reports, epsilon: float, seed: int) -> FloatArray:
+    # Other words than those of the second layer.
+    drawn_words = two_layer(answers.domain, epsilon).draw(
+        len(answers.workers), SeededRandomness(seed + 1)
+    )
+    return np.asarray(drawn_words.values / WORDS, np.float64)
+
+
+def _with(flips: FloatArray, worker: int, flip: float) -> FloatArray:
+    changed = flips.copy()
+    changed[worker] = flip
+    return changed

@@ -1,0 +1,167 @@
+"""Study `p1-table-1`: the sizes of P1's datasets, and how the answers spread over workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sottovoce.figures import Chart, Series
+from sottovoce.model import Domain, Unit
+from sottovoce_studies.cells import Cell
+from sottovoce_studies.crowds import Dataset
+from sottovoce_studies.p1.layers import two_layer
+from sottovoce_studies.paper_tables import printed
+from sottovoce_studies.study import Outcome, Row, Size, Study, Value, Verdict, Work
+
+__all__ = ["STUDY", "counted", "judge"]
+
+DUCHENNE, GRADES = "Duchenne Smile Dataset", "Peer Grading Dataset"
+ABSENT = "neither dataset can be had: Duchenne is not in the cache"
+NOMINAL = 1.0
+
+
+def plan(size: Size, seed: int) -> Work:
+    """Count Duchenne, if it is in the cache; both sizes are the same."""
+    source = Dataset.of("duchenne")
+    cells = [] if source is None else [Cell(counted, (source,))]
+    return Work(cells, judge)
+
+
+def counted(source: Dataset) -> dict[str, Any]:
+    """The four statistics, the answers of each worker, and who answers tasks with gold."""
+    answers, truths = source.draw(0)
+    gold = truths >= 0
+    on_gold = answers.worker[gold[answers.task]]
+    return {
+        "#question": len(answers.tasks),
+        "#users": len(answers.workers),
+        "#answers": len(answers),
+        "#groundtruth": int(gold.sum()),
+        "per worker": np.bincount(answers.worker).tolist(),
+        "gold answers": len(on_gold),
+        "gold workers": len(np.unique(on_gold)),
+    }
+
+
+def judge(results: Sequence[Mapping[str, Any]]) -> Outcome:
+    """Holds, if Duchenne has the printed sizes; without it nothing can be counted."""
+    rows = tuple(_rows(results))
+    if not results:
+        words = "P1's peer grades are not public, and Duchenne is not in the cache."
+        return Outcome(rows, "cannot be checked", ABSENT, words, (_betrayed(),))
+    found = results[0]
+    statistics = printed("P1 Table 1").column("statistic")
+    wrong = [name for name in statistics if found[name] != _paper(DUCHENNE, name)]
+    verdict: Verdict = "fails" if wrong else "holds"
+    reason = (
+        f"{', '.join(wrong)} of Duchenne differ"
+        if wrong
+        else "for Duchenne; the peer grades are not public"
+    )
+    charts = (_spread(found["per worker"]), _betrayed())
+    return Outcome(rows, verdict, reason, " ".join(_words(found, len(wrong))), charts)
+
+
+def _paper(dataset: str, statistic: str) -> int:
+    return int(printed("P1 Table 1").number(dataset, statistic))
+
+
+def _rows(results: Sequence[Mapping[str, Any]]) -> Iterator[Row]:
+    for dataset in (DUCHENNE, GRADES):
+        for name in printed("P1 Table 1").column("statistic"):
+            paper = _paper(dataset, name)
+            row: dict[str, Value] = {"part": "Table 1: statistics", "data": dataset, "of": name}
+            if dataset == DUCHENNE and results:
+                ours = int(results[0][name])
+                yield {**row, "ours": ours, "paper": paper, "difference": ours - paper}
+            else:
+                yield {**row, "ours": "not to be had", "paper": paper}
+    for found in results:
+        yield from _spread_rows(found["per worker"])
+
+
+def _spread_rows(answers: Sequence[int]) -> Iterator[Row]:
+    """How many answers workers gave, which decides what two layers of noise betray."""
+    noise = two_layer(_BINARY, NOMINAL)
+    for name, share in (
+        ("fewest", 0),
+        ("a quarter", 0.25),
+        ("median", 0.5),
+        ("three quarters", 0.75),
+        ("most", 1),
+    ):
+        count = int(np.quantile(answers, share))
+        yield {
+            "part": "Duchenne: answers of a worker, and what two layers at epsilon 1 keep",
+            "worker": name,
+            "answers": count,
+            "per answer": noise.guarantee(count, Unit.ANSWER).epsilon,
+            "per worker": noise.guarantee(count, Unit.WORKER).epsilon,
+        }
+
+
+def _words(found: Mapping[str, Any], wrong: int) -> Iterator[str]:
+    answers = np.array(found["per worker"])
+    yield (
+        f"{4 - wrong} of the 4 statistics of Duchenne are as printed; its answers are the first of "
+        "each worker to each task."
+    )
+    yield (
+        f"A worker gave {answers.min()} to {answers.max():,} answers, half of them more than "
+        f"{np.median(answers):g}: enough for two layers to keep much less than their nominal "
+        "epsilon. Errors are counted on tasks with gold only, which "
+        f"{found['gold workers']} of {found['#users']} workers answered, "
+        f"{found['gold answers']:,} times in all."
+    )
+    yield "The peer grades are not public: 72 workers with 360 answers gave 5 each in the mean."
+
+
+def _spread(answers: Sequence[int]) -> Chart:
+    """The share of workers who gave at least so many answers."""
+    shares = tuple(float(np.mean(np.array(answers) >= count)) for count in _REACH)
+    counts = np.sort(answers)[::-1].cumsum()
+    few = int(np.searchsorted(counts, counts[-1] / 2)) + 1
+    return Chart(
+        "Answers of the workers of Duchenne (P1 Table 1)", "answers, or more", "share of workers",
+        (Series(f"{len(answers)} workers", tuple(map(float, _REACH)), shares, role="ours"),),
+        note=f"P1 §7.1: 64 users gave 17,729 answers. Here {len(answers)} gave {counts[-1]:,}, and "
+        f"{few} of them half of these.",
+        better="neither", x_scale="log",
+    )  # fmt: skip
+
+
+def _betrayed() -> Chart:
+    """What two layers keep for workers of more and more answers."""
+    noise = two_layer(_BINARY, NOMINAL)
+    xs = tuple(map(float, _REACH))
+    true = tuple(noise.guarantee(count, Unit.ANSWER).epsilon for count in _REACH)
+    return Chart(
+        "What two layers keep, by the answers of a worker", "answers of the worker",
+        "epsilon per answer",
+        (Series("true", xs, true), Series("nominal", xs, (NOMINAL,) * len(xs), role="reference")),
+        note="P1 Theorem 6.4: two layers keep the same as one. It is so for one answer; a flip "
+        "probability shared by more of them makes each betray more.",
+        better="lower", x_scale="log",
+    )  # fmt: skip
+
+
+_BINARY = Domain.categorical((0, 1))
+_REACH = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
+"""Numbers of answers to draw curves over."""
+
+
+STUDY = Study(
+    "p1-table-1",
+    "Duchenne has 2,134 questions, 64 users, 17,729 answers and 159 known truths; peer grading "
+    "has 26, 72, 360 and 26",
+    "P1 §7.1.1, Table 1",
+    "Duchenne from the cache, where a worker's first answer to a task counts (the public file has "
+    "30,319 rows); peer grades are not public, and a stand-in made with their sizes would be no "
+    "evidence; no votes, no ties",
+    plan,
+    "nothing, for counting is quick",
+    recorded="holds",
+    items=("P1 Table 1",),
+)

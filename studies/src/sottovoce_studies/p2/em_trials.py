@@ -1,0 +1,161 @@
+"""The plain EM and the private one at every scale L, on the same answers (P2 §6.2).
+
+Runs of the private EM that its own server attacks: what came out of the totals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sottovoce.api.simulate_private_em import private_terms, simulate_private_em
+from sottovoce.datasets import SeededRandomness
+from sottovoce.engines import LocalEngine
+from sottovoce.errors import UsageError
+from sottovoce.inference import LatentLabel, MajorityVote
+from sottovoce.live.attack.transcript_attack import recover_labels
+from sottovoce.model import FloatArray, Reports, Result
+from sottovoce.securesum.em.contributor import contributor_of
+from sottovoce.securesum.em.planner import planner_of
+from sottovoce.securesum.em.simulation import run_rounds
+from sottovoce.securesum.em.terms import EMTerms
+from sottovoce.securesum.em.transcript import Transcript
+from sottovoce_studies.crowds import LabelCrowd
+from sottovoce_studies.p2.crowds import TableSource
+
+__all__ = ["EXPONENTS", "NOISES", "PARAMETERS", "Setting", "attacked", "trial"]
+
+
+EXPONENTS = tuple(range(15))
+"""P2 §6.2: L = 10^0 … 10^14."""
+PARAMETERS = ("alpha", "beta", "mu", "p")
+ROUNDS = 200
+
+
+def trial(source: TableSource, seed: int) -> dict[str, Any]:
+    """What the data are, how often each method is right, and what each scale does to the EM.
+
+    Sums are made in the open: sealed ones have the same integers.
+    """
+    answers, truths = source.draw(seed)
+    engine = LocalEngine(answers)
+    plain = LatentLabel(max_rounds=ROUNDS).fit(engine)
+    votes = MajorityVote().fit(engine).truths
+    return {
+        "workers": len(answers.workers), "tasks": len(answers.tasks), "answers": len(answers),
+        "gold by label": np.bincount(truths, minlength=2).tolist(),
+        "answers by label": np.bincount(answers.value, minlength=2).tolist(),
+        "rounds": plain.rounds,
+        "plain EM": float(np.mean(plain.truths == truths)),
+        "majority vote": float(np.mean(votes == truths)),
+        "scales": [_at(10**exponent, answers, plain, truths) for exponent in EXPONENTS],
+    }  # fmt: skip
+
+
+def relative_error(known: FloatArray, found: FloatArray) -> float:
+    """||ln x - ln x~|| / ||ln x|| (P2 §6.2.1).
+
+    >>> round(relative_error(np.array([0.1, 0.1]), np.array([0.01, 0.1])), 4)
+    0.7071
+    """
+    distance = np.linalg.norm(np.log(known) - np.log(found))
+    return float(distance / np.linalg.norm(np.log(known)))
+
+
+def _at(scale: int, answers: Reports, plain: Result, truths: FloatArray) -> dict[str, float]:
+    """The private EM at one scale beside the plain one."""
+    run = simulate_private_em(
+        answers, suite="plain", mode="as_published", scale=scale, rounds=ROUNDS
+    )
+    known = _parameters(plain, np.asarray(plain.confusions))
+    found = _parameters(run.result, np.stack(list(run.skills.values())))
+    return {
+        **{name: relative_error(known[name], found[name]) for name in PARAMETERS},
+        "rounds": run.rounds,
+        "changed": int(np.sum(run.result.truths != plain.truths)),
+        "accuracy": float(np.mean(run.result.truths == truths)),
+    }
+
+
+def _parameters(result: Result, confusions: FloatArray) -> dict[str, FloatArray]:
+    """P2's: both skills of every worker, every task's chance of label 1, and the mean of it."""
+    posterior, prior = result.posterior, result.prior
+    if posterior is None or prior is None:
+        raise UsageError(f"{result.provenance.method} gives no posterior")
+    return {
+        "alpha": confusions[:, 1, 1], "beta": confusions[:, 0, 0], "mu": posterior[:, 1],
+        "p": prior[1:],
+    }  # fmt: skip
+
+
+TASKS = 159
+"""As many as in P2's experiments."""
+
+NOISES: Mapping[str, Mapping[str, Any]] = {
+    "epsilon 1, counts": {"epsilon": 1.0},
+    "epsilon 4, 2 more rounds": {"epsilon": 4.0, "delta": 1e-6, "weighted_rounds": 2},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A crowd of so many workers that answer a share of the tasks, and what is opened of it."""
+
+    workers: int
+    share: float
+    mode: str
+    scale: int | None = None
+    noise: str | None = None
+
+    @property
+    def answered(self) -> str:
+        """Which tasks a worker answers, in a word."""
+        return "all" if self.share == 1 else f"{100 * self.share:.0f} %"
+
+    def terms(self, answers: Reports) -> EMTerms:
+        """What the workers agree on: everything that is not named here is as usual."""
+        noise = NOISES[self.noise] if self.noise else {}
+        return private_terms(answers, self.mode, scale=self.scale, **noise)
+
+    def draw(self, seed: int) -> Reports:
+        """The answers: every worker's own random tasks, and 40 % of the workers good."""
+        answered = round(self.share * TASKS)
+        return LabelCrowd(self.workers, TASKS, answered, 2, "heterogeneous").draw(seed)[0]
+
+
+def attacked(setting: Setting, trial: int, seed: int) -> dict[str, int]:
+    """One run of the product's private EM, attacked by its server, and scored."""
+    place = [seed, trial, setting.workers, round(100 * setting.share)]
+    answers = setting.draw(int(np.random.default_rng(place).integers(1 << 62)))
+    transcript = transcript_of(answers, setting.terms(answers), trial)
+    recovery = recover_labels(transcript)
+    score = recovery.score(answers)
+    return {
+        "rounds": len(transcript.opened),
+        "rank": recovery.found.rank,
+        "needed": recovery.found.needed,
+        "exact": score.exact,
+        "named": score.owned,
+        "answers": score.answers,
+        "right": score.right,
+        "guessed": score.guessed,
+    }
+
+
+def transcript_of(answers: Reports, terms: EMTerms, seed: int) -> Transcript:
+    """What the server sees; its noise, if any, is from a seed. It hands out the tasks."""
+    rows = [np.flatnonzero(answers.worker == worker) for worker in range(len(answers.workers))]
+    label = answers.value.astype(np.int64)
+    workers = [
+        contributor_of(terms, answers.task[own], label[own], SeededRandomness(1000 * seed + number))
+        for number, own in enumerate(rows)
+    ]
+    opened = run_rounds(planner_of(terms), workers)
+    assigned = {
+        str(name): [terms.tasks[task] for task in answers.task[own]]
+        for name, own in zip(answers.workers, rows, strict=True)
+    }
+    return Transcript(terms, len(workers), opened, assigned)

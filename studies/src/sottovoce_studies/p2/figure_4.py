@@ -1,0 +1,295 @@
+"""Study `p2-figure-4`: what one sealed sum costs, and all the sums that the protocol opens.
+
+Times of sealed sums as P2 §6.3 has them, and of all the sums that its protocol opens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from sottovoce.figures import Chart, Series
+from sottovoce.planning.trials import Spread
+from sottovoce_studies.cells import Cell
+from sottovoce_studies.p2.secure_sum_time import measured, session, threshold
+from sottovoce_studies.paper_tables import curve, printed
+from sottovoce_studies.study import Outcome, Row, Size, Study, Value, Verdict, Work
+
+__all__ = ["EACH", "STUDY", "TASKS", "Timing", "by_the_paper", "judge", "slope", "sums_opened"]
+
+
+FROM = 10
+"""From so many workers on, growth is judged: below, what does not grow with them weighs."""
+
+TASKS = int(printed("P2 data").column("tasks")[0])
+CROWD, ROUNDS = (int(printed("P2 time").column(name)[0]) for name in ("workers", "rounds"))
+PRINTED = float(printed("P2 time").column("milliseconds")[0])
+EACH, FIRST = 2 * TASKS, TASKS
+"""Protocol 1 opens log a and log b of every task in a round, and one sum of labels before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Milliseconds of CPU of runs with so many workers: of keys, and of one sum."""
+
+    workers: int
+    runs: Sequence[Mapping[str, Any]]
+
+    @property
+    def primes(self) -> Spread:
+        """Two safe primes: how long the search takes is a matter of luck."""
+        return Spread.of([1e3 * run["primes"] for run in self.runs])
+
+    @property
+    def dealing(self) -> Spread:
+        """All shares of a key whose primes are there."""
+        return Spread.of([1e3 * run["dealing"] for run in self.runs])
+
+    @property
+    def keys(self) -> Spread:
+        """Both: P2's keygen."""
+        return Spread.of([1e3 * (run["primes"] + run["dealing"]) for run in self.runs])
+
+    def one_sum(self, blinds: str = "blinds as published") -> Spread:
+        """P2's one update: with its blinds, or with ours."""
+        return Spread.of(self._sums(blinds))
+
+    @property
+    def best(self) -> tuple[float, float]:
+        """The quickest dealing and the quickest sum: other programs only ever slow one down."""
+        dealing = min(1e3 * run["dealing"] for run in self.runs)
+        return dealing, min(self._sums("blinds as published"))
+
+    def single_sums(self) -> float:
+        """What P2 measured: a key, and one sum a round."""
+        return self.keys.mean + ROUNDS * self.one_sum().mean
+
+    def one_by_one(self) -> float:
+        """A key, and all sums that P2's protocol opens, each under its own ciphertexts."""
+        return self.keys.mean + sums_opened() * self.one_sum().mean
+
+    def packed(self, rounds: int = ROUNDS) -> float:
+        """A key, and as many sums as there are ciphertexts when many numbers share one."""
+        start, each = map(int, self.runs[0]["ciphertexts"])
+        return self.keys.mean + (start + rounds * each) * self.one_sum("blinds").mean
+
+    def _sums(self, blinds: str) -> list[float]:
+        return [
+            1e3 * (blind + rest)
+            for run in self.runs
+            for blind, rest in zip(run[blinds], run["rest"], strict=True)
+        ]
+
+
+def sums_opened(rounds: int = ROUNDS) -> int:
+    """How many numbers P2's protocol opens in so many rounds.
+
+    >>> sums_opened()
+    4929
+    """
+    return FIRST + rounds * EACH
+
+
+def by_the_paper(rounds: int = ROUNDS) -> float:
+    """Milliseconds of all sums of so many rounds, by P2's own time of one (keys are in it).
+
+    >>> round(by_the_paper())
+    259364
+    """
+    return sums_opened(rounds) * PRINTED / ROUNDS
+
+
+def slope(timings: Sequence[Timing], place: int) -> float:
+    """The power of J with which the quickest dealing (0) or sum (1) grows from 10 workers on."""
+    large = [each for each in timings if each.workers >= FROM]
+    logs = np.log([(each.workers, each.best[place]) for each in large])
+    return float(np.polyfit(logs[:, 0], logs[:, 1], 1)[0])
+
+
+WORKERS: Mapping[Size, tuple[int, ...]] = {
+    "quick": (3, 10, 20),
+    "full": (*range(3, 10), *range(10, 101, 10)),
+}
+RUNS: Mapping[Size, int] = {"quick": 1, "full": 10}
+SUMS: Mapping[Size, int] = {"quick": 3, "full": 1}
+
+LINEAR = 1.3
+"""Almost linear: time grows at most like J to this power."""
+
+LIBRARIES = ("gmpy2", "cryptography")
+ABSENT = "the extra secure is not installed: pip install 'sottovoce[secure]'"
+
+
+def plan(size: Size, seed: int) -> Work:
+    """A cell for each run; a full run has a whole session too."""
+    if any(find_spec(library) is None for library in LIBRARIES):
+        return Work([], lambda results: unchecked())
+    workers, runs = WORKERS[size], RUNS[size]
+    cells = [
+        Cell(measured, (each, TASKS, SUMS[size], run)) for each in workers for run in range(runs)
+    ]
+    cells += [Cell(session, (ROUNDS, seed))] if size == "full" else []
+
+    def judged(results: Sequence[Any]) -> Outcome:
+        timings = [
+            Timing(each, results[place * runs : (place + 1) * runs])
+            for place, each in enumerate(workers)
+        ]
+        return judge(timings, *results[len(workers) * runs :])
+
+    return Work(cells, judged)
+
+
+def judge(timings: Sequence[Timing], whole: Mapping[str, Any] | None = None) -> Outcome:
+    """Fails, if times do not grow almost linearly, or if P2's time is not that of its protocol.
+
+    The second: all sums that Protocol 1 opens take longer than what P2 prints, by P2's own time of
+    a sum and by ours.
+    """
+    paper_size = next(each for each in timings if each.workers == CROWD)
+    power = max(slope(timings, 0), slope(timings, 1))
+    longer = min(paper_size.one_by_one(), by_the_paper()) > PRINTED
+    verdict: Verdict = "fails" if longer or power > LINEAR else "holds"
+    reasons = [f"time grows like J^{power:.2f}"] if power > LINEAR else []
+    reasons += [f"{PRINTED} ms is one sum a round, the protocol opens {EACH}"] if longer else []
+    return Outcome(
+        (*_whole_rows(paper_size, whole), *map(_row, timings)),
+        verdict,
+        "; ".join(reasons),
+        _words(timings, paper_size, whole),
+        (_growth(timings), _all_rounds(paper_size)),
+    )
+
+
+def _words(timings: Sequence[Timing], paper_size: Timing, whole: Mapping[str, Any] | None) -> str:
+    seconds = {
+        "paper": by_the_paper() / 1e3, "ours": paper_size.one_by_one() / 1e3,
+        "packed": paper_size.packed() / 1e3,
+    }  # fmt: skip
+    words = (
+        f"From {FROM} workers on, dealing grows like J^{slope(timings, 0):.2f} and one sum like "
+        f"J^{slope(timings, 1):.2f}. P2's {PRINTED} ms are keys and {ROUNDS} single sums, which "
+        f"took {paper_size.single_sums():,.0f} ms here. Protocol 1 opens {FIRST} sums and then "
+        f"{EACH} in each round, {sums_opened():,} in all: {seconds['paper']:,.0f} s by P2's own "
+        f"{PRINTED / ROUNDS:.2f} ms a sum (keys are in it, so it is an upper bound), "
+        f"{seconds['ours']:,.0f} s by ours, and {seconds['packed']:,.0f} s where many sums share a "
+        "ciphertext."
+    )
+    if whole is None:
+        return words
+    return (
+        f"{words} A whole session of {whole['rounds']} rounds, with proofs and signatures, took "
+        f"{whole['seconds']:,.0f} s."
+    )
+
+
+def unchecked() -> Outcome:
+    """What can be said without the libraries: P2's own figures, multiplied."""
+    words = (
+        f"Nothing was measured: {ABSENT}. By P2's own figures the {sums_opened():,} sums of its "
+        f"protocol take {by_the_paper() / 1e3:,.0f} s, not {PRINTED} ms."
+    )
+    return Outcome(
+        tuple(_whole_rows(None, None)), "cannot be checked", ABSENT, words, (_all_rounds(None),)
+    )
+
+
+def _whole_rows(timing: Timing | None, whole: Mapping[str, Any] | None) -> Iterator[Row]:
+    place = {"part": f"P2 §6.3.2: seconds of CPU, {CROWD} workers, {ROUNDS} rounds"}
+    single, every = "keys, one sum a round", f"keys, all {sums_opened():,} sums"
+    paper = {single: PRINTED / 1e3, f"{every}, one by one": by_the_paper() / 1e3}
+    if timing is None:
+        for what, value in paper.items():
+            yield {**place, "what": what, "paper": value}
+        return
+    ours = zip(paper.items(), (timing.single_sums(), timing.one_by_one()), strict=True)
+    for (what, value), milliseconds in ours:
+        seconds = milliseconds / 1e3
+        compared = {"ours": seconds, "paper": value, "difference": seconds - value}
+        yield {**place, "what": what, **compared}
+    yield {**place, "what": f"{every}, packed", "ours": timing.packed() / 1e3}
+    if whole is not None:
+        yield {**place, "what": "a whole session", "ours": whole["seconds"]}
+
+
+def _row(timing: Timing) -> Row:
+    def with_error(name: str, seen: Spread) -> dict[str, Value]:
+        known = seen.trials > 1
+        return {name: seen.mean, f"s.e. {name}": seen.standard_error if known else None}
+
+    return {
+        "part": "P2 Figure 4: ms of CPU",
+        "workers": timing.workers,
+        "opened by": threshold(timing.workers),
+        **with_error("primes", timing.primes),
+        **with_error("dealing", timing.dealing),
+        **with_error("one sum", timing.one_sum()),
+        "our blinds": timing.one_sum("blinds").mean,
+        "runs": len(timing.runs),
+    }
+
+
+def _growth(timings: Sequence[Timing]) -> Chart:
+    workers = [each.workers for each in timings]
+    dealing, one = slope(timings, 0), slope(timings, 1)
+    return Chart(
+        "Time of a key and of one sealed sum (P2 Figure 4)",
+        "workers J",
+        "ms of CPU",
+        (
+            curve("keygen", workers, [each.keys for each in timings]),
+            curve("one update", workers, [each.one_sum() for each in timings]),
+            curve("one update, our blinds", workers, [each.one_sum("blinds") for each in timings],
+                  "ours"),
+            Series("P2: 789.3 ms / 15", (float(CROWD),), (PRINTED / ROUNDS,), role="reference"),
+        ),
+        note="P2 §6.3.2: both grow almost linearly with J. Here dealing of a key grows like "
+        f"J^{dealing:.2f} and one update like J^{one:.2f} from {FROM} workers on; the search for "
+        "primes, which is in keygen, is luck",
+        better="lower",
+    )  # fmt: skip
+
+
+def _all_rounds(timing: Timing | None) -> Chart:
+    rounds = tuple(float(each) for each in range(1, ROUNDS + 1))
+    once = PRINTED / ROUNDS / 1e3
+    series = [
+        Series("P2: one sum a round", rounds, tuple(once * each for each in rounds),
+               role="reference"),
+        Series("P2's time, all sums", rounds,
+               tuple(by_the_paper(int(each)) / 1e3 for each in rounds)),
+    ]  # fmt: skip
+    if timing is not None:
+        series.append(
+            Series("ours, packed", rounds,
+                   tuple(timing.packed(int(each)) / 1e3 for each in rounds), role="ours")
+        )  # fmt: skip
+    return Chart(
+        f"Time of the protocol with {CROWD} workers (P2 §6.3.2)", "rounds", "seconds of CPU",
+        tuple(series),
+        note=f"P2 §6.3.2: keys and {ROUNDS} rounds take {PRINTED} ms, so that times are practical. "
+        f"That is one sum a round; Protocol 1 opens {EACH}",
+        better="lower", y_scale="log",
+    )  # fmt: skip
+
+
+STUDY = Study(
+    "p2-figure-4",
+    "The times of key generation and of one sum grow almost linearly with the number J of workers, "
+    "and with 20 workers keys and 15 rounds take 789.3 ms, which is practical",
+    "P2 §6.3, Figure 4",
+    "keys of 1024 bits, opened by ceil(2 (J + 1) / 3) of J workers and the server, L = 10^10; "
+    "damgard_jurik in place of P2's Java library: safe primes are searched for, secret exponents "
+    "are used in constant time, everything runs in one process, and CPU time is counted; P2's "
+    "machine is not ours, and timings are not seeded: a run that is not kept measures anew; no "
+    "answers, and so no ties",
+    plan,
+    "3, 10 and 20 workers with one key and 3 sums each, instead of 17 sizes with 10 keys, and no "
+    "whole session",
+    recorded="fails",
+    items=("P2 Figure 4",),
+)

@@ -1,0 +1,99 @@
+"""CPU time of P2's secure sum: a threshold key, and one sum of one number of each worker.
+
+The extra `secure` is needed to run these, and not to import them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from time import process_time
+from typing import Any, TypeVar
+
+from sottovoce.api.simulate_private_em import simulate_private_em
+from sottovoce.model.sum_rounds import SumSpec
+from sottovoce_studies.p2.crowds import PaperCrowd
+
+__all__ = ["BITS", "SCALE", "measured", "session", "threshold"]
+
+BITS, SCALE = 1024, 10**10
+"""P2 §6.3.1: the length of its keys, and L. The product has 2048 bits by default."""
+GREATEST = round(math.log(10**6) * SCALE)
+"""No log-likelihood is larger at this L where probabilities stay within [10^-6, 1 - 10^-6]."""
+
+T = TypeVar("T")
+
+
+def threshold(workers: int) -> int:
+    """How many of the J workers and the server open: ⌈2 (J + 1) / 3⌉ (P2 §6.3.1).
+
+    >>> threshold(20)
+    14
+    """
+    return -(-2 * (workers + 1) // 3)
+
+
+def measured(workers: int, tasks: int, sums: int, run: int) -> dict[str, Any]:
+    """CPU seconds of a fresh key and of some sums under it; `run` tells runs apart.
+
+    - primes: two safe primes, of which n is the product; dealing: the secret, its shares, and
+      what they are checked against
+    - blinds: those of J encryptions as P2 has them, rⁿ for a random r, and as ours, short powers of
+      one number, whose table each worker makes once
+    - rest: J encryptions without them, their product, θ partial decryptions, the combination
+
+    `ciphertexts` says into how many ours packs 2 I counts, and 2 I sums of a round.
+    """
+    # Optional library: only these functions need gmpy2.
+    from sottovoce.securesum.damgard_jurik.contributions import Slots
+    from sottovoce.securesum.damgard_jurik.encryption import Blinds, full_blind
+    from sottovoce.securesum.damgard_jurik.keys import key_of
+    from sottovoce.securesum.damgard_jurik.number_theory import safe_prime, small_primes
+
+    small_primes()
+    primes, (p, q) = _timed(lambda: (safe_prime(BITS // 2), safe_prime(BITS // 2)))
+    dealing, (public, shares) = _timed(lambda: key_of(p, q, 1, threshold(workers), workers + 1))
+    pool = Blinds(public)
+    seen: dict[str, list[float]] = {"blinds as published": [], "blinds": [], "rest": []}
+    for _ in range(sums):
+        seconds, blinds = _timed(lambda: [full_blind(public) for _ in range(workers)])
+        seen["blinds as published"].append(seconds)
+        seen["blinds"].append(_timed(lambda: [pool.take() for _ in range(workers)])[0])
+        seen["rest"].append(_timed(partial(_opened, public, shares, blinds))[0])
+    packed = [Slots(SumSpec(2 * tasks, greatest), workers, public.message_bits).messages
+              for greatest in (1, GREATEST)]  # fmt: skip
+    return {"primes": primes, "dealing": dealing, **seen, "ciphertexts": packed}
+
+
+def session(rounds: int, seed: int) -> dict[str, Any]:
+    """A whole session of 20 workers with answers like P2's: CPU seconds of all parties.
+
+    Beside the sums it has what P2 leaves out: signatures, commitments, a proof that each worker
+    knows what it sent, and every worker's own product of all ciphertexts.
+    """
+    run = simulate_private_em(
+        PaperCrowd().draw(seed)[0], suite="damgard_jurik", mode="as_published", scale=SCALE,
+        rounds=rounds, tolerance=10**15, bits=BITS,
+    )  # fmt: skip
+    return {"rounds": run.rounds, "seconds": sum(run.cpu_seconds.values())}
+
+
+def _opened(public: Any, shares: Any, blinds: Any) -> int:
+    """One sum: everybody's number is encrypted, the server and θ - 1 workers open the product."""
+    from sottovoce.securesum.damgard_jurik.decryption import combine
+    from sottovoce.securesum.damgard_jurik.decryption import partial as decrypted
+    from sottovoce.securesum.damgard_jurik.encryption import encrypt, product
+
+    total = product(public, [encrypt(public, GREATEST, blind) for blind in blinds])
+    holders = shares[-public.threshold :]
+    found = combine(public, {each.number: [decrypted(public, each, total)] for each in holders})
+    if found != [GREATEST * len(blinds)]:
+        raise ArithmeticError("the sum that was opened is not that of the numbers")
+    return found[0]
+
+
+def _timed(work: Callable[[], T]) -> tuple[float, T]:
+    begun = process_time()
+    result = work()
+    return process_time() - begun, result

@@ -1,0 +1,130 @@
+"""CRH by P3's own letters: weights against given truths, and rounds until truths hardly move."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from sottovoce.api.infer import infer
+from sottovoce.api.perturb import perturb
+from sottovoce.datasets import SeededRandomness
+from sottovoce.inference.crh import crh_weights
+from sottovoce.model import FloatArray, Reports
+from sottovoce.planning.trials import best_constant, error_of
+from sottovoce_studies.crowds import Source
+from sottovoce_studies.p3.pipeline import (
+    BASELINES,
+    SETTINGS,
+    answers_seed,
+    noise_seed,
+    published_policy,
+)
+
+__all__ = ["SHOWN", "compare_weights", "count_rounds", "matrix", "settle", "weights_against"]
+
+SHOWN = 7
+"""P3 fig. 6 draws so many users."""
+NOISY = 0.1
+"""The users with the largest noise: this share of them."""
+LONGEST = 200
+METHODS = ("crh", *BASELINES)
+
+
+def matrix(reports: Reports) -> FloatArray:
+    """A complete table as one row for each worker, one column for each task."""
+    values = np.full((len(reports.workers), len(reports.tasks)), np.nan)
+    values[reports.worker, reports.task] = reports.value
+    return values
+
+
+def weights_against(values: FloatArray, truths: FloatArray) -> FloatArray:
+    """P3 Eq. 2 with CRH's d and f: -ln of a user's share of squared errors over deviations.
+
+    Against truths that were inferred it is the next round of CRH, against gold the true weight.
+    """
+    return crh_weights((np.square(values - truths) / values.std(axis=0)).mean(axis=1))
+
+
+def settle(values: FloatArray, threshold: float) -> tuple[FloatArray, int]:
+    """P3 Alg. 1: truths, and the rounds until none of them moves by as much as the threshold."""
+    truths = values.mean(axis=0)
+    for rounds in range(1, LONGEST + 1):
+        weights = weights_against(values, truths)
+        before, truths = truths, weights @ values / weights.sum()
+        if np.abs(truths - before).max() < threshold:
+            return truths, rounds
+    return truths, LONGEST
+
+
+def count_rounds(
+    source: Source, epsilons: tuple[float, ...], threshold: float, trials: int, seed: int
+) -> list[dict[str, Any]]:
+    """Rounds and CPU seconds on the answers, and on reports at each epsilon."""
+    return [_rounds(source, epsilons, threshold, trial, seed) for trial in range(trials)]
+
+
+def _rounds(
+    source: Source, epsilons: tuple[float, ...], threshold: float, trial: int, seed: int
+) -> dict[str, Any]:
+    answers, truths = source.draw(answers_seed(seed, trial))
+    clean = _timed(matrix(answers), threshold, truths)
+    noisy = []
+    for epsilon in epsilons:
+        policy = published_policy(answers.domain, epsilon)
+        reports = perturb(answers, policy, SeededRandomness(noise_seed(seed, trial)))
+        size = float(np.abs(reports.value - answers.value).mean())
+        noisy.append({"noise": size, **_timed(matrix(reports), threshold, truths)})
+    return {"clean": clean, "noisy": noisy, "best constant": best_constant(truths).error}
+
+
+def _timed(values: FloatArray, threshold: float, truths: FloatArray) -> dict[str, float]:
+    start = time.process_time()
+    found, rounds = settle(values, threshold)
+    seconds = time.process_time() - start
+    baselines = {"mean": values.mean(axis=0), "median": np.median(values, axis=0)}
+    return {
+        "rounds": float(rounds), "seconds": seconds,
+        "error": float(np.abs(found - truths).mean()),
+        **{f"error {name}": float(np.abs(baselines[name] - truths).mean()) for name in BASELINES},
+    }  # fmt: skip
+
+
+def compare_weights(source: Source, epsilon: float, trials: int, seed: int) -> list[dict[str, Any]]:
+    """Estimated and true weights of all users, before and after noise, trial by trial."""
+    return [_weights(source, epsilon, trial, seed) for trial in range(trials)]
+
+
+def _weights(source: Source, epsilon: float, trial: int, seed: int) -> dict[str, Any]:
+    answers, truths = source.draw(answers_seed(seed, trial))
+    noise = noise_seed(seed, trial)
+    policy = published_policy(answers.domain, epsilon)
+    reports = perturb(answers, policy, SeededRandomness(noise))
+    size = np.abs(matrix(reports) - matrix(answers)).mean(axis=1)
+    found: dict[str, Any] = {"noise": float(size.mean()), "constant": best_constant(truths).error}
+    weights = {}
+    for when, table in (("original", answers), ("perturbed", reports)):
+        results = {name: infer(table, name, parameters=SETTINGS.get(name)) for name in METHODS}
+        estimated = results["crh"].weights
+        true = weights_against(matrix(table), truths)
+        weights[when] = {"estimated": estimated, "true": true}
+        found[f"correlation {when}"] = float(np.corrcoef(estimated, true)[0, 1])
+        found |= {f"{name} {when}": error_of(each, truths) for name, each in results.items()}
+    before, after = (_relative(weights[when]["estimated"]) for when in weights)
+    noisy = np.argsort(size)[-max(1, round(NOISY * len(size))) :]
+    found["lowered"] = float(np.mean(after[noisy] < before[noisy]))
+    found["lowered others"] = float(np.mean(np.delete(after < before, noisy)))
+    users = np.random.default_rng(noise).choice(len(size), SHOWN, replace=False)
+    found["users"] = {
+        "noise": size[users].tolist(),
+        **{f"{kind} {when}": of[users].tolist()
+           for when, kinds in weights.items() for kind, of in kinds.items()},
+    }  # fmt: skip
+    return found
+
+
+def _relative(weights: FloatArray) -> FloatArray:
+    """Beside the mean weight: only ratios of weights count in Eq. 1."""
+    relative: FloatArray = weights / weights.mean()
+    return relative

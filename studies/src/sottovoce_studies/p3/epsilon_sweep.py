@@ -1,0 +1,178 @@
+"""P3's utility and noise over epsilon on one source, ours beside it: cells, tables and charts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from sottovoce.figures import Chart, Level
+from sottovoce.planning.pipelines import P3_DELTA
+from sottovoce.planning.trials import Spread
+from sottovoce_studies.cells import Cell
+from sottovoce_studies.crowds import Source
+from sottovoce_studies.p3.pipeline import BASELINES, ours_at, published, read_aware, true_epsilon
+from sottovoce_studies.paper_tables import BAND, curve, spread_by
+from sottovoce_studies.study import Row, Value
+
+__all__ = ["EPSILON", "TENTH", "Seen", "Sweep", "falls", "surely_below"]
+
+EPSILON = "epsilon per answer, nominal"
+TENTH = 0.1
+"""P3 §V-A: less than 0.1 is lost at a mean noise of 1, "only 1/10 of the noise"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """P3's pipeline on a source at some epsilons, and ours at what its noise truly keeps.
+
+    `answers` is how many a worker gives. Ours is read at `ours` of the epsilons, in fewer trials.
+    """
+
+    name: str
+    source: Source
+    method: str
+    answers: int
+    epsilons: tuple[float, ...]
+    trials: int
+    ours: tuple[float, ...]
+    ours_trials: int
+
+    def cells(self, seed: int) -> list[Cell]:
+        """One cell for each epsilon, then one of ours for each guarantee it is read at."""
+        return [
+            *(Cell(published, (self.source, self.method, epsilon, self.trials, seed))
+              for epsilon in self.epsilons),
+            *(Cell(read_aware, (self.source, self.kept(epsilon), self.ours_trials, seed))
+              for epsilon in self.ours),
+        ]  # fmt: skip
+
+    def kept(self, epsilon: float) -> float:
+        """The ε per answer that P3's noise keeps at its δ, or ours takes, where that is less."""
+        return ours_at(true_epsilon(epsilon, self.answers))[1]
+
+    def seen(self, results: Sequence[Any]) -> Seen:
+        """What the results of its cells show."""
+        theirs, ours = results[: len(self.epsilons)], results[len(self.epsilons) :]
+        return Seen(
+            self,
+            {at: spread_by(each) for at, each in zip(self.epsilons, theirs, strict=True)},
+            {at: Spread.of([trial["error"] for trial in each])
+             for at, each in zip(self.ours, ours, strict=True)},
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The spreads of a sweep over its trials, by epsilon."""
+
+    sweep: Sweep
+    theirs: Mapping[float, Mapping[str, Spread]]
+    ours: Mapping[float, Spread]
+
+    def of(self, name: str) -> list[Spread]:
+        """One quantity at every epsilon."""
+        return [at[name] for at in self.theirs.values()]
+
+    def shares(self) -> list[float]:
+        """What is lost for each unit of noise, at every epsilon."""
+        return [at["change"].mean / at["noise"].mean for at in self.theirs.values()]
+
+    @property
+    def level(self) -> Mapping[str, Spread]:
+        """What does not depend on the noise."""
+        return next(iter(self.theirs.values()))
+
+    def rows(self, figure: str) -> Iterator[Row]:
+        """Three tables: utility and noise, errors to the truth, and the true guarantees."""
+        yield from (self._lost(f"Figure {figure}: utility lost", at) for at in self.theirs)
+        yield from (self._errors("MAE to the truth", at) for at in self.theirs)
+        yield from (self._kept("What the noise keeps", at) for at in self.theirs)
+
+    def _lost(self, part: str, epsilon: float) -> Row:
+        at = self.theirs[epsilon]
+        return {
+            **self._place(part, epsilon),
+            "mean noise": at["noise"].mean,
+            f"MAE {self.sweep.method.upper()}": at["change"].mean,
+            "s.e.": _known(at["change"].standard_error),
+            "per noise": at["change"].mean / at["noise"].mean,
+            **{f"MAE {name}": at[f"change {name}"].mean for name in BASELINES},
+            "trials": at["change"].trials,
+        }
+
+    def _errors(self, part: str, epsilon: float) -> Row:
+        at, ours = self.theirs[epsilon], self.ours.get(epsilon)
+        return {
+            **self._place(part, epsilon),
+            "before": at["clean"].mean,
+            self.sweep.method.upper(): at["error"].mean,
+            **{name: at[f"error {name}"].mean for name in BASELINES},
+            "ours": None if ours is None else ours.mean,
+            "best constant": at["best constant"].mean,
+        }
+
+    def _kept(self, part: str, epsilon: float) -> Row:
+        answers = self.sweep.answers
+        return {
+            **self._place(part, epsilon),
+            "delta": P3_DELTA,
+            "true, answer": true_epsilon(epsilon, answers),
+            "true, worker": true_epsilon(epsilon, answers, 1 / math.sqrt(answers)),
+            "ours, delta 0": self.sweep.kept(epsilon) if epsilon in self.ours else None,
+        }
+
+    def _place(self, part: str, epsilon: float) -> dict[str, Value]:
+        return {"part": part, "data": self.sweep.name, "epsilon": epsilon}
+
+    def charts(
+        self, figure: str, unit: str, notes: Sequence[str], *limits: Level
+    ) -> tuple[Chart, ...]:
+        """P3's two charts, the noise in both of them, and the errors to the truth.
+
+        `figure` is the one of P3 that they are, or are `beside`.
+        """
+        name, xs = self.sweep.name, self.sweep.epsilons
+        method = self.sweep.method.upper()
+        lost = [curve(method, xs, self.of("change")),
+                *(curve(each, xs, self.of(f"change {each}")) for each in BASELINES),
+                curve("noise", xs, self.of("noise"))]  # fmt: skip
+        errors = [curve(method, xs, self.of("error")),
+                  *(curve(each, xs, self.of(f"error {each}")) for each in BASELINES)]  # fmt: skip
+        if self.ours:
+            errors.append(curve("ours", tuple(self.ours), list(self.ours.values()), "ours"))
+        levels = (Level(f"{method} before", self.level["clean"].mean),
+                  Level("best constant", self.level["best constant"].mean))  # fmt: skip
+        return (
+            Chart(
+                f"Utility lost, {name} ({figure}a)", EPSILON,
+                f"MAE, before to after{unit}", tuple(lost), limits, notes[0],
+                "lower", "log", "log",
+            ),
+            Chart(
+                f"Noise, {name} ({figure}b)", EPSILON, f"mean size of the noise{unit}",
+                (curve("noise", xs, self.of("noise")),), (), notes[1], "neither", "log", "log",
+            ),
+            Chart(
+                f"Error to the truth, {name} (beside {figure.removeprefix('beside ')})", EPSILON,
+                f"MAE to the truth{unit}", tuple(errors), levels, notes[2], "lower", "log", "log",
+            ),
+        )  # fmt: skip
+
+
+def falls(seen: Sequence[Spread]) -> bool:
+    """Whether each mean is below the one before it, and the last surely below the first."""
+    means = [spread.mean for spread in seen]
+    down = all(after < before for before, after in pairwise(means))
+    return down and surely_below(seen[-1], means[0])
+
+
+def surely_below(seen: Spread, figure: float) -> bool:
+    """Whether a mean is below a figure by two standard errors."""
+    return seen.mean + BAND * seen.standard_error < figure
+
+
+def _known(number: float) -> float | None:
+    return None if math.isnan(number) else number

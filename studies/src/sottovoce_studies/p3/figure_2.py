@@ -1,0 +1,274 @@
+"""Study `p3-figure-2`: less noise for better data, and what it rests on.
+
+P3's figure 2 in tables and charts: users of a lambda1, with Lemma 4.7's noise or the range's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from sottovoce.figures import Chart, Level
+from sottovoce.planning.pipelines import P3_DELTA
+from sottovoce.planning.trials import Spread
+from sottovoce_studies.cells import Cell
+from sottovoce_studies.p3.crowds import crowd
+from sottovoce_studies.p3.epsilon_sweep import falls
+from sottovoce_studies.p3.pipeline import (
+    BASELINES,
+    ETA,
+    B,
+    coverage,
+    ours_at,
+    published,
+    published_distance,
+    read_aware,
+    true_epsilon,
+)
+from sottovoce_studies.paper_tables import curve, spread_by
+from sottovoce_studies.study import Outcome, Row, Size, Study, Verdict, Work
+
+__all__ = ["LAMBDAS", "STUDY", "Point", "judge", "over_range"]
+
+
+WIDTH, ANSWERS = 10.0, 30
+MAIN = 1.0
+"""The epsilon at which both distances are compared."""
+AXIS = "lambda1 (larger is better data)"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Users of one lambda1 at one epsilon; Delta by Lemma 4.7, or the public range."""
+
+    lambda1: float
+    epsilon: float
+    public: bool
+
+    @property
+    def nominal(self) -> float:
+        """The ε that Thm. 4.8 has for the same noise over the public range."""
+        return self.epsilon if self.public else over_range(self.lambda1, self.epsilon)
+
+    @property
+    def kept(self) -> float:
+        """What the noise keeps for one answer of a worker, over the public range."""
+        return true_epsilon(self.nominal, ANSWERS)
+
+
+def over_range(lambda1: float, epsilon: float) -> float:
+    """ε (D / Δ)²: the noise for ε at Lemma 4.7's Δ is that for so much over the range D.
+
+    >>> round(over_range(25.0, 1.0))
+    3393
+    """
+    return epsilon * (WIDTH / published_distance(lambda1)) ** 2
+
+
+SeenByLambda: TypeAlias = Mapping[Point, Mapping[str, Spread]]
+
+
+def line_of(seen: SeenByLambda, epsilon: float, *, public: bool) -> list[Point]:
+    """The points of one curve, by lambda1."""
+    return [each for each in seen if each.epsilon == epsilon and each.public is public]
+
+
+def rows(seen: SeenByLambda, ours: Mapping[float, Spread]) -> Iterator[Row]:
+    """Noise and utility, errors to the truth, and what Lemma 4.7 claims."""
+    yield from (_row(point, seen[point]) for point in seen)
+    yield from _errors(seen, ours)
+    yield from _lemma(seen)
+
+
+def _row(point: Point, at: Mapping[str, Spread]) -> Row:
+    return {
+        "part": "Figure 2: noise and utility lost",
+        "Delta": "public range" if point.public else "Lemma 4.7",
+        "epsilon": point.epsilon,
+        "lambda1": point.lambda1,
+        "mean noise": at["noise"].mean,
+        "MAE CRH": at["change"].mean,
+        "s.e.": at["change"].standard_error,
+        **{f"MAE {name}": at[f"change {name}"].mean for name in BASELINES},
+        "true epsilon": point.kept,
+        "trials": at["change"].trials,
+    }
+
+
+def _errors(seen: SeenByLambda, ours: Mapping[float, Spread]) -> Iterator[Row]:
+    for point in (each for each in seen if each.epsilon == MAIN):
+        at = seen[point]
+        read = ours.get(point.lambda1) if point.public else None
+        yield {
+            "part": f"MAE to the truth, epsilon {MAIN:g}",
+            "Delta": "public range" if point.public else "Lemma 4.7",
+            "lambda1": point.lambda1,
+            "before": at["clean"].mean,
+            "CRH": at["error"].mean,
+            **{name: at[f"error {name}"].mean for name in BASELINES},
+            "ours": None if read is None else read.mean,
+            "best constant": at["best constant"].mean,
+        }
+
+
+def _lemma(seen: SeenByLambda) -> Iterator[Row]:
+    for lambda1 in dict.fromkeys(point.lambda1 for point in seen):
+        said = coverage(lambda1)
+        yield {
+            "part": "Lemma 4.7: pairs of answers no farther apart than Delta",
+            "lambda1": lambda1,
+            "Delta": published_distance(lambda1),
+            "claimed": said.value,
+            "true": said.sound,
+            "holds": "yes" if said.holds else "no",
+        }
+
+
+def charts(seen: SeenByLambda, ours: Mapping[float, Spread]) -> Iterator[Chart]:
+    """P3's two charts, and the errors to the truth."""
+    lines = {f"epsilon {epsilon:g}, Lemma 4.7": line_of(seen, epsilon, public=False)
+             for epsilon in dict.fromkeys(point.epsilon for point in seen)}  # fmt: skip
+    lines[f"epsilon {MAIN:g}, public range"] = line_of(seen, MAIN, public=True)
+    notes = (
+        "P3 §V-A: with small lambda1 large noise has to be added, so utility is affected more. "
+        f"{_ends(seen, 'change')}",
+        "P3 §V-A: when lambda1 is big, small noise can hide users' information. "
+        f"{_ends(seen, 'noise')}",
+    )
+    kinds = (("a", "change", "Utility lost", "MAE, before to after"),
+             ("b", "noise", "Noise", "mean size of the noise"))  # fmt: skip
+    for (letter, name, title, label), note in zip(kinds, notes, strict=True):
+        series = tuple(
+            curve(line, [point.lambda1 for point in points], [seen[each][name] for each in points])
+            for line, points in lines.items()
+        )
+        yield Chart(
+            f"{title} by lambda1 (P3 Figure 2{letter})", AXIS, label, series, (), note,
+            "lower" if name == "change" else "neither", "log", "log",
+        )  # fmt: skip
+    yield _error_chart(seen, ours)
+
+
+def _ends(seen: SeenByLambda, name: str) -> str:
+    """A quantity at both ends of the axis, for either Delta."""
+    lemma, public = (line_of(seen, MAIN, public=each) for each in (False, True))
+    (first, last), (low, high) = (
+        (seen[line[0]][name].mean, seen[line[-1]][name].mean) for line in (lemma, public)
+    )
+    return (
+        f"Here, at epsilon {MAIN:g}, it goes from {first:.3g} to {last:.3g} with the Delta of "
+        f"Lemma 4.7, and from {low:.3g} to {high:.3g} with the public range."
+    )
+
+
+def _error_chart(seen: SeenByLambda, ours: Mapping[float, Spread]) -> Chart:
+    points = line_of(seen, MAIN, public=True)
+    xs = [point.lambda1 for point in points]
+    names = {"CRH": "error", **{name: f"error {name}" for name in BASELINES}}
+    series = [curve(line, xs, [seen[each][name] for each in points])
+              for line, name in names.items()]  # fmt: skip
+    series.append(curve("ours", tuple(ours), list(ours.values()), "ours"))
+    return Chart(
+        f"Error to the truth by lambda1, epsilon {MAIN:g} over the public range", AXIS,
+        "MAE to the truth", tuple(series),
+        (Level("best constant", seen[points[0]]["best constant"].mean),),
+        "P3 shows no errors to the truth. Ours has the true epsilon of one answer, and no delta.",
+        "lower", "log", "log",
+    )  # fmt: skip
+
+
+LAMBDAS: Mapping[Size, tuple[float, ...]] = {
+    "quick": (1.0, 5.0, 25.0),
+    "full": (1.0, 2.0, 5.0, 10.0, 25.0),
+}
+EPSILONS: Mapping[Size, tuple[float, ...]] = {"quick": (1.0,), "full": (0.5, 1.0, 2.0)}
+TRIALS: Mapping[Size, tuple[int, int]] = {"quick": (5, 1), "full": (20, 20)}
+
+
+def plan(size: Size, seed: int) -> Work:
+    """Every lambda1 with Lemma 4.7's noise and with the public range's, then ours at the latter."""
+    trials, few = TRIALS[size]
+    points = [Point(lambda1, epsilon, public=False)
+              for epsilon in EPSILONS[size] for lambda1 in LAMBDAS[size]]  # fmt: skip
+    points += [Point(lambda1, MAIN, public=True) for lambda1 in LAMBDAS[size]]
+    ours = LAMBDAS[size] if size == "full" else LAMBDAS[size][:1]
+    cells = [Cell(published, (crowd(lambda1=each.lambda1), "crh", each.nominal, trials, seed))
+             for each in points]  # fmt: skip
+    spent = ours_at(true_epsilon(MAIN, ANSWERS))[1]
+    read = [Cell(read_aware, (crowd(lambda1=each), spent, few, seed)) for each in ours]
+
+    def judged(results: Sequence[Any]) -> Outcome:
+        theirs, aware = results[: len(points)], results[len(points) :]
+        return judge(
+            {point: spread_by(each) for point, each in zip(points, theirs, strict=True)},
+            {at: spread_by(each)["error"] for at, each in zip(ours, aware, strict=True)},
+        )
+
+    return Work([*cells, *read], judged)
+
+
+def judge(seen: SeenByLambda, ours: Mapping[float, Spread]) -> Outcome:
+    """Both curves must fall with lambda1, and the smaller noise must keep the epsilon it is for."""
+    fault = next(_faults(seen), None)
+    verdict: Verdict = "fails" if fault else "holds in shape"
+    reason = fault or "both curves fall with lambda1, and the noise keeps its epsilon"
+    return Outcome(
+        tuple(rows(seen, ours)), verdict, reason, _words(seen, ours), tuple(charts(seen, ours))
+    )
+
+
+def _faults(seen: SeenByLambda) -> Iterator[str]:
+    for epsilon in dict.fromkeys(point.epsilon for point in seen):
+        points = line_of(seen, epsilon, public=False)
+        for name, what in (("noise", "noise"), ("change", "loss")):
+            if not falls([seen[point][name] for point in points]):
+                yield f"at epsilon {epsilon:g} the {what} does not fall as lambda1 grows"
+    worst = max((point for point in seen if point.epsilon == MAIN), key=lambda each: each.kept)
+    if worst.kept > worst.epsilon:
+        yield (
+            f"curves fall, but at lambda1 {worst.lambda1:g} epsilon {MAIN:g} is {worst.kept:.0f} "
+            f"over the public range"
+        )
+
+
+def _words(seen: SeenByLambda, ours: Mapping[float, Spread]) -> str:
+    lemma, public = line_of(seen, MAIN, public=False), line_of(seen, MAIN, public=True)
+    low, high = lemma[0], lemma[-1]
+    wide = [seen[point]["change"].mean for point in public]
+    said = coverage(high.lambda1)
+    first = public[0].lambda1
+    return (
+        f"With the Delta of Lemma 4.7 the curves are as P3 says: from lambda1 {low.lambda1:g} to "
+        f"{high.lambda1:g} the mean noise for epsilon {MAIN:g} falls from "
+        f"{seen[low]['noise'].mean:.2f} to {seen[high]['noise'].mean:.2f}, what is lost from "
+        f"{seen[low]['change'].mean:.3f} to {seen[high]['change'].mean:.3f}. But this Delta is a "
+        f"quantile of honest answers, not a bound: over the public range the noise keeps "
+        f"{low.kept:.1f} at lambda1 {low.lambda1:g} and {high.kept:.0f} at {high.lambda1:g}, not "
+        f"{MAIN:g}, and at lambda1 {high.lambda1:g} it covers {said.sound:.3f} of the pairs, where "
+        f"the lemma claims {said.value:.3f} (it takes 1/sqrt(lambda1) <= 1/lambda1, which is "
+        f"reversed above 1). With the public range the noise is "
+        f"{seen[public[0]]['noise'].mean:.1f} whatever lambda1 is, and {min(wide):.3f} to "
+        f"{max(wide):.3f} is lost. Ours at the same true epsilon, "
+        f"{public[0].kept:.2f} per answer without delta, has an MAE to the truth of "
+        f"{ours[first].mean:.2f} at lambda1 {first:g}, CRH {seen[public[0]]['error'].mean:.2f}, "
+        f"the best constant {seen[public[0]]['best constant'].mean:.2f}. Per "
+        f"worker that noise keeps {true_epsilon(MAIN, ANSWERS, ANSWERS**-0.5):.1f} at delta "
+        f"{P3_DELTA:g}."
+    )
+
+
+STUDY = Study(
+    "p3-figure-2",
+    "When lambda1 is big (good data) small noise can hide users' information; when it is small, "
+    "only large noise preserves privacy, and utility is affected more",
+    "P3 §V-A, Figure 2; Lemma 4.7",
+    f"150 users x 30 objects as in Figure 1; Delta = gamma / lambda1 by Lemma 4.7 with b = {B:g}, "
+    f"eta = {ETA:g} (ours, P3 prints none), delta 0.1; beside it Delta = 10, the public range. It "
+    "holds if noise and loss fall with lambda1 and the noise keeps the epsilon it is for, over the "
+    "public range; CRH as printed by its authors; numbers do not tie",
+    plan,
+    "3 lambda1 instead of 5, epsilon 1 alone, 5 trials instead of 20, ours at one lambda1",
+    recorded="fails",
+    items=("P3 Figure 2",),
+)

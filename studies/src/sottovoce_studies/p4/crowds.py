@@ -1,0 +1,134 @@
+"""P4's real datasets as far as they are public: who answers how much, and what.
+
+The setting of P4's worked examples: workers of one quality, tasks of one truth.
+
+A real dataset cut down to the tasks whose truth is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sottovoce.errors import UsageError
+from sottovoce.model import Domain, Reports
+from sottovoce.planning.trials import best_constant
+from sottovoce_studies.contests import CONSTANT, Contest, trial_of
+from sottovoce_studies.crowds import Dataset, Source
+
+__all__ = ["DATASETS", "AlikeCrowd", "GoldAnswers", "errors", "public", "summary"]
+
+
+@dataclass(frozen=True, slots=True)
+class AlikeCrowd:
+    """Every worker answers each task alike, and every task has the same truth (P4 §IV-V).
+
+        answer = clip(round(truth + N(0, 1)), 0, 9),  NULL instead with probability `sparsity`
+
+    Answers are the labels 0 … 9, Γ of the examples; a NULL is a row that is not there.
+    """
+
+    workers: int
+    tasks: int
+    truth: int
+    sparsity: float
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.sparsity < 1:
+            raise UsageError(f"sparsity must be at least 0 and below 1, not {self.sparsity:g}")
+
+    def draw(self, seed: int) -> tuple[Reports, npt.NDArray[Any]]:
+        rng = np.random.default_rng(seed)
+        worker, task = np.nonzero(rng.random((self.workers, self.tasks)) >= self.sparsity)
+        exact = self.truth + rng.standard_normal(len(worker))
+        answers = Reports.of(
+            worker, task, np.clip(np.rint(exact), 0, 9).astype(np.int32),
+            domain=Domain.ordinal(range(10)),
+            workers=np.arange(self.workers), tasks=np.arange(self.tasks),
+        )  # fmt: skip
+        return answers, np.full(self.tasks, float(self.truth))
+
+
+def errors(contest: Contest, trial: int, seed: int) -> dict[str, float]:
+    """The mean error to the truth of every pair in a trial, and of the best constant."""
+    found = {pair.name: trial_of(contest, pair, trial, seed).error for pair in contest.pairs}
+    _, truths = contest.source.draw(seed)
+    return {**found, CONSTANT: best_constant(truths).error}
+
+
+@dataclass(frozen=True, slots=True)
+class GoldAnswers:
+    """The answers to tasks with gold, and the workers who gave one of them."""
+
+    whole: Source
+
+    def draw(self, seed: int) -> tuple[Reports, npt.NDArray[Any]]:
+        answers, truths = self.whole.draw(seed)
+        known = np.flatnonzero(truths >= 0)
+        rows = np.isin(answers.task, known)
+        workers, worker = np.unique(answers.worker[rows], return_inverse=True)
+        cut = Reports.of(
+            worker, np.searchsorted(known, answers.task[rows]), answers.value[rows],
+            domain=answers.domain, workers=answers.workers[workers], tasks=answers.tasks[known],
+        )  # fmt: skip
+        return cut, truths[known]
+
+
+DATASETS: Mapping[str, str] = MappingProxyType({"Web": "web", "AdultContent": "adult2"})
+"""The names that P4 uses, and those of the cache."""
+
+PLACES = 100
+"""Workers are drawn at so many equal steps of their order, and at its start."""
+
+
+def public() -> dict[str, Dataset]:
+    """The datasets that are in the cache, by P4's names."""
+    found = {paper: Dataset.of(name) for paper, name in DATASETS.items()}
+    return {paper: dataset for paper, dataset in found.items() if dataset is not None}
+
+
+def summary(source: Source) -> dict[str, Any]:
+    """How sparse the workers' answers are, what is answered, what is true, what is right.
+
+    The sparsity of a worker is the share of tasks that it does not answer (P4 §VI-B).
+    """
+    answers, truths = source.draw(0)
+    labels, tasks = answers.domain.size, len(answers.tasks)
+    each = np.bincount(answers.worker, minlength=len(answers.workers))
+    sparsity = 1 - each / tasks
+    known = truths >= 0
+    gold = truths[answers.task]
+    correct = answers.value[gold >= 0] == gold[gold >= 0]
+    return {
+        "workers": len(answers.workers), "tasks": tasks, "answers": len(answers),
+        "maximum sparsity": float(sparsity.max()), "minimum sparsity": float(sparsity.min()),
+        "average sparsity": float(sparsity.mean()),
+        "answered": _steps(np.sort(each / tasks)),
+        "answer shares": _shares(answers.value, labels),
+        "truth shares": _shares(truths[known], labels),
+        "vote shares": _shares(_votes(answers), labels),
+        "truths": int(known.sum()), "checked": len(correct), "correct": int(correct.sum()),
+    }  # fmt: skip
+
+
+def _steps(ordered: npt.NDArray[np.float64]) -> list[float]:
+    places = np.linspace(0, len(ordered) - 1, PLACES + 1).round().astype(int)
+    return [float(share) for share in ordered[places]]
+
+
+def _shares(codes: npt.NDArray[Any], labels: int) -> list[float]:
+    return [float(share) for share in np.bincount(codes, minlength=labels) / len(codes)]
+
+
+def _votes(answers: Reports) -> npt.NDArray[Any]:
+    """Each task's most frequent answer, the least of those that tie."""
+    labels, tasks = answers.domain.size, len(answers.tasks)
+    cells = answers.task.astype(np.int64) * labels + answers.value
+    counts = np.bincount(cells, minlength=tasks * labels).reshape(tasks, labels)
+    votes: npt.NDArray[Any] = np.argmax(counts, axis=1)
+    return votes

@@ -1,0 +1,220 @@
+"""Tables and charts that P4's figures 2 to 5 share, and when a difference in them is clear.
+
+Places in P4's synthetic experiments: a size and a sparsity of the answers, and an epsilon.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from sottovoce.figures import Chart, Level, Role
+from sottovoce.mechanisms.policies import Target
+from sottovoce.model import Domain
+from sottovoce.planning.pipelines import Pair, true_guarantee
+from sottovoce.planning.trials import Spread
+from sottovoce_studies.cells import Cell
+from sottovoce_studies.contests import CONSTANT
+from sottovoce_studies.p4.sparse_trials import CLEAN, PAPERS, Truths, crowd, maes, ours, policy_at
+from sottovoce_studies.paper_tables import curve
+from sottovoce_studies.study import Row, Size, Value
+
+__all__ = [
+    "OURS",
+    "VALUES",
+    "Curves",
+    "Finding",
+    "Found",
+    "Place",
+    "Trials",
+    "along_epsilon",
+    "along_sparsity",
+    "apart",
+    "broken",
+    "changes",
+    "chart",
+    "errors",
+    "finding_rows",
+    "gathered",
+    "guarantee_rows",
+    "is_above",
+    "mae_rows",
+    "not_better",
+    "with_which",
+]
+
+
+ERRORS = 3.0
+"""A mean is above a figure when it is by more than so many standard errors."""
+OURS = "ours"
+
+CHANGE, ERROR = "change of the MAE", "MAE to the truth"
+
+Trials: TypeAlias = Sequence[Mapping[str, float]]
+Curves: TypeAlias = Mapping[float, Trials]
+"""The trials at each epsilon, or at each sparsity."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What the paper says of curves, whether it is so, and the numbers; `of` is a kind of MF."""
+
+    says: str
+    holds: bool
+    seen: str
+    of: str = ""
+
+
+def errors(trials: Trials) -> dict[str, Spread]:
+    """The MAE of everything, over the trials that have it."""
+    return {name: Spread.of([t[name] for t in trials if name in t]) for name in trials[0]}
+
+
+def changes(trials: Trials) -> dict[str, Spread]:
+    """MAE_P - MAE_O of everything, on the same answers (P4 §VI-A)."""
+    return errors(
+        [{n: mae - trial[CLEAN] for n, mae in trial.items() if n != CLEAN} for trial in trials]
+    )
+
+
+def apart(trials: Trials, one: str, other: str) -> Spread:
+    """By how much the MAE of one is above that of the other, trial by trial."""
+    return Spread.of([trial[one] - trial[other] for trial in trials])
+
+
+def is_above(spread: Spread, figure: float) -> bool:
+    """Whether a mean is above a figure beyond chance; of one trial, whether it is at all."""
+    error = 0.0 if math.isnan(spread.standard_error) else spread.standard_error
+    return spread.mean - ERRORS * error > figure
+
+
+def broken(findings: Sequence[Finding], of: str = "") -> list[Finding]:
+    """What is not so, of all methods and of one variant of MF."""
+    return [each for each in findings if not each.holds and each.of in ("", of)]
+
+
+def with_which(findings: Sequence[Finding], variants: Sequence[str]) -> str:
+    """With which variants of MF all is so, and with which not."""
+    good = [each for each in variants if not broken(findings, each)]
+    bad = [each for each in variants if each not in good]
+    words = [f"so with {' and '.join(good)}"] if good else []
+    words += [f"not so with {' and '.join(bad)}"] if bad else []
+    return ", ".join(words)
+
+
+def finding_rows(part: str, findings: Sequence[Finding]) -> Iterator[Row]:
+    """Each statement of the paper with what is seen."""
+    for each in findings:
+        row: dict[str, Value] = {"part": part, "the text says": each.says, "with": each.of or None}
+        yield {**row, "so": "yes" if each.holds else "no", "seen": each.seen}
+
+
+def mae_rows(part: str, axis: str, curves: Curves) -> Iterator[Row]:
+    """Two tables: changes as the paper has them, and errors to the truth."""
+    for x, trials in curves.items():
+        yield _row(f"{part}, {CHANGE}", axis, x, changes(trials))
+    for x, trials in curves.items():
+        yield _row(f"{part}, {ERROR}", axis, x, errors(trials))
+
+
+def _row(part: str, axis: str, x: float, seen: Mapping[str, Spread]) -> Row:
+    known = [each.standard_error for each in seen.values() if each.trials > 1]
+    row: dict[str, Value] = {"part": part, axis: x}
+    row |= {name: spread.mean for name, spread in seen.items()}
+    trials = max(each.trials for each in seen.values())
+    return {**row, "s.e. up to": max(known, default=None), "trials": trials}
+
+
+def not_better(curves: Sequence[Curves], names: Sequence[str]) -> bool:
+    """Whether some methods are nowhere clearly better than the best constant."""
+    places = [trials for each in curves for trials in each.values()]
+    return not any(is_above(apart(at, CONSTANT, name), 0.0) for at in places for name in names)
+
+
+def guarantee_rows(
+    pairs: Sequence[Pair], values: int, tasks: int, place: Mapping[str, Value] | None = None
+) -> Iterator[Row]:
+    """What is kept per answer, NULL being an answer too, where epsilon 1 is claimed; delta 0."""
+    target, domain = Target(1.0, answers=tasks), Domain.ordinal(range(values))
+    for pair in pairs:
+        held = true_guarantee(policy_at(pair, domain, target.epsilon, tasks), target)
+        kept: Value = held.epsilon if math.isfinite(held.epsilon) else "no finite one"
+        row: dict[str, Value] = {"part": "True epsilon per answer where 1 is claimed"}
+        yield {**row, **(place or {}), "method": pair.name, "true epsilon": kept}
+
+
+def chart(title: str, axis: str, curves: Curves, note: str) -> Chart:
+    """The change of the MAE of every method over an axis, with the best constant's as a level."""
+    seen = {x: changes(trials) for x, trials in curves.items()}
+    names = dict.fromkeys(name for at in seen.values() for name in at if name != CONSTANT)
+    series = []
+    for name in names:
+        there = {x: at[name] for x, at in seen.items() if name in at}
+        series.append(curve(name, list(there), list(there.values()), _role(name)))
+    constant = sum(at[CONSTANT].mean for at in seen.values()) / len(seen)
+    return Chart(
+        title, axis, CHANGE, tuple(series), (Level(CONSTANT, constant),), note, better="lower"
+    )  # fmt: skip
+
+
+def _role(name: str) -> Role:
+    return "ours" if name == OURS else "theirs"
+
+
+VALUES = 10
+"""|Γ|: answers are 0, …, 9 (P4 §VI-A)."""
+QUICK_FROM = 3.0
+"""Below this epsilon ours takes as long as all others together: quick runs leave it out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Answers of a size and a sparsity, with truths P4's or others, and an epsilon."""
+
+    workers: int
+    tasks: int
+    sparsity: float
+    epsilon: float
+    truths: Truths = "N(0, 1)"
+
+    def cells(self, trials: int, seed: int, *, with_ours: int) -> list[Cell]:
+        """One for each trial: P4's mechanisms, and in the first so many ours, which is slower."""
+        source = crowd(self.workers, self.tasks, self.sparsity, self.truths)
+        both = (*PAPERS, ours(beyond=self.truths == "N(0, 1)"))
+        return [
+            Cell(maes, (source, VALUES, self.epsilon, both if trial < with_ours else PAPERS,
+                        trial, seed))
+            for trial in range(trials)
+        ]  # fmt: skip
+
+    def trials_of_ours(self, size: Size, full: int) -> int:
+        """In how many trials ours is read: so many in a full run, one in quick ones, or none."""
+        return full if size == "full" else int(self.epsilon >= QUICK_FROM)
+
+
+Found: TypeAlias = Mapping[Place, Trials]
+
+
+def gathered(places: Sequence[Place], results: Sequence[Mapping[str, float]]) -> Found:
+    """The trials of each place, of which all have as many."""
+    trials = len(results) // len(places)
+    return {
+        place: results[number * trials : (number + 1) * trials]
+        for number, place in enumerate(places)
+    }
+
+
+def along_epsilon(found: Found, sparsity: float) -> Curves:
+    """The trials by epsilon, at one sparsity."""
+    return {place.epsilon: seen for place, seen in found.items() if place.sparsity == sparsity}
+
+
+def along_sparsity(found: Found, epsilon: float, truths: Truths = "N(0, 1)") -> Curves:
+    """The trials by sparsity, at one epsilon."""
+    return {
+        place.sparsity: seen
+        for place, seen in found.items()
+        if (place.epsilon, place.truths) == (epsilon, truths)
+    }

@@ -1,0 +1,102 @@
+"""Ours beside the paper's: rows of a table, curves of a chart, and a baseline for both.
+
+What the papers print, as data: each table with its source, copied digit by digit.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from sottovoce.errors import UsageError
+from sottovoce.figures import Role, Series
+from sottovoce.planning.trials import Spread
+from sottovoce_studies.study import Row, Value
+
+__all__ = ["BAND", "PrintedTable", "beside", "curve", "printed", "spread_by", "within"]
+
+
+BAND = 2.0
+"""A band around a mean is so many standard errors wide on each side."""
+
+
+def spread_by(trials: Sequence[Mapping[str, Any]]) -> dict[str, Spread]:
+    """The spread of each number that every trial has, by its name."""
+    return {name: Spread.of([trial[name] for trial in trials]) for name in trials[0]}
+
+
+def beside(place: Mapping[str, Value], ours: Spread, paper: float | None = None) -> Row:
+    """A row: where it belongs, ours with its standard error, and the paper's where it prints one.
+
+    >>> beside({"part": "Table 9", "epsilon": 1.0}, Spread.of([0.1, 0.3]), 0.25)["difference"]
+    -0.04999999999999999
+    """
+    row: dict[str, Value] = {
+        **place,
+        "ours": ours.mean,
+        "s.e.": None if math.isnan(ours.standard_error) else ours.standard_error,
+    }
+    if paper is not None:
+        row |= {"paper": paper, "difference": ours.mean - paper}
+    return {**row, "trials": ours.trials}
+
+
+def within(ours: Spread, figure: float, errors: float = BAND) -> bool:
+    """Whether a figure lies within so many standard errors of our mean."""
+    return abs(ours.mean - figure) <= errors * ours.standard_error
+
+
+def curve(name: str, xs: Sequence[float], seen: Sequence[Spread], role: Role = "theirs") -> Series:
+    """Means over an axis, with two standard errors on each side where they are known."""
+    known = all(math.isfinite(spread.standard_error) for spread in seen)
+    low = tuple(spread.mean - BAND * spread.standard_error for spread in seen)
+    high = tuple(spread.mean + BAND * spread.standard_error for spread in seen)
+    means = tuple(spread.mean for spread in seen)
+    return Series(
+        name, tuple(map(float, xs)), means, low if known else None, high if known else None, role
+    )
+
+
+Number = int | float
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedTable:
+    """A table of a paper: its columns, its rows, and where it stands."""
+
+    source: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    def column(self, name: str) -> tuple[Any, ...]:
+        """The entries of a column, from top to bottom."""
+        place = self.columns.index(name)
+        return tuple(row[place] for row in self.rows)
+
+    def number(self, column: str, row: Any) -> float:
+        """The number in a column, in the row that starts so.
+
+        >>> printed("P1 Table 3").number("two-layer TD", 0.5)
+        0.0962
+        """
+        place = self.columns.index(column)
+        return float(next(entries[place] for entries in self.rows if entries[0] == row))
+
+
+@cache
+def printed(name: str) -> PrintedTable:
+    """A table by its paper and name, such as `P1 Table 3` or `P4 examples`."""
+    paper, _, table = name.partition(" ")
+    text = resources.files(__package__).joinpath("data", f"{paper.lower()}.json").read_text("utf-8")
+    document = json.loads(text)
+    if table not in document:
+        raise UsageError(f"nothing printed is called {name!r}")
+    found = document[table]
+    source = found.get("source") or f"{document['source']}, {table}"
+    rows = tuple(tuple(row) for row in found["rows"])
+    return PrintedTable(source, tuple(found["columns"]), rows)

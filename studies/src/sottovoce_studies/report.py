@@ -1,0 +1,240 @@
+"""The report: a summary of all verdicts, then a section for each study, paper by paper.
+
+What studies leave in a folder: a report, verdicts, a table each, a picture for each chart.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sottovoce.errors import UsageError
+from sottovoce.figures import (
+    Badge,
+    Block,
+    Details,
+    Facts,
+    Figure,
+    Figures,
+    Heading,
+    Link,
+    Paragraph,
+    Table,
+    Tone,
+    page,
+    svg,
+)
+from sottovoce.figures.canvas import check_matplotlib
+from sottovoce.files.atomic_output import check_target, new_file
+from sottovoce.tables.writers import write_tables
+from sottovoce.version import __version__
+from sottovoce_studies.catalogue import ITEMS, slug
+from sottovoce_studies.study import Outcome, Study, Verdict
+from sottovoce_studies.verdicts import (
+    PAPERS,
+    Done,
+    Run,
+    by_paper,
+    count_words,
+    csv_columns,
+    merged,
+    record,
+    tally,
+)
+
+__all__ = ["MEANINGS", "blocks", "check_folder", "write_files"]
+
+
+TITLE = "What four papers report, and what holds"
+SUMMARY = "summary"
+HEADS = ("", "table or figure", "verdict", "why", "claim")
+
+TONES: Mapping[Verdict, Tone] = MappingProxyType(
+    {"holds": "good", "holds in shape": "partly", "fails": "bad", "cannot be checked": "open"}
+)
+
+MEANINGS: Mapping[Verdict, str] = MappingProxyType(
+    {
+        "holds": "the claim is so, with its numbers where it has some",
+        "holds in shape": "what the text says of the curves is so; the numbers are others, or "
+        "cannot be compared",
+        "fails": "the claim is not so; the reason says where",
+        "cannot be checked": "what it takes is not public, or not in the cache",
+    }
+)
+"""What a verdict means."""
+
+FOLDED = 12
+"""A table of more rows is folded away: the figures show what is in it."""
+
+
+def blocks(done: Done, run: Run) -> list[Block]:
+    """The whole page. It depends on nothing but its arguments and the versions of software."""
+    outcomes = {study.name: outcome for study, outcome in done}
+    papers = by_paper([study for study, _ in done])
+    found: list[Block] = [*_summary(done, run)]
+    lines = tuple(
+        (PAPERS[paper].partition(",")[0], *_line(study, outcomes[study.name]))
+        for paper, studies in papers.items()
+        for study in studies
+    )
+    found.append(
+        Table(("", "table or figure", "verdict", "why", "claim"), lines, merged=1, stacks=True)
+    )
+    for paper, studies in papers.items():
+        found.append(Heading(PAPERS[paper]))
+        for study in studies:
+            found += _section(study, outcomes[study.name], run)
+    return [*found, Heading("How this was made"), _made(run)]
+
+
+def _summary(done: Done, run: Run) -> Iterator[Block]:
+    yield Heading("Summary", anchor=SUMMARY)
+    counted = [
+        Badge(count_words(verdict, count), TONES[verdict]) for verdict, count in tally(done).items()
+    ]
+    claims = f"{len(done)} claims: " if len(done) > 1 else "1 claim: "
+    yield Paragraph((claims, *(part for badge in counted for part in (badge, " "))))
+    yield Paragraph(
+        "Each study first does what the paper did, then what Sottovoce does on the same answers. "
+        "Its verdict is computed from the numbers of its run, by a rule that could have come out "
+        "otherwise."
+    )
+    if run.size == "quick":
+        yield Paragraph(
+            "This is a quick run, which shows less than the one that is cited: each study says "
+            "what it leaves out. The run that is cited is made by sottovoce reproduce --full."
+        )
+    yield Details("What the verdicts mean", (Facts(tuple(MEANINGS.items())),))
+
+
+def _line(study: Study, outcome: Outcome) -> tuple[str | Link | Badge, ...]:
+    return (
+        Link(", ".join(study.items) or study.name, study.name),
+        Badge(outcome.verdict, TONES[outcome.verdict]),
+        outcome.reason,
+        study.claim,
+    )
+
+
+def _section(study: Study, outcome: Outcome, run: Run) -> Iterator[Block]:
+    yield Heading(_title(study), 3, study.name)
+    why = f" {outcome.reason}" if outcome.reason else ""
+    yield Paragraph((Badge(outcome.verdict, TONES[outcome.verdict]), why))
+    yield Facts(tuple(_facts(study, outcome, run)))
+    if outcome.charts:
+        yield Figures(tuple(map(Figure, outcome.charts)))
+    for table in outcome.tables():
+        yield _shown(table, folded=len(table.rows) > FOLDED)
+    for table in outcome.details:
+        yield _shown(table, folded=True)
+    yield Paragraph((Link("Back to the summary", SUMMARY),))
+
+
+def _title(study: Study) -> str:
+    if [slug(item) for item in study.items] == [study.name]:
+        return study.items[0]
+    return f"{', '.join(study.items)}: {study.name}" if study.items else study.name
+
+
+def _facts(study: Study, outcome: Outcome, run: Run) -> Iterator[tuple[str, str]]:
+    yield "Claim", f"{study.claim}."
+    yield "Source", f"{_capital(study.source)}."
+    if study.items:
+        yield "In the paper", f"{'; '.join(f'{item}: {ITEMS[item]}' for item in study.items)}."
+    yield "Seen here", _capital(outcome.explanation)
+    yield "Setting", f"{_capital(study.setting)}."
+    left_out = f"quick: {study.quick}" if run.size == "quick" else "full, as it is cited"
+    yield "Run", f"{_capital(left_out)}; seed {run.seed_of(study)}."
+    if outcome.verdict != study.recorded:
+        yield "Elsewhere", f"The run that is cited came to another verdict: {study.recorded}."
+
+
+def _capital(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}"
+
+
+def _shown(table: Table, *, folded: bool) -> Block:
+    once = replace(table, merged=merged(table))
+    if not folded:
+        return once
+    caption = table.caption or "Table"
+    return Details(f"{caption} ({len(table.rows)} rows)", (replace(once, caption=""),))
+
+
+def _made(run: Run) -> Facts:
+    seed = "each study's own" if run.seed is None else str(run.seed)
+    rows = [
+        ("Software", f"Sottovoce {__version__}, Python {platform.python_version()}, "
+                     f"NumPy {np.__version__}"),
+        ("Command", f"sottovoce reproduce{' --full' if run.size == 'full' else ''}"),
+        ("Size", run.size),
+        ("Seed", seed),
+    ]  # fmt: skip
+    return Facts((*rows, ("Day", run.day)) if run.day else tuple(rows))
+
+
+REPORT, VERDICTS = "report.html", "verdicts.json"
+
+
+def check_folder(folder: Path, studies: Sequence[Study], *, force: bool) -> None:
+    """Refuse before the work what could not be written after it."""
+    nearest = next(place for place in (folder, *folder.parents) if place.exists())
+    if not nearest.is_dir():
+        raise UsageError(f"{nearest} is a file: name a folder")
+    if not os.access(nearest, os.W_OK):
+        raise UsageError(f"cannot write in {nearest}: name another folder")
+    check_matplotlib()
+    if nearest != folder:
+        return
+    for name in (REPORT, VERDICTS, *(f"{study.name}.csv" for study in studies)):
+        check_target(folder / name, force=force)
+    for picture in _pictures_in(folder, studies):
+        check_target(picture, force=force)
+
+
+def write_files(folder: Path, done: Done, run: Run, *, force: bool) -> int:
+    """Write everything or nothing, and say how many files it was.
+
+    With `force`, pictures that a study had before and has no longer go.
+    """
+    texts = dict(_texts(done, run))
+    folder.mkdir(parents=True, exist_ok=True)
+    tables: dict[str | os.PathLike[str], dict[str, npt.NDArray[Any]]] = {
+        folder / f"{study.name}.csv": csv_columns(outcome) for study, outcome in done
+    }
+    with ExitStack() as stack:
+        for name, text in texts.items():
+            place = stack.enter_context(new_file(folder / name, force=force))
+            place.write_text(text, encoding="utf-8")
+        write_tables(tables, force=force)
+    for picture in _pictures_in(folder, [study for study, _ in done]):
+        if picture.name not in texts:
+            picture.unlink()
+    return len(texts) + len(tables)
+
+
+def _texts(done: Done, run: Run) -> Iterator[tuple[str, str]]:
+    yield REPORT, page(TITLE, blocks(done, run), report=True)
+    yield VERDICTS, json.dumps(record(done, run), indent=2, ensure_ascii=False) + "\n"
+    for study, outcome in done:
+        for number, chart in enumerate(outcome.charts, 1):
+            yield f"{study.name}-{number}.svg", svg(chart)
+
+
+def _pictures_in(folder: Path, studies: Sequence[Study]) -> list[Path]:
+    """The numbered pictures of these studies that are in a folder."""
+    names = "|".join(re.escape(study.name) for study in studies)
+    numbered = re.compile(rf"({names})-\d+\.svg")
+    return [path for path in sorted(folder.iterdir()) if numbered.fullmatch(path.name)]

@@ -1,0 +1,177 @@
+"""Outcomes as files and words: columns of a CSV, a record of verdicts, the verdict in a line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Any, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from sottovoce.figures import Table
+from sottovoce.version import __version__
+from sottovoce_studies.catalogue import GROUPS
+from sottovoce_studies.study import Outcome, Size, Study, Value, Verdict
+
+__all__ = [
+    "PAPERS",
+    "Done",
+    "Run",
+    "by_paper",
+    "count_words",
+    "csv_columns",
+    "merged",
+    "record",
+    "short_items",
+    "tally",
+    "unrepeated",
+    "verdict_words",
+]
+
+Done: TypeAlias = Sequence[tuple[Study, Outcome]]
+"""Studies beside what they came to."""
+
+PAPERS: Mapping[str, str] = MappingProxyType(
+    {
+        "P1": "P1, the two-layer mechanism (Li et al., KDD 2018)",
+        "P2": "P2, the worker-private EM (Kajino, Arai and Kashima)",
+        "P3": "P3, Gaussian noise of a random variance (Li et al., ICDCS 2020)",
+        "P4": "P4, sparse answers with private NULLs (Sun et al., IEEE Big Data 2018)",
+        "beyond the papers": "Beyond the papers",
+    }
+)
+"""The papers, and what goes beyond them, as a reader is told."""
+
+KEYS = 3
+"""So many of the first columns say at most where a row belongs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What the studies of one command have in common; `seed` None is each study's own."""
+
+    size: Size
+    seed: int | None = None
+    day: str = ""
+
+    def seed_of(self, study: Study) -> int:
+        """The seed that a study was run with."""
+        return study.seed if self.seed is None else self.seed
+
+
+def by_paper(studies: Sequence[Study]) -> dict[str, tuple[Study, ...]]:
+    """These studies under the names of their papers, in the order of the papers."""
+    wanted = {study.name for study in studies}
+    found = {
+        paper: tuple(study for study in group if study.name in wanted)
+        for paper, group in GROUPS.items()
+    }
+    return {paper: group for paper, group in found.items() if group}
+
+
+def short_items(study: Study) -> tuple[str, ...]:
+    """The tables and figures of a study, without the name of their paper.
+
+    >>> from sottovoce_studies.catalogue import study_named
+    >>> short_items(study_named("worker-private-em"))
+    ('Table 1', 'Figure 2', 'Figure 3')
+    """
+    return tuple(item.partition(" ")[2] for item in study.items)
+
+
+def verdict_words(study: Study, outcome: Outcome, size: Size) -> str:
+    """The verdict and why; a quick run says what it left out."""
+    words = f"verdict: {outcome.ruling}"
+    if size == "quick":
+        words += f" (quick run: {study.quick})"
+    return f"{words}. {outcome.explanation[0].upper()}{outcome.explanation[1:]}"
+
+
+def tally(done: Done) -> dict[Verdict, int]:
+    """How many studies came to each verdict."""
+    seen = Counter(outcome.verdict for _, outcome in done)
+    return {verdict: seen[verdict] for verdict in get_args(Verdict)}
+
+
+def count_words(verdict: Verdict, count: int) -> str:
+    """How many came to a verdict, in words.
+
+    >>> count_words("fails", 1), count_words("holds in shape", 2), count_words("holds", 0)
+    ('1 fails', '2 hold in shape', '0 hold')
+    """
+    verb, _, rest = verdict.partition(" ")
+    plural = {"holds": "hold", "fails": "fail"}.get(verb, verb)
+    return f"{count} {verb if count == 1 else plural} {rest}".rstrip()
+
+
+def record(done: Done, run: Run) -> dict[str, Any]:
+    """Every verdict with what it is about, as JSON has it: `verdicts.json`."""
+    outcomes = {study.name: outcome for study, outcome in done}
+    papers = by_paper([study for study, _ in done])
+    return {
+        "version": __version__,
+        "size": run.size,
+        "seed": run.seed,
+        "studies": [
+            _recorded(study, outcomes[study.name], run, paper)
+            for paper, studies in papers.items()
+            for study in studies
+        ],
+    }
+
+
+def _recorded(study: Study, outcome: Outcome, run: Run, paper: str) -> dict[str, Any]:
+    return {
+        "name": study.name,
+        "paper": paper,
+        "items": list(study.items),
+        "claim": study.claim,
+        "source": study.source,
+        "setting": study.setting,
+        "seed": run.seed_of(study),
+        "recorded": study.recorded,
+        "verdict": outcome.verdict,
+        "reason": outcome.reason,
+        "explanation": outcome.explanation,
+    }
+
+
+def merged(table: Table) -> int:
+    """How many of the first columns repeat what is above them, and are easier read without.
+
+    >>> merged(Table(("data", "epsilon", "error"), (("a", 1, 0.2), ("a", 2, 0.1), ("b", 1, 0.1))))
+    1
+    """
+    for columns in range(min(KEYS, len(table.columns) - 1), 0, -1):
+        starts = [row[:columns] for row in table.rows]
+        if any(above == below for above, below in pairwise(starts)):
+            return columns
+    return 0
+
+
+def unrepeated(table: Table) -> list[list[str]]:
+    """The rows as text for a terminal; what a row shares with the one above is not repeated."""
+    once = Table(table.columns, table.rows, merged=merged(table))
+    return [
+        [str(cell) if once.run_length(i, j) else "" for j, cell in enumerate(row)]
+        for i, row in enumerate(once.rows)
+    ]
+
+
+def csv_columns(outcome: Outcome) -> dict[str, npt.NDArray[Any]]:
+    """The rows as columns of one type each; what is missing is empty."""
+    return {
+        column: _column([row.get(column) for row in outcome.rows]) for column in outcome.columns()
+    }
+
+
+def _column(values: Sequence[Value]) -> npt.NDArray[Any]:
+    if any(isinstance(value, str) for value in values):
+        return np.array([None if value is None else str(value) for value in values], object)
+    if None not in values and all(isinstance(value, int) for value in values):
+        return np.array(values, np.int64)
+    return np.array([np.nan if value is None else value for value in values], np.float64)
