@@ -13,7 +13,7 @@ from tests.browser.campaigns import KINDS, drafted, opened
 from tests.browser.lending import Lending
 from tests.browser.watching import OpenPage, Watched
 
-from sottovoce.server.web.middleware import PAGE
+from sottovoce.server.web.worker_page import PAGE_RULES as PAGE
 from sottovoce.testing.server_thread import RunningServer
 
 GOOD = (

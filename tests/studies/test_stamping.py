@@ -12,7 +12,7 @@ from sottovoce_studies.cells import study_stamp
 
 FILES = {
     "judged.py": "from sottovoce_studies.computed import cell",
-    "computed.py": "from sottovoce_studies.catalogue import shared\nimport math",
+    "computed.py": "from sottovoce_studies import shared\nimport math",
     "shared.py": "VALUE = 1",
     "other.py": "VALUE = 2",
 }
@@ -20,13 +20,12 @@ FILES = {
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "studies").mkdir()
     for name, text in FILES.items():
-        (tmp_path / "studies" / name).write_text(text)
+        (tmp_path / name).write_text(text)
         monkeypatch.setitem(sys.modules, f"sottovoce_studies.{name[:-3]}", cells)
     monkeypatch.setattr(cells, "ROOT", tmp_path)
     monkeypatch.setattr(cells, "study_stamp", study_stamp.__wrapped__)
-    return tmp_path / "studies"
+    return tmp_path
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def words(found: Tradeoff) -> str:
     )
 
 
-def columns(found: Tradeoff) -> list[str]:
+def heads(found: Tradeoff) -> list[str]:
     """The heads of the table."""
     return ["epsilon", "pair", _measure(found), "s.e.", "90 % band", "true epsilon", ""]
 
@@ -114,11 +114,11 @@ def chart(found: Tradeoff, source: str) -> Chart:
 
 def blocks(found: Tradeoff, source: str) -> list[Block]:
     """The page: the figure, the table, and how they came about."""
-    heads = tuple(head or "remark" for head in columns(found))
+    named = tuple(head or "remark" for head in heads(found))
     return [
         Paragraph(_said(found)),
         Figure(chart(found, source), "Bands hold the middle 90 % of trials."),
-        Table(heads, tuple(tuple(row) for row in rows(found)), words(found)),
+        Table(named, tuple(tuple(row) for row in rows(found)), words(found)),
     ]
 
 
@@ -286,7 +286,7 @@ def tradeoff(
         console.print_json(summary(found))
     else:
         console.note(words(found))
-        console.print_table(columns(found), rows(found))
+        console.print_table(heads(found), rows(found))
         width = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100
         console.say(text_chart(chart(found, answers), min(width, 120)))
     for path in filter(None, (output, html, plot)):
