@@ -16,7 +16,7 @@ from zipfile import ZipFile
 import pytest
 
 ROOT = Path(__file__).parents[1]
-CORE = ("numpy", "scipy", "numba", "duckdb", "typer", "rich")
+CORE = ("numpy", "scipy", "numba", "duckdb", "filelock", "platformdirs", "typer", "rich")
 
 
 def core_packages() -> dict[str, Path]:

@@ -15,20 +15,11 @@ NEEDED = {
     "sealed.simulate": ("run", "show"),
     "web.feature": ("FEATURE",),
 }
-LIVE = (
-    "sottovoce.campaign.live",
-    "sottovoce.live",
-    "sottovoce.live.dealer",
-    "sottovoce.live.requester",
-    "sottovoce.live.server.feature",
-    "sottovoce.live.server.requester_routes",
-    "sottovoce.worker.live",
-)
+LIVE = ("sottovoce.live",)
 WORKERS_HALF = (
-    "sottovoce.http_client",
+    "sottovoce.http_client.connection",
+    "sottovoce.live.worker",
     "sottovoce.securesum.committee.worker",
-    "sottovoce.securesum.em.contributor",
-    "sottovoce.securesum.em.contributor",
     "sottovoce.securesum.em.contributor",
     "sottovoce.securesum.damgard_jurik.worker",
     "sottovoce.securesum.masked.worker",

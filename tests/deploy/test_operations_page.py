@@ -7,9 +7,8 @@ import shlex
 from pathlib import Path
 
 import pytest
-from typer.main import get_command
 
-from sottovoce.cli.app import app
+from sottovoce.cli.app import COMMANDS, load_command
 
 PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(?:sh|ini)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
@@ -31,9 +30,8 @@ def _commands() -> list[list[str]]:
 
 @pytest.mark.parametrize("words", _commands(), ids=" ".join)
 def test_a_command_has_the_options_that_the_page_gives_it(words: list[str]) -> None:
-    command = get_command(app)
-    while words and hasattr(command, "commands") and words[0] in command.commands:
-        command, words = command.commands[words[0]], words[1:]
+    count = next(n for n in range(len(words), 0, -1) if " ".join(words[:n]) in COMMANDS)
+    command, words = load_command(" ".join(words[:count])), words[count:]
     known = {option for parameter in command.params for option in parameter.opts}
     assert {word for word in words if word.startswith("--")} <= known
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from sottovoce.live.worker import LiveAnswers, LiveOutcome
     from sottovoce.securesum.star.terms import KeyTerms
 
-__all__ = ["worker_lines"]
+__all__ = ["deal", "worker", "worker_lines"]
 
 FAILED, INTERRUPTED = 1, 130
 

@@ -39,6 +39,18 @@ if TYPE_CHECKING:
     from sottovoce.model import Score
     from sottovoce.requester.client import Requester
 
+__all__ = [
+    "create",
+    "delete",
+    "list_sessions",
+    "results",
+    "session",
+    "show",
+    "start",
+    "stop",
+    "transcript",
+]
+
 
 SessionArgument = Annotated[
     str,
