@@ -53,7 +53,7 @@ docs: $(VENV)/test.stamp ## write the references of the commands and the interfa
 	$(BIN)/python tests/docs/cli_reference.py > docs/cli.md
 	$(BIN)/python tests/docs/api_reference.py > docs/api.md
 	$(BIN)/python tests/docs/promises.py
-	$(BIN)/python -m tests.web.integrity
+	$(BIN)/python -m tests.server.web.integrity
 	$(BIN)/python tests/docs/fingerprints.py
 
 screens: $(VENV)/test.stamp chromium ## take the pictures of the worker's page anew; writes docs/screens
@@ -85,7 +85,7 @@ $(VENV)/bench.stamp: $(VENV)/test.stamp
 chromium:
 	@sh tests/browser/install.sh
 java:
-	@sh tests/spark/install.sh
+	@sh tests/engines/spark/install.sh
 
 page-types:
 	@if test -x $(TSC); then set -x; $(TSC) -p tsconfig.json && $(TSC) -p tsconfig.service-worker.json; \

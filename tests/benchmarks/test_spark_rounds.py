@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.benchmarks.conftest import BENCHMARKS
-from tests.spark.java import java_missing
+from tests.engines.spark.java import java_missing
 
 pytestmark = [
     pytest.mark.slow,

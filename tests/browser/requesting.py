@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from tests.browser.watching import Watched
-from tests.campaign.crowds import report
+from tests.server.crowds import report
 
 from sottovoce.server.database import Database
 from sottovoce.server.service import Service

@@ -20,7 +20,7 @@ from tests.browser.sealing import (
 )
 from tests.browser.watching import OpenPage, Watched
 from tests.securesum.sealed_policies import KEYS, sealed_policy
-from tests.web.unsealing import ballot_of, shares_of
+from tests.server.web.unsealed import ballot_of, shares_of
 
 from sottovoce.mechanisms.policies import Target
 from sottovoce.mechanisms.sealed_sum import Layout

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.securesum.sealed_policies import sealed_policy
-from tests.worker.hosting import YES_NO, Host, hosting
+from tests.worker.hosted_campaign import YES_NO, Host, hosting
 
 from sottovoce.keyholder import key_file
 from sottovoce.keyholder.agreement import LOG, Agreement

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.web.node import RANDOMIZER, node
+from tests.server.web.node import RANDOMIZER, node
 
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Submission

@@ -41,7 +41,7 @@ CANDIDATES: Mapping[str, tuple[str, ...]] = {
     "terms": ("sottovoce.securesum.star.terms",),
     "envelope": ("sottovoce.securesum.envelope",),
     "tables": ("sottovoce.server.database.schema", "sottovoce.server.database.schema"),
-    "randomizer": ("tests.web.randomizer_vectors", "tests.server.web.randomizer_vectors"),
+    "randomizer": ("tests.server.web.randomizer_vectors", "tests.server.web.randomizer_vectors"),
     "sealing": ("tests.securesum.sealing_vectors", "tests.securesum.committee.sealing_vectors"),
 }
 """Where modules are that are not public, before the move and after it: whoever moves or renames one

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.keyholder.relaying import small_session
+from tests.keyholder.relay import small_session
 
 from sottovoce.errors import SealedRefused, UsageError
 from sottovoce.keyholder.agreement import FILE, LOG, Agreement, check_seat

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.keyholder.relaying import Desk, Killed, Relay, small_session
+from tests.keyholder.relay import Desk, Killed, Relay, small_session
 from tests.securesum.committees import keys_of
 
 from sottovoce.errors import DataError, SealedRefused

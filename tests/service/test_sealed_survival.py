@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import httpx
 import pytest
-from tests.campaign.sealed.committees import Holder, OverHttp, cards, sealed_answers
+from tests.server.sealed.committees import Holder, OverHttp, cards, sealed_answers
 from tests.service.forking import ForkedServer, Forker
 
 from sottovoce.mechanisms.policies import Target

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.worker.hosting import (
+from tests.worker.hosted_campaign import (
     COIN,
     DROP_REQUEST,
     DROP_RESPONSE,

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.worker.hosting import DROP_REQUEST, Host, hosting, line_to
+from tests.worker.hosted_campaign import DROP_REQUEST, Host, hosting, line_to
 
 from sottovoce.errors import SottovoceError, Unreachable
 from sottovoce.mechanisms.policies import Target, make_policy

@@ -8,7 +8,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from tests.engines.chunked.reading_back import (
+from tests.engines.chunked.packed_rows import (
     BUCKETED,
     COMPILED,
     PLAIN,

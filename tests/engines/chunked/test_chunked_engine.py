@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.engines.chunked.reading_back import BUCKETED, PLAIN, packed
+from tests.engines.chunked.packed_rows import BUCKETED, PLAIN, packed
 from tests.engines.chunked.test_agreement import written
 
 import sottovoce

@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from tests.engines.chunked.reading_back import BUCKETED, COMPILED, PLAIN, packed
+from tests.engines.chunked.packed_rows import BUCKETED, COMPILED, PLAIN, packed
 from tests.engines.chunked.test_agreement import BAD, written
 
 import sottovoce

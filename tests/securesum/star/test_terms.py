@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.securesum.star.masked_stars import COORDINATOR, keys, terms_of
+from tests.securesum.masked.stars import COORDINATOR, keys, terms_of
 
 from sottovoce.errors import UsageError
 from sottovoce.securesum.envelope import b64, public_text
