@@ -39,7 +39,8 @@ def _walk(command: Any, path: tuple[str, ...], parent: Any) -> Iterator[tuple[st
     yield " ".join(path), command, context
     if hasattr(command, "list_commands"):
         for name in command.list_commands(context):
-            yield from _walk(command.get_command(context, name), (*path, name), context)
+            _, below, _ = command.resolve_command(context, [name])
+            yield from _walk(below, (*path, name), context)
 
 
 def _plain(value: Any) -> Any:
