@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.studies.p3.made_up import sweep_seen, trials
+from studies.tests.p3.made_up import sweep_seen, trials
 
 from sottovoce_studies.p3.figure_1 import NEAR_ONE, judge, sweep
 from sottovoce_studies.p3.pipeline import noise_of

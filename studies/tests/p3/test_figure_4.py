@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.studies.p3.made_up import sweep_seen
+from studies.tests.p3.made_up import sweep_seen
 
 from sottovoce_studies.p3.figure_1 import sweep
 from sottovoce_studies.p3.figure_4 import judge, ratios

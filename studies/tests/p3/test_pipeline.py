@@ -1,4 +1,4 @@
-"""P3's pipeline, against its formulas and against a calculation of its own."""
+"""P3's pipeline, against its formulas and against a calculation of its own, and its Lemma 4.7."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ from sottovoce_studies.p3.crowds import crowd
 from sottovoce_studies.p3.pipeline import (
     MOST,
     answers_seed,
+    coverage,
     epsilon_of_noise,
     noise_of,
     noise_seed,
     ours_at,
     published,
+    published_distance,
     read_aware,
     true_epsilon,
 )
@@ -102,3 +104,15 @@ def test_ours_is_read_trial_by_trial() -> None:
     first, second = read_aware(crowd(workers=20), 16.0, 2, 1)
     assert first["error"] != second["error"]
     assert first["error"] < 0.5
+
+
+def test_the_distance_falls_with_the_quality_of_data() -> None:
+    assert published_distance(1.0) == pytest.approx(2 * math.sqrt(2 * math.log(10)))
+    assert published_distance(25.0) == pytest.approx(published_distance(1.0) / 25)
+
+
+def test_the_lemma_fails_where_it_says_it_holds() -> None:
+    assert coverage(1.0).holds
+    assert not coverage(25.0).holds
+    assert coverage(25.0).sound == pytest.approx(0.576, abs=5e-4)
+    assert coverage(25.0).value == pytest.approx(0.778, abs=5e-4)

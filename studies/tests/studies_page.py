@@ -1,6 +1,6 @@
 """The verdicts on docs/studies.md, from the record that a run of all studies leaves.
 
-`python tests/docs/studies_page.py build/studies/verdicts.json` writes them anew, between the
+`python studies/tests/studies_page.py build/studies/verdicts.json` writes them anew, between the
 comments `<!-- verdicts -->` and `<!-- end -->`; what is around them is written by hand. It is the
 last step of `make studies`.
 """

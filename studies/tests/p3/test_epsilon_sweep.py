@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.studies.p3.made_up import sweep_seen
+from studies.tests.p3.made_up import sweep_seen
 
 from sottovoce.planning.trials import Spread
 from sottovoce_studies.p3.epsilon_sweep import falls, surely_below

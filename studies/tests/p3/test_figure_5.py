@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.studies.p3.made_up import sweep_seen
+from studies.tests.p3.made_up import sweep_seen
 
 from sottovoce_studies.p3.crowds import Floorplan
 from sottovoce_studies.p3.epsilon_sweep import Sweep

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from tests.studies.p3.made_up import trials
+from studies.tests.p3.made_up import trials
 
 from sottovoce.planning.trials import Spread
 from sottovoce_studies.p3.figure_3 import EPSILONS, judge, noise_error, slope

@@ -41,7 +41,7 @@ def test_a_result_rests_on_its_module_and_what_that_imports(
 
 
 def test_a_function_of_another_package_rests_on_its_file() -> None:
-    assert study_stamp(__name__) != study_stamp("tests.studies.test_cells")
+    assert study_stamp(__name__) != study_stamp("studies.tests.test_cells")
 
 
 def test_a_function_of_the_interpreter_rests_on_it() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.studies.p3.made_up import trials
+from studies.tests.p3.made_up import trials
 
 from sottovoce.planning.trials import Spread
 from sottovoce_studies.p3.figure_2 import LAMBDAS, Point, judge, over_range
