@@ -43,7 +43,7 @@ bench: $(VENV)/bench.stamp java ## measure against crowd-kit and pandas; writes 
 
 studies: $(VENV)/test.stamp ## check every claim in full, ours beside the papers'; writes build/studies, docs/studies.md
 	$(BIN)/sottovoce reproduce --full --force -o build/studies
-	$(BIN)/python tests/docs/studies_page.py build/studies/verdicts.json
+	$(BIN)/python studies/tests/studies_page.py build/studies/verdicts.json
 
 format: $(VENV)/test.stamp ## put the code into shape
 	$(BIN)/ruff check --fix .
@@ -60,7 +60,7 @@ screens: $(VENV)/test.stamp chromium ## take the pictures of the worker's page a
 	$(BIN)/python -m tests.browser.screens
 
 clean: ## remove the environment and everything made
-	rm -rf $(VENV) node_modules demo build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) node_modules demo build dist studies/dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # An environment per extra would be slower; each stamp adds its extra to the one environment.
@@ -69,12 +69,12 @@ $(VENV)/bin/python:
 	  { echo "Sottovoce needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 …"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/demo.stamp: $(VENV)/bin/python pyproject.toml constraints.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[server,plots]'
+$(VENV)/demo.stamp: $(VENV)/bin/python pyproject.toml studies/pyproject.toml constraints.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[server,plots]' -e studies
 	@touch $@
 
-$(VENV)/test.stamp: $(VENV)/bin/python pyproject.toml constraints.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+$(VENV)/test.stamp: $(VENV)/bin/python pyproject.toml studies/pyproject.toml constraints.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]' -e studies
 	@touch $@
 
 $(VENV)/bench.stamp: $(VENV)/test.stamp

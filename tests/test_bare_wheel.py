@@ -1,4 +1,4 @@
-"""The wheel where nothing but the core dependencies is installed."""
+"""The wheel where nothing but its dependencies is installed, and the studies' wheel with it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+
+from sottovoce.version import __version__
 
 ROOT = Path(__file__).parents[1]
 CORE = ("numpy", "scipy", "numba", "duckdb", "filelock", "platformdirs", "typer", "rich")
@@ -42,22 +44,37 @@ def core_packages() -> dict[str, Path]:
     return found
 
 
-@pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of an environment with the wheel, and the core dependencies linked."""
-    place = tmp_path_factory.mktemp("bare")
+def built(project: Path, place: Path) -> Path:
+    """The wheel of a project."""
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(place)],
-        cwd=ROOT,
+        cwd=project,
         check=True,
         capture_output=True,
     )
+    (wheel,) = place.glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(ROOT, tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def studies_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(ROOT / "studies", tmp_path_factory.mktemp("studies-wheel"))
+
+
+@pytest.fixture(scope="module")
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of an environment with the wheel, and the core dependencies linked."""
+    place = tmp_path_factory.mktemp("bare")
     venv.create(place / "venv", with_pip=False)
     paths = {"base": str(place / "venv"), "platbase": str(place / "venv")}
     libraries = Path(sysconfig.get_path("purelib", vars=paths))
     for name, target in core_packages().items():
         (libraries / name).symlink_to(target)
-    (wheel,) = place.glob("sottovoce-*.whl")
     ZipFile(wheel).extractall(libraries)
     return place / "venv" / "bin" / "python"
 
@@ -133,3 +150,54 @@ def test_help_is_the_same_as_with_every_extra(python: Path, tmp_path: Path) -> N
     bare = ran(python, ["-m", "sottovoce", "--help"], tmp_path)
     full = ran(Path(sys.executable), ["-m", "sottovoce", "--help"], tmp_path)
     assert (bare.returncode, bare.stdout) == (0, full.stdout)
+
+
+def test_the_wheel_has_nothing_of_the_studies(wheel: Path) -> None:
+    tops = {name.partition("/")[0] for name in ZipFile(wheel).namelist()}
+    assert tops == {"sottovoce", f"sottovoce-{__version__}.dist-info"}
+    assert not [name for name in ZipFile(wheel).namelist() if "studies" in name]
+
+
+def test_without_the_studies_reproduce_says_in_one_line_how_to_get_them(
+    python: Path, tmp_path: Path
+) -> None:
+    done = ran(python, ["-m", "sottovoce", "reproduce", "--list"], tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines() == [
+        "sottovoce: `sottovoce reproduce` needs sottovoce-studies, which is not installed: "
+        "pip install sottovoce-studies"
+    ]
+
+
+def test_the_studies_wheel_has_all_modules_their_types_and_data_and_no_tests(
+    studies_wheel: Path,
+) -> None:
+    info = f"sottovoce_studies-{__version__}.dist-info"
+    found = {name for name in ZipFile(studies_wheel).namelist() if not name.startswith(info)}
+    source = ROOT / "studies" / "src"
+    files = {str(path.relative_to(source)) for path in source.rglob("*") if path.is_file()}
+    assert found == {name for name in files if "__pycache__" not in name}
+    assert "sottovoce_studies/py.typed" in found
+    assert {f"sottovoce_studies/data/p{paper}.json" for paper in (1, 2, 4)} <= found
+
+
+def test_the_studies_need_this_release(studies_wheel: Path) -> None:
+    metadata = f"sottovoce_studies-{__version__}.dist-info/METADATA"
+    lines = ZipFile(studies_wheel).read(metadata).decode("utf-8").splitlines()
+    assert f"Version: {__version__}" in lines
+    assert f"Requires-Dist: sottovoce[plots,secure]=={__version__}" in lines
+
+
+def test_both_wheels_together_reproduce(python: Path, studies_wheel: Path, tmp_path: Path) -> None:
+    ZipFile(studies_wheel).extractall(tmp_path / "studies")
+    code = (
+        f"import sys; sys.path.append({str(tmp_path / 'studies')!r}); "
+        "from sottovoce.cli import main; main()"
+    )
+    listed = ran(python, ["-c", code, "reproduce", "--list"], tmp_path)
+    assert listed.returncode == 0, listed.stderr
+    assert "never-worse" in listed.stdout
+    # The numbers that the paper prints are in the wheel.
+    done = ran(python, ["-c", code, "reproduce", "p4-examples"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "verdict: " in done.stdout

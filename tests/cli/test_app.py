@@ -7,10 +7,12 @@ import json
 import os
 import subprocess
 import sys
-from importlib import import_module
+from importlib import import_module, metadata
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
+from tests.cli.conftest import Run
 
 from sottovoce.cli.app import COMMANDS, load_command
 
@@ -58,7 +60,8 @@ def test_every_group_of_the_table_has_commands_and_every_command_has_its_groups(
     for words, entry in COMMANDS.items():
         above = words.rpartition(" ")[0]
         assert not above or above in COMMANDS
-        assert entry.function or any(each.startswith(f"{words} ") for each in COMMANDS)
+        held = any(each.startswith(f"{words} ") for each in COMMANDS)
+        assert entry.function or entry.distribution or held
 
 
 def test_every_function_with_options_that_a_command_module_offers_is_in_the_table() -> None:
@@ -131,6 +134,49 @@ def test_a_command_says_in_one_line_which_extra_it_needs(
     code, out, err = ran(*line.split(), without=without, SOTTOVOCE_HOME=str(tmp_path))
     assert (code, out, len(err.splitlines())) == (2, "", 1)
     assert err.startswith(f"sottovoce: {said}")
+
+
+def without_entry_points(group: str, name: str) -> tuple[EntryPoint, ...]:
+    return ()
+
+
+def test_a_command_of_another_distribution_is_its_entry_point(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def points(group: str, name: str) -> tuple[EntryPoint, ...]:
+        return (EntryPoint(name, "tests.cli.test_app:toy", group),)
+
+    monkeypatch.setattr(metadata, "entry_points", points)
+    assert load_command("reproduce").help == "A command of the group sottovoce.commands."
+
+
+def toy() -> None:
+    """A command of the group sottovoce.commands."""
+
+
+def test_a_command_of_a_distribution_that_is_not_installed_says_in_one_line_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, call: Run
+) -> None:
+    monkeypatch.setattr(metadata, "entry_points", without_entry_points)
+    said = (
+        "sottovoce: `sottovoce reproduce` needs sottovoce-studies, which is not installed: "
+        "pip install sottovoce-studies\n"
+    )
+    for words in (["reproduce"], ["reproduce", "--list"], ["reproduce", "calibration", "-o", "x"]):
+        done = call(*words)
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", said)
+
+
+def test_a_command_of_a_distribution_that_is_not_installed_is_listed_and_has_help(
+    monkeypatch: pytest.MonkeyPatch, call: Run
+) -> None:
+    listed = call("--help").stdout
+    monkeypatch.setattr(metadata, "entry_points", without_entry_points)
+    assert call("--help").stdout == listed
+    assert " reproduce " in listed
+    done = call("reproduce", "--help")
+    assert done.returncode == 0
+    assert "Check the papers' tables, figures and claims" in done.stdout
 
 
 @pytest.mark.parametrize("line", ["answer", "campaign", "campaign login", "keyholder serve", "db"])
