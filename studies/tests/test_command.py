@@ -30,8 +30,10 @@ def study(name: str, numbers: Sequence[int], item: str) -> Study:
     """A study that is done at once: squares are even, which fails from 1 on."""
 
     def judge(results: Sequence[Any]) -> Outcome:
-        rows = tuple({"part": "Squares", "number": n, "square": s}
-                     for n, s in zip(numbers, results, strict=True))  # fmt: skip
+        rows = tuple(
+            {"part": "Squares", "number": n, "square": s}
+            for n, s in zip(numbers, results, strict=True)
+        )
         line = Series("square", tuple(map(float, numbers)), tuple(map(float, results)))
         chart = Chart(f"Squares of {name}", "number", "square", (line,), note="Seen: squares.")
         odd = any(result % 2 for result in results)
@@ -111,8 +113,9 @@ def test_studies_are_printed_one_by_one_and_their_verdicts_at_the_end(
     assert first < done.stdout.index("verdict: holds (quick run: nothing). Squares.") < second < end
     assert "2 claims: 1 holds, 0 hold in shape, 1 fails, 0 cannot be checked.\n" in done.stdout
     assert [line.split(":")[0] for line in done.stderr.splitlines()] == [
-        "1 of 2, evens", "2 of 2, threes",
-    ]  # fmt: skip
+        "1 of 2, evens",
+        "2 of 2, threes",
+    ]
 
 
 def test_one_study_needs_no_table_of_verdicts(call: Run, squares: None) -> None:
@@ -135,16 +138,29 @@ def test_files_of_all_studies_are_written(call: Run, squares: None, tmp_path: Pa
     done = call("reproduce", "-o", "out", "--seed", "5")
     assert done.returncode == 0, done.stderr
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
-        "evens-1.svg", "evens.csv", "report.html", "threes-1.svg", "threes.csv", "verdicts.json"
-    ]  # fmt: skip
+        "evens-1.svg",
+        "evens.csv",
+        "report.html",
+        "threes-1.svg",
+        "threes.csv",
+        "verdicts.json",
+    ]
     record = json.loads((tmp_path / "out" / "verdicts.json").read_text())
     assert (record["size"], record["seed"]) == ("quick", 5)
     assert [each["verdict"] for each in record["studies"]] == ["holds", "fails"]
     assert record["studies"][1] == {
-        "name": "threes", "paper": "P1", "items": ["P1 Table 2"], "claim": "Squares are even",
-        "source": "P1 §0", "setting": "whole numbers", "seed": 5, "recorded": "fails",
-        "verdict": "fails", "reason": "one is odd", "explanation": "Squares.",
-    }  # fmt: skip
+        "name": "threes",
+        "paper": "P1",
+        "items": ["P1 Table 2"],
+        "claim": "Squares are even",
+        "source": "P1 §0",
+        "setting": "whole numbers",
+        "seed": 5,
+        "recorded": "fails",
+        "verdict": "fails",
+        "reason": "one is odd",
+        "explanation": "Squares.",
+    }
 
 
 def test_pictures_that_a_study_has_no_longer_go_with_force(

@@ -53,8 +53,9 @@ def test_a_crowd_cannot_answer_more_tasks_than_there_are() -> None:
 
 
 def test_truths_of_simulated_crowds_belong_to_their_tasks() -> None:
-    crowd = SparseCrowd(workers=8, tasks=40, sparsity=0.9, kind=Kind.ORDINAL, good=0.0, poor=0.0,
-                        truths=(1.0, 8.0))  # fmt: skip
+    crowd = SparseCrowd(
+        workers=8, tasks=40, sparsity=0.9, kind=Kind.ORDINAL, good=0.0, poor=0.0, truths=(1.0, 8.0)
+    )
     answers, truths = Simulated(crowd).draw(3)
     assert len(answers.tasks) < 40  # some have no answer
     assert ((truths > 1) & (truths < 8)).all()

@@ -9,9 +9,17 @@ from sottovoce.planning.trials import Spread
 from sottovoce_studies.paper_tables import beside, curve, printed, spread_by, within
 
 TABLES = [
-    "P1 Table 1", "P1 Table 2", "P1 Table 3", "P1 accuracy without noise", "P2 Table 1", "P2 data",
-    "P2 time", "P4 Table II", "P4 examples", "P4 claims",
-]  # fmt: skip
+    "P1 Table 1",
+    "P1 Table 2",
+    "P1 Table 3",
+    "P1 accuracy without noise",
+    "P2 Table 1",
+    "P2 data",
+    "P2 time",
+    "P4 Table II",
+    "P4 examples",
+    "P4 claims",
+]
 SEEN = Spread.of([0.1, 0.2, 0.3])  # mean 0.2, standard error 0.0577
 
 
@@ -26,8 +34,20 @@ def test_the_tables_of_changes_fall_with_epsilon_in_every_column() -> None:
     for name in ("P1 Table 2", "P1 Table 3"):
         table = printed(name)
         assert table.column("epsilon") == (
-            1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.01, 0.001, 0.0,
-        )  # fmt: skip
+            1.0,
+            0.9,
+            0.8,
+            0.7,
+            0.6,
+            0.5,
+            0.4,
+            0.3,
+            0.2,
+            0.1,
+            0.01,
+            0.001,
+            0.0,
+        )
         for column in table.columns[1:]:
             assert list(table.column(column)) == sorted(table.column(column))
 

@@ -121,8 +121,11 @@ def test_the_report_starts_with_how_many_claims_hold_and_links_to_each() -> None
     text = body()
     summary = text[: text.index("<h2>P2, the worker-private EM")]
     assert re.findall(r"</span> (\d [a-z ]+)</strong>", summary) == [
-        "1 holds", "0 hold in shape", "1 fails", "0 cannot be checked",
-    ]  # fmt: skip
+        "1 holds",
+        "0 hold in shape",
+        "1 fails",
+        "0 cannot be checked",
+    ]
     links = re.findall(r'href="#([^"]+)"', summary)
     assert links == ["label-recovery", "calibration"]
     assert all(f'<h3 id="{name}">' in text for name in links)

@@ -26,11 +26,17 @@ def record() -> dict[str, Any]:
     """A record of all studies, with the verdicts they record."""
     studies = [
         {
-            "name": study.name, "paper": paper, "items": list(study.items), "claim": study.claim,
-            "verdict": study.recorded, "reason": "0.2 | 0.3 is a*b < c", "explanation": "So it is.",
+            "name": study.name,
+            "paper": paper,
+            "items": list(study.items),
+            "claim": study.claim,
+            "verdict": study.recorded,
+            "reason": "0.2 | 0.3 is a*b < c",
+            "explanation": "So it is.",
         }
-        for paper, group in by_paper([*STUDIES.values()]).items() for study in group
-    ]  # fmt: skip
+        for paper, group in by_paper([*STUDIES.values()]).items()
+        for study in group
+    ]
     return {"version": "1.0", "size": "full", "seed": None, "studies": studies}
 
 

@@ -1,6 +1,6 @@
-"""Every table and figure of the papers, and the claims beside them that are checked.
+"""The catalogue of studies: every table and figure of the papers, and the studies that check them.
 
-Studies: claims of the papers and of Sottovoce, each checked by a run.
+A study checks a claim of the papers or of Sottovoce by a run.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Cells of a study: pieces of work that can be done in any order, anywhere, and kept.
+"""Cells of a study: pieces of work that can be done in any order, in any process, and kept.
 
-Results that the studies of one command share, whatever was kept before.
-
-Which code of the studies a result rests on, so that it is kept for that code only.
+A result is kept on disk by the code of the studies that it rests on (a stamp of their modules), or
+in memory for the studies of one command, which share some.
 """
 
 from __future__ import annotations
@@ -33,47 +32,6 @@ __all__ = [
 
 ROOT = Path(__file__).parent
 PACKAGE = "sottovoce_studies"
-
-
-@cache
-def study_stamp(module: str) -> str:
-    """A stamp of a module's file, and of the studies' modules that it imports, directly or not.
-
-    What lies below the studies is in the stamp of the software. So a result is computed anew when
-    the code that computes it changes, and not when the judgement of another study does.
-    """
-    file = getattr(sys.modules.get(module), "__file__", None)
-    if file is None:  # built in: it comes with the interpreter
-        return module
-    path = Path(file)
-    if not module.startswith(f"{PACKAGE}."):
-        return stamp_of([path], path.parent)
-    return stamp_of(sorted(_reached(module, set())), ROOT)
-
-
-def _reached(module: str, seen: set[Path]) -> set[Path]:
-    path = _file_of(module)
-    if path is None or path in seen:
-        return seen
-    seen.add(path)
-    for imported in _imported(path):
-        _reached(imported, seen)
-    return seen
-
-
-def _imported(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_bytes())):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(PACKAGE):
-            yield str(node.module)
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
-def _file_of(module: str) -> Path | None:
-    """The file of a module of the studies; a package's own file says nothing about results."""
-    if not module.startswith(f"{PACKAGE}."):
-        return None
-    path = ROOT.joinpath(*module.split(".")[1:]).with_suffix(".py")
-    return path if path.is_file() else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +71,28 @@ def _homes(value: Any) -> Iterator[str]:
             yield from _homes(getattr(value, field.name))
 
 
-def studies_folder() -> Path:
-    """Where results of full runs are kept: beside the plans in the user's cache."""
-    return plans_folder().parent / "studies"
+def run_cells(
+    cells: Sequence[Cell],
+    *,
+    jobs: int = 1,
+    progress: Progress | None = None,
+    kept: Results | None = None,
+) -> list[Any]:
+    """The results of cells in their order; each is kept as soon as it is there."""
+    found = {} if kept is None else {i: kept.get(cell) for i, cell in enumerate(cells)}
+    found = {place: result for place, result in found.items() if result is not None}
+    missing = [place for place in range(len(cells)) if place not in found]
+    if progress is not None:
+        progress(len(found), len(cells))
+    with Processes(Cell.run, jobs=jobs) as processes:
+        # One at a time: a cell takes a while, and what is done should be kept.
+        for number, result in processes.results([cells[place] for place in missing], size=1):
+            found[missing[number]] = result
+            if kept is not None:
+                kept.add(cells[missing[number]], result)
+            if progress is not None:
+                progress(len(found), len(cells))
+    return [found[place] for place in range(len(cells))]
 
 
 class Results(Protocol):
@@ -161,44 +138,21 @@ class Kept:
             return file.read(1) == b"\n"
 
 
-def run_cells(
-    cells: Sequence[Cell],
-    *,
-    jobs: int = 1,
-    progress: Progress | None = None,
-    kept: Results | None = None,
-) -> list[Any]:
-    """The results of cells in their order; each is kept as soon as it is there."""
-    found = {} if kept is None else {i: kept.get(cell) for i, cell in enumerate(cells)}
-    found = {place: result for place, result in found.items() if result is not None}
-    missing = [place for place in range(len(cells)) if place not in found]
-    if progress is not None:
-        progress(len(found), len(cells))
-    with Processes(Cell.run, jobs=jobs) as processes:
-        # One at a time: a cell takes a while, and what is done should be kept.
-        for number, result in processes.results([cells[place] for place in missing], size=1):
-            found[missing[number]] = result
-            if kept is not None:
-                kept.add(cells[missing[number]], result)
-            if progress is not None:
-                progress(len(found), len(cells))
-    return [found[place] for place in range(len(cells))]
+class Anew(Kept):
+    """Results that are kept for later runs, without a look at those of earlier ones."""
 
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._own: set[str] = set()
 
-def _lines(path: Path) -> Iterator[tuple[str, Any]]:
-    if not path.exists():
-        return
-    for line in path.read_bytes().splitlines():
-        try:
-            record = json.loads(line)
-            yield str(record["key"]), record["result"]
-        except (ValueError, TypeError, KeyError):
-            continue
+    def get(self, cell: Cell) -> Any | None:
+        """The result of a cell that was computed by this command, or None."""
+        return super().get(cell) if cell.key in self._own else None
 
-
-def results_file() -> Path:
-    """Where all studies keep the results of full runs: cells that two of them share are one."""
-    return studies_folder() / "results.jsonl"
+    def add(self, cell: Cell, result: Any) -> None:
+        """Keep a result; it takes the place of an earlier one."""
+        super().add(cell, result)
+        self._own.add(cell.key)
 
 
 class Remembered:
@@ -216,18 +170,63 @@ class Remembered:
         self._results[cell.key] = result
 
 
-class Anew(Kept):
-    """Results that are kept for later runs, without a look at those of earlier ones."""
+def _lines(path: Path) -> Iterator[tuple[str, Any]]:
+    if not path.exists():
+        return
+    for line in path.read_bytes().splitlines():
+        try:
+            record = json.loads(line)
+            yield str(record["key"]), record["result"]
+        except (ValueError, TypeError, KeyError):
+            continue
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self._own: set[str] = set()
 
-    def get(self, cell: Cell) -> Any | None:
-        """The result of a cell that was computed by this command, or None."""
-        return super().get(cell) if cell.key in self._own else None
+def studies_folder() -> Path:
+    """Where results of full runs are kept: beside the plans in the user's cache."""
+    return plans_folder().parent / "studies"
 
-    def add(self, cell: Cell, result: Any) -> None:
-        """Keep a result; it takes the place of an earlier one."""
-        super().add(cell, result)
-        self._own.add(cell.key)
+
+def results_file() -> Path:
+    """Where all studies keep the results of full runs: cells that two of them share are one."""
+    return studies_folder() / "results.jsonl"
+
+
+@cache
+def study_stamp(module: str) -> str:
+    """A stamp of a module's file, and of the studies' modules that it imports, directly or not.
+
+    What lies below the studies is in the stamp of the software. So a result is computed anew when
+    the code that computes it changes, and not when the judgement of another study does.
+    """
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if file is None:  # built in: it comes with the interpreter
+        return module
+    path = Path(file)
+    if not module.startswith(f"{PACKAGE}."):
+        return stamp_of([path], path.parent)
+    return stamp_of(sorted(_reached(module, set())), ROOT)
+
+
+def _reached(module: str, seen: set[Path]) -> set[Path]:
+    path = _file_of(module)
+    if path is None or path in seen:
+        return seen
+    seen.add(path)
+    for imported in _imported(path):
+        _reached(imported, seen)
+    return seen
+
+
+def _imported(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(PACKAGE):
+            yield str(node.module)
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _file_of(module: str) -> Path | None:
+    """The file of a module of the studies; a package's own file says nothing about results."""
+    if not module.startswith(f"{PACKAGE}."):
+        return None
+    path = ROOT.joinpath(*module.split(".")[1:]).with_suffix(".py")
+    return path if path.is_file() else None

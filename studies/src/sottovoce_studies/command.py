@@ -1,6 +1,6 @@
-"""`sottovoce reproduce`.
+"""The command `sottovoce reproduce`, and what it prints.
 
-Studies as people see them in a terminal: the list, a study that is done, all verdicts.
+On a terminal: the list of studies, each study when it is done, and all verdicts at the end.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -20,7 +20,7 @@ from sottovoce.cli.options import ForceOption, output_option
 from sottovoce.errors import Stopped, UsageError
 from sottovoce.planning.trial_runner import default_jobs
 from sottovoce_studies.catalogue import STUDIES, study_named
-from sottovoce_studies.cells import Anew, Kept, Remembered, results_file
+from sottovoce_studies.cells import Anew, Kept, Remembered, Results, results_file
 from sottovoce_studies.report import check_folder, write_files
 from sottovoce_studies.study import Outcome, Study
 from sottovoce_studies.verdicts import (
@@ -33,9 +33,6 @@ from sottovoce_studies.verdicts import (
     unrepeated,
     verdict_words,
 )
-
-if TYPE_CHECKING:
-    from sottovoce_studies.cells import Results
 
 __all__ = ["print_list", "reproduce"]
 
@@ -126,7 +123,7 @@ def reproduce(
         bool, typer.Option("--list", help="List the studies and their verdicts, and run none.")
     ] = False,
     force: ForceOption = False,
-) -> None:  # fmt: skip
+) -> None:
     """Check the papers' tables, figures and claims, ours beside theirs, with a verdict on each.
 
     Quick runs take seconds and show less. A full run that was stopped goes on where it was.

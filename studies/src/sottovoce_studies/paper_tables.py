@@ -1,6 +1,6 @@
-"""Ours beside the paper's: rows of a table, curves of a chart, and a baseline for both.
+"""The papers' printed tables as data, and ours beside them in rows and curves.
 
-What the papers print, as data: each table with its source, copied digit by digit.
+Each table has its source, and is copied digit by digit.
 """
 
 from __future__ import annotations
@@ -60,9 +60,6 @@ def curve(name: str, xs: Sequence[float], seen: Sequence[Spread], role: Role = "
     return Series(
         name, tuple(map(float, xs)), means, low if known else None, high if known else None, role
     )
-
-
-Number = int | float
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
-"""The report: a summary of all verdicts, then a section for each study, paper by paper.
+"""The files of a run: a report, verdicts as JSON, a table for each study, a picture for each chart.
 
-What studies leave in a folder: a report, verdicts, a table each, a picture for each chart.
+The report has a summary of all verdicts, then a section for each study, paper by paper.
 """
 
 from __future__ import annotations
@@ -78,6 +78,8 @@ MEANINGS: Mapping[Verdict, str] = MappingProxyType(
 FOLDED = 12
 """A table of more rows is folded away: the figures show what is in it."""
 
+REPORT, VERDICTS = "report.html", "verdicts.json"
+
 
 def blocks(done: Done, run: Run) -> list[Block]:
     """The whole page. It depends on nothing but its arguments and the versions of software."""
@@ -89,9 +91,7 @@ def blocks(done: Done, run: Run) -> list[Block]:
         for paper, studies in papers.items()
         for study in studies
     )
-    found.append(
-        Table(("", "table or figure", "verdict", "why", "claim"), lines, merged=1, stacks=True)
-    )
+    found.append(Table(HEADS, lines, merged=1, stacks=True))
     for paper, studies in papers.items():
         found.append(Heading(PAPERS[paper]))
         for study in studies:
@@ -176,16 +176,15 @@ def _shown(table: Table, *, folded: bool) -> Block:
 def _made(run: Run) -> Facts:
     seed = "each study's own" if run.seed is None else str(run.seed)
     rows = [
-        ("Software", f"Sottovoce {__version__}, Python {platform.python_version()}, "
-                     f"NumPy {np.__version__}"),
+        (
+            "Software",
+            f"Sottovoce {__version__}, Python {platform.python_version()}, NumPy {np.__version__}",
+        ),
         ("Command", f"sottovoce reproduce{' --full' if run.size == 'full' else ''}"),
         ("Size", run.size),
         ("Seed", seed),
-    ]  # fmt: skip
+    ]
     return Facts((*rows, ("Day", run.day)) if run.day else tuple(rows))
-
-
-REPORT, VERDICTS = "report.html", "verdicts.json"
 
 
 def check_folder(folder: Path, studies: Sequence[Study], *, force: bool) -> None:

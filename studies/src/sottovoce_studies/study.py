@@ -64,9 +64,10 @@ class Outcome:
         # In the order of its own rows: another part may have named some columns before.
         own = dict.fromkeys(column for row in rows for column in row)
         columns = [
-            column for column in own
+            column
+            for column in own
             if column != PART and any(row.get(column) is not None for row in rows)
-        ]  # fmt: skip
+        ]
         cells = tuple(tuple(_text(row.get(column)) for column in columns) for row in rows)
         return Table(tuple(columns), cells, part)
 

@@ -61,9 +61,10 @@ def test_a_sound_case_states_what_it_was_calibrated_to(name: str) -> None:
 
 def test_what_the_papers_overstate_is_known() -> None:
     found = {
-        case.name: (case, audited(case, 16, 0.9, 1)) for case in published_cases(1.0)
+        case.name: (case, audited(case, 16, 0.9, 1))
+        for case in published_cases(1.0)
         if case.name in QUICK_PUBLISHED
-    }  # fmt: skip
+    }
     assert all(map(overstated, found.values()))
     assert found["P1 two-layer"][1]["stated"] == pytest.approx(2.9957, abs=1e-3)  # ln 20
     assert found["P4 LP, values 0, 20"][1]["stated"] == pytest.approx(10, abs=1e-3)

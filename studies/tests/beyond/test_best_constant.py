@@ -151,8 +151,9 @@ def test_without_datasets_only_drawn_crowds_are_left(
     monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path))
     assert {arena.group for arena in arenas() if arena.source is not None} == {"P1", "P3", "P4"}
     cells = STUDY.plan("quick", 1).cells
-    sources = [each.source for each in (cell.arguments[0] for cell in cells)
-               if isinstance(each, Contest)]  # fmt: skip
+    sources = [
+        each.source for each in (cell.arguments[0] for cell in cells) if isinstance(each, Contest)
+    ]
     assert len(sources) == QUICK[OWN][0] * len(EPSILONS["quick"])
     assert all(isinstance(source, Simulated) for source in sources)
 

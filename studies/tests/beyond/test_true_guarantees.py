@@ -39,8 +39,11 @@ def _found(**changed: Any) -> dict[tuple[Any, ...], Any]:
         found["laplace", name] = {"answer": 1.0, "drawn": 1.0}
     found["response",] = {"answer": 1.0, "worker": 1.0}
     found["mf", SPARSE] = {
-        "value": 0.9, "losses": [0.1, 0.5, 0.7, 0.8, 0.9], "delta": 0.0, "s.e.": 0.0,
-    }  # fmt: skip
+        "value": 0.9,
+        "losses": [0.1, 0.5, 0.7, 0.8, 0.9],
+        "delta": 0.0,
+        "s.e.": 0.0,
+    }
     found["2-layer", 200] = {"answer": 2.0}
     for name, _, _ in SOUND:
         found["sound", name] = {"epsilon": 1.0, "delta": 0.0, "answers": MANY}
@@ -54,9 +57,14 @@ def test_two_layers_at_a_claimed_0_betray_as_a_fair_coin_does() -> None:
     assert seen["worker"] == pytest.approx(math.log(math.comb(14, 7)))
 
 
-@pytest.mark.parametrize(("answers", "answer", "worker", "delta"), [
-    (5, 1.6805, 3.7096, 0.15144), (14, 2.6392, 9.3070, 0.20469), (100, 4.6052, 67.2, 0.2433),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("answers", "answer", "worker", "delta"),
+    [
+        (5, 1.6805, 3.7096, 0.15144),
+        (14, 2.6392, 9.3070, 0.20469),
+        (100, 4.6052, 67.2, 0.2433),
+    ],
+)
 def test_two_layers_at_a_claimed_1_are_near_known_values_of_their_rounded_range(
     answers: int, answer: float, worker: float, delta: float
 ) -> None:
@@ -87,9 +95,14 @@ def test_one_layer_keeps_what_it_claims_and_adds_up_per_worker() -> None:
     assert seen["worker"] == pytest.approx(30.0, abs=1e-6)
 
 
-@pytest.mark.parametrize(("epsilon", "loss", "delta"), [
-    (1.0, 0.1, 0.0875372), (0.5, 1.0, 0.3934693), (2.0, 0.3, 0.2327258),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("epsilon", "loss", "delta"),
+    [
+        (1.0, 0.1, 0.0875372),
+        (0.5, 1.0, 0.3934693),
+        (2.0, 0.3, 0.2327258),
+    ],
+)
 def test_random_variance_has_its_known_limit(epsilon: float, loss: float, delta: float) -> None:
     claimed = -math.expm1(-loss)  # the claim at which the published rate is 2 epsilon loss
     seen = published.random_variance(epsilon, claimed, None)

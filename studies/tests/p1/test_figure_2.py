@@ -18,10 +18,13 @@ def trial(large: float, small: float, number: int) -> dict[str, Any]:
     wiggle = 0.1 * (number % 2)
     after = [[1 + change + wiggle] * PICKED for change in (large, small)]
     return {
-        "before": [1.0] * 8, "after": [0.5 + wiggle] * 8,
-        "flips": [0.05 + 0.06 * place for place in range(8)], "picked": list(range(PICKED)),
-        "set": after, "shown": after,
-    }  # fmt: skip
+        "before": [1.0] * 8,
+        "after": [0.5 + wiggle] * 8,
+        "flips": [0.05 + 0.06 * place for place in range(8)],
+        "picked": list(range(PICKED)),
+        "set": after,
+        "shown": after,
+    }
 
 
 def trials(large: float, small: float) -> dict[float, list[dict[str, Any]]]:

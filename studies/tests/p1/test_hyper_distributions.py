@@ -19,16 +19,20 @@ def kept(law: str, *answer: float, claimed: float = 1.0) -> Kept:
 
 def all_kept(**others: tuple[float, ...]) -> list[Kept]:
     """Every law with more than the uniform's epsilons, but for these."""
-    return [kept(law, *others.get(law, (1.0, 2.0, 4.0) if law == UNIFORM else (1.0, 3.0, 5.0)))
-            for law in LAWS]  # fmt: skip
+    return [
+        kept(law, *others.get(law, (1.0, 2.0, 4.0) if law == UNIFORM else (1.0, 3.0, 5.0)))
+        for law in LAWS
+    ]
 
 
 def trials(**apart: float) -> dict[float, list[dict[str, float]]]:
     names = [f"{law} TD" for law in LAWS]
     return {
-        1.0: [{name: 0.3 + jitter + apart.get(name.removesuffix(" TD"), 0.0)
-               for name in names} for jitter in (0.0, 0.01)]
-    }  # fmt: skip
+        1.0: [
+            {name: 0.3 + jitter + apart.get(name.removesuffix(" TD"), 0.0) for name in names}
+            for jitter in (0.0, 0.01)
+        ]
+    }
 
 
 @pytest.mark.parametrize("law", LAWS)

@@ -17,11 +17,15 @@ def trials(change: float, clean: float = 0.0) -> list[dict[str, float]]:
     """Three trials around a change of TD's error."""
     return [
         {
-            "one-layer TD": 0.3, "equal TD": 0.3, "two-layer aware": 0.2, "best constant": 0.5,
-            "clean TD": clean, "two-layer TD": clean + change + apart,
+            "one-layer TD": 0.3,
+            "equal TD": 0.3,
+            "two-layer aware": 0.2,
+            "best constant": 0.5,
+            "clean TD": clean,
+            "two-layer TD": clean + change + apart,
         }
         for apart in (-0.001, 0.0, 0.001)
-    ]  # fmt: skip
+    ]
 
 
 def verdict(changes: Sequence[float], clean: Sequence[float]) -> str:

@@ -12,8 +12,9 @@ SIZES = (10_000, 100_000, 1_000_000)
 
 def times(power: float) -> list[dict[str, float]]:
     """Times that grow with a power of the size."""
-    return [{"answers": size, "noise": 1e-8 * size**power, "TD": 3e-8 * size**power}
-            for size in SIZES]  # fmt: skip
+    return [
+        {"answers": size, "noise": 1e-8 * size**power, "TD": 3e-8 * size**power} for size in SIZES
+    ]
 
 
 @pytest.mark.parametrize("power", [0.8, 1.0, 2.0])

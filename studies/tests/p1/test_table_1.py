@@ -11,9 +11,14 @@ from sottovoce_studies.crowds import Dataset
 from sottovoce_studies.p1.table_1 import counted, judge
 
 FOUND: dict[str, Any] = {
-    "#question": 2134, "#users": 64, "#answers": 17729, "#groundtruth": 159,
-    "per worker": [18, 100, 1834], "gold answers": 1221, "gold workers": 17,
-}  # fmt: skip
+    "#question": 2134,
+    "#users": 64,
+    "#answers": 17729,
+    "#groundtruth": 159,
+    "per worker": [18, 100, 1834],
+    "gold answers": 1221,
+    "gold workers": 17,
+}
 
 
 def test_the_printed_sizes_hold() -> None:

@@ -24,10 +24,19 @@ from sottovoce_studies.p2.secure_sum_time import measured, threshold
 def timed(workers: int, power: float = 1.0, second: float = 1e-3) -> Timing:
     """Times that grow with a power of the workers."""
     seconds = second * workers**power
-    return Timing(workers, [{
-        "primes": 0.1, "dealing": seconds, "blinds as published": [0.0, seconds],
-        "blinds": [0.0, 0.0], "rest": [seconds, seconds], "ciphertexts": [2, 14],
-    }])  # fmt: skip
+    return Timing(
+        workers,
+        [
+            {
+                "primes": 0.1,
+                "dealing": seconds,
+                "blinds as published": [0.0, seconds],
+                "blinds": [0.0, 0.0],
+                "rest": [seconds, seconds],
+                "ciphertexts": [2, 14],
+            }
+        ],
+    )
 
 
 def timings(power: float = 1.0, second: float = 1e-3) -> list[Timing]:
@@ -74,8 +83,9 @@ def test_the_claim_fails_where_time_grows_faster_than_workers() -> None:
 
 
 def test_the_claim_holds_where_all_sums_are_as_quick_as_that() -> None:
-    quick = [Timing(each.workers, [{**each.runs[0], "primes": 0.0}])
-             for each in timings(second=1e-9)]  # fmt: skip
+    quick = [
+        Timing(each.workers, [{**each.runs[0], "primes": 0.0}]) for each in timings(second=1e-9)
+    ]
     assert judge(quick).ruling == "holds"
 
 

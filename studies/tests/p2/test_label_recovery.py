@@ -9,9 +9,15 @@ from sottovoce_studies.p2.label_recovery import PAPER_SCALE, judge, settings
 DENSE = Setting(5, 1.0, "as_published", PAPER_SCALE)
 SPARSE = Setting(5, 0.7, "as_published", PAPER_SCALE)
 SEEN = {
-    "rounds": 9, "rank": 6, "needed": 6, "exact": 5, "named": 0, "answers": 100, "right": 100,
+    "rounds": 9,
+    "rank": 6,
+    "needed": 6,
+    "exact": 5,
+    "named": 0,
+    "answers": 100,
+    "right": 100,
     "guessed": 70,
-}  # fmt: skip
+}
 
 
 def test_every_mode_is_attacked_in_every_size() -> None:

@@ -23,10 +23,16 @@ def found(accuracy: float = 0.761, **columns: list[int]) -> dict[str, Any]:
         for k in EXPONENTS
     ]
     return {
-        "workers": 3, "tasks": 9, "answers": 27, "gold by label": [4, 5],
-        "answers by label": [13, 14], "rounds": 9, "plain EM": accuracy, "majority vote": 0.752,
+        "workers": 3,
+        "tasks": 9,
+        "answers": 27,
+        "gold by label": [4, 5],
+        "answers by label": [13, 14],
+        "rounds": 9,
+        "plain EM": accuracy,
+        "majority vote": 0.752,
         "scales": scales,
-    }  # fmt: skip
+    }
 
 
 def until(k: int, value: int, rest: int) -> list[int]:

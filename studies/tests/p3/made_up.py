@@ -9,8 +9,17 @@ from sottovoce_studies.p3.epsilon_sweep import Seen, Sweep
 
 def trials(change: float, noise: float = 1.0, spread: float = 0.0) -> list[dict[str, float]]:
     """Two trials that lose about so much, a spread apart."""
-    names = ("clean", "clean mean", "clean median", "error", "error mean", "error median",
-             "change mean", "change median", "best constant")  # fmt: skip
+    names = (
+        "clean",
+        "clean mean",
+        "clean median",
+        "error",
+        "error mean",
+        "error median",
+        "change mean",
+        "change median",
+        "best constant",
+    )
     return [
         {**dict.fromkeys(names, 0.5), "noise": noise, "change": change + sign * spread / 2}
         for sign in (-1, 1)

@@ -12,16 +12,27 @@ from sottovoce_studies.p3.figure_6 import NOISES, judge
 
 def found(**changes: float) -> dict[float, list[dict[str, Any]]]:
     """The same trial at every noise, good but for the changes."""
-    columns = ("noise", "estimated original", "true original", "estimated perturbed",
-               "true perturbed")  # fmt: skip
+    columns = (
+        "noise",
+        "estimated original",
+        "true original",
+        "estimated perturbed",
+        "true perturbed",
+    )
     errors = {f"{name} {when}": 0.1 for name in METHODS for when in ("original", "perturbed")}
     trial: dict[str, Any] = {
-        "noise": 1.0, "constant": 9.0, "lowered": 0.9, "lowered others": 0.4, **errors,
-        "correlation original": 0.99, "correlation perturbed": 0.98,
+        "noise": 1.0,
+        "constant": 9.0,
+        "lowered": 0.9,
+        "lowered others": 0.4,
+        **errors,
+        "correlation original": 0.99,
+        "correlation perturbed": 0.98,
         "users": {name: [1.0 + place for place in range(SHOWN)] for name in columns},
-    }  # fmt: skip
-    return {noise: [trial | {k.replace("_", " "): v for k, v in changes.items()}]
-            for noise in NOISES}  # fmt: skip
+    }
+    return {
+        noise: [trial | {k.replace("_", " "): v for k, v in changes.items()}] for noise in NOISES
+    }
 
 
 def test_it_holds_in_shape_where_weights_follow_and_noise_lowers_them() -> None:

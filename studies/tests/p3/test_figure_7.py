@@ -18,8 +18,10 @@ def timed(clean: float, *noisy: float) -> Timed:
         return {"rounds": rounds, "seconds": rounds / 1000, "noise": 1.0, **errors}
 
     trial: dict[str, Any] = {
-        "clean": cost(clean), "noisy": [cost(each) for each in noisy], "best constant": 2.0,
-    }  # fmt: skip
+        "clean": cost(clean),
+        "noisy": [cost(each) for each in noisy],
+        "best constant": 2.0,
+    }
     return Timed(NOISES, [trial, trial])
 
 

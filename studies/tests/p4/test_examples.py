@@ -29,11 +29,20 @@ def judged(lp: float, rr: float, mf: float, error: float = 0.01) -> Outcome:
     first = Case(AlikeCrowd(9, 9, 0, 0.9), (LP, RR, OURS), 9)
     second = Case(AlikeCrowd(9, 9, 7, 0.0), (MF,), 9)
     zero = spread(0.0)
-    return judge([
-        (first, {"LP": spread(lp, error), "RR": spread(rr, error), OURS.name: spread(0.5),
-                 CONSTANT: zero}),
-        (second, {"MF": spread(mf, error), CONSTANT: zero}),
-    ])  # fmt: skip
+    return judge(
+        [
+            (
+                first,
+                {
+                    "LP": spread(lp, error),
+                    "RR": spread(rr, error),
+                    OURS.name: spread(0.5),
+                    CONSTANT: zero,
+                },
+            ),
+            (second, {"MF": spread(mf, error), CONSTANT: zero}),
+        ]
+    )
 
 
 def test_a_crowd_is_as_sparse_and_as_good_as_it_should_be() -> None:
@@ -82,9 +91,12 @@ def test_bounds_that_hold_hold_in_shape_since_one_formula_gives_another_number()
 
 @pytest.mark.parametrize(
     ("errors", "words"),
-    [((15.0, 3.0, 1.0), "LP's error is 15"), ((4.0, 4.4, 1.0), "RR's error is 4.4"),
-     ((4.0, 3.0, 6.4), "MF's error is 6.4")],
-)  # fmt: skip
+    [
+        ((15.0, 3.0, 1.0), "LP's error is 15"),
+        ((4.0, 4.4, 1.0), "RR's error is 4.4"),
+        ((4.0, 3.0, 6.4), "MF's error is 6.4"),
+    ],
+)
 def test_each_bound_can_fail(errors: tuple[float, float, float], words: str) -> None:
     outcome = judged(*errors)
     assert outcome.verdict == "fails"

@@ -13,9 +13,15 @@ def seen(**changes: Any) -> dict[str, Any]:
     """Answers as the paper describes them, but for these numbers."""
     shares = [0.8, 0.1, 0.05, 0.05]
     return {
-        "tasks": 1_000, "answers": 9_000, "truths": 900, "checked": 8_000, "correct": 6_000,
-        "answer shares": shares, "truth shares": shares, "vote shares": shares,
-    } | changes  # fmt: skip
+        "tasks": 1_000,
+        "answers": 9_000,
+        "truths": 900,
+        "checked": 8_000,
+        "correct": 6_000,
+        "answer shares": shares,
+        "truth shares": shares,
+        "vote shares": shares,
+    } | changes
 
 
 def test_the_paper_says_72_percent() -> None:

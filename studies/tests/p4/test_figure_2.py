@@ -27,12 +27,15 @@ def made_up(**other: Mapping[float, tuple[float, ...]]) -> Found:
     table = {**AS_PUBLISHED, **{name.replace("_", " "): each for name, each in other.items()}}
     return {
         Place(2_000, 200, sparsity, epsilon): [
-            {CLEAN: 0.8, **{name: 0.8 + each[sparsity][k] + trial / 1000
-                            for name, each in table.items()}}
+            {
+                CLEAN: 0.8,
+                **{name: 0.8 + each[sparsity][k] + trial / 1000 for name, each in table.items()},
+            }
             for trial in range(3)
         ]
-        for sparsity in (0.9, 0.5) for k, epsilon in enumerate(EPSILONS)
-    }  # fmt: skip
+        for sparsity in (0.9, 0.5)
+        for k, epsilon in enumerate(EPSILONS)
+    }
 
 
 def test_the_published_curves_hold_in_shape() -> None:

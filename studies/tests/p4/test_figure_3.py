@@ -21,9 +21,13 @@ def made_up(
     ):
         mf = elsewhere if place.truths == OTHER else most - span * (place.sparsity < 0.9)
         changes = {
-            "LP": 2 + grows * place.sparsity, "RR": 3 + grows * place.sparsity, "MF d 2": mf,
-            "MF d 10": mf + 1, OURS: 0.1, CONSTANT: 0.0,
-        }  # fmt: skip
+            "LP": 2 + grows * place.sparsity,
+            "RR": 3 + grows * place.sparsity,
+            "MF d 2": mf,
+            "MF d 10": mf + 1,
+            OURS: 0.1,
+            CONSTANT: 0.0,
+        }
         found[place] = [
             {CLEAN: 0.8, **{name: 0.8 + change + trial / 1000 for name, change in changes.items()}}
             for trial in range(3)

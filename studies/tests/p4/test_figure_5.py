@@ -16,10 +16,14 @@ EPSILONS = (0.1, 3.0, 5.0)
 
 def made_up(**other: tuple[float, float, float]) -> Curves:
     seen: Mapping[str, tuple[float, float, float]] = {
-        "LP": (3.0, 1.1, 1.1), "RR": (1.1, 1.0, 0.4), "2-Layer": (1.1, 1.0, 0.7),
-        "MF d 2": (0.6, 0.6, 0.6), "MF d 10": (2.0, 1.5, 0.6), OURS: (1.0, 0.5, 0.2),
+        "LP": (3.0, 1.1, 1.1),
+        "RR": (1.1, 1.0, 0.4),
+        "2-Layer": (1.1, 1.0, 0.7),
+        "MF d 2": (0.6, 0.6, 0.6),
+        "MF d 10": (2.0, 1.5, 0.6),
+        OURS: (1.0, 0.5, 0.2),
         CONSTANT: (0.5, 0.5, 0.5),
-    }  # fmt: skip
+    }
     seen = {**seen, **{name.replace("_", " "): each for name, each in other.items()}}
     return {
         epsilon: [{CLEAN: 0.3, **{name: 0.3 + each[k] for name, each in seen.items()}}]

@@ -108,9 +108,13 @@ def test_tasks_without_gold_are_cut_out() -> None:
     class Whole:
         def draw(self, seed: int) -> tuple[Reports, np.ndarray]:
             answers = Reports.of(
-                [0, 1, 2, 2], [0, 1, 2, 0], [1, 0, 1, 0], domain=Domain.ordinal("01"),
-                workers=np.array(["a", "b", "c"]), tasks=np.array(["x", "y", "z"]),
-            )  # fmt: skip
+                [0, 1, 2, 2],
+                [0, 1, 2, 0],
+                [1, 0, 1, 0],
+                domain=Domain.ordinal("01"),
+                workers=np.array(["a", "b", "c"]),
+                tasks=np.array(["x", "y", "z"]),
+            )
             return answers, np.array([1, -1, 0])
 
     answers, truths = GoldAnswers(Whole()).draw(0)
@@ -118,5 +122,7 @@ def test_tasks_without_gold_are_cut_out() -> None:
     assert answers.workers.tolist() == ["a", "c"]
     assert answers.tasks.tolist() == ["x", "z"]
     assert list(zip(answers.worker, answers.task, answers.value, strict=True)) == [
-        (0, 0, 1), (1, 1, 1), (1, 0, 0),
-    ]  # fmt: skip
+        (0, 0, 1),
+        (1, 1, 1),
+        (1, 0, 0),
+    ]

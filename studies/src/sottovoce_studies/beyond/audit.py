@@ -24,8 +24,9 @@ MARGIN = 1e-3
 EPSILONS: Mapping[Size, tuple[float, ...]] = {"quick": (1.0, 2.0), "full": (0.5, 1.0, 2.0)}
 SAMPLES: Mapping[Size, int] = {"quick": 6_000, "full": 100_000}
 MECHANISMS: Mapping[Size, tuple[str, ...]] = {
-    "quick": ("randomized-response", "laplace"), "full": tuple(RELEASES),
-}  # fmt: skip
+    "quick": ("randomized-response", "laplace"),
+    "full": tuple(RELEASES),
+}
 DIGITS = 4
 """Integer weights miss a target by less than that: charts show what was aimed at."""
 HARMLESS = "P4 LP, values 0 … 9"
@@ -40,9 +41,11 @@ Seen: TypeAlias = tuple[Audited, Mapping[str, Any]]
 def cases(size: Size) -> list[Audited]:
     """Every mechanism at every epsilon; quick runs have two, and three of the papers' at one."""
     sound = [
-        case for name in MECHANISMS[size] for epsilon in EPSILONS[size]
+        case
+        for name in MECHANISMS[size]
+        for epsilon in EPSILONS[size]
         for case in sound_cases(name, epsilon)
-    ]  # fmt: skip
+    ]
     if size == "quick":
         return sound + [case for case in published_cases(1.0) if case.name in QUICK_PUBLISHED]
     return sound + [case for epsilon in EPSILONS[size] for case in published_cases(epsilon)]
@@ -56,9 +59,7 @@ def plan(size: Size, seed: int) -> Work:
         Cell(audited, (case, samples, confidence, trial_seed(seed, place)))
         for place, case in enumerate(every)
     ]
-    return Work(
-        cells, lambda results: judge(list(zip(every, results, strict=True)), samples)
-    )  # fmt: skip
+    return Work(cells, lambda results: judge(list(zip(every, results, strict=True)), samples))
 
 
 def overstated(seen: Seen) -> bool:
@@ -78,8 +79,9 @@ def judge(found: Sequence[Seen], samples: int) -> Outcome:
     broken = [case for case, result in found if _exceeds(result, "stated")]
     claims = [seen for seen in found if overstated(seen)]
     refuted = [case.name for case, result in claims if _exceeds(result, "claimed")]
-    missed = [name for name in dict.fromkeys(case.name for case, _ in claims)
-              if name not in refuted]  # fmt: skip
+    missed = [
+        name for name in dict.fromkeys(case.name for case, _ in claims) if name not in refuted
+    ]
     verdict, reason = _ruling(broken, missed)
     rows = tuple(_row(case, result, samples) for case, result in found)
     charts = (*_sound_chart(found), *_published_chart(found))
@@ -99,19 +101,20 @@ def _ruling(broken: Sequence[Audited], missed: Sequence[str]) -> tuple[Verdict, 
     return "holds", ""
 
 
-def _words(
-    found: Sequence[Seen], samples: int, broken: Sequence[Audited], refuted: str
-) -> str:  # fmt: skip
+def _words(found: Sequence[Seen], samples: int, broken: Sequence[Audited], refuted: str) -> str:
     names = {case.name for case, _ in found}
     sentences = [
         f"{len(found)} audits of {len(names)} forms of mechanisms, {samples:,} samples of each "
         f"neighbour; {len(broken)} bounds are above what is stated"
         + (f": {', '.join(_place(case) for case in broken)}" if broken else ""),
         f"{refuted} overstated claims of the papers are refuted",
-        *(_exposure(case, result) for case, result in found
-          if case.target.epsilon == 1 and overstated((case, result))),
+        *(
+            _exposure(case, result)
+            for case, result in found
+            if case.target.epsilon == 1 and overstated((case, result))
+        ),
         f"the chance that any bound of this run is above the true epsilon is at most {DOUBT:g}",
-    ]  # fmt: skip
+    ]
     last = "A bound below what is stated proves nothing: it is what these samples can show."
     return f"{'; '.join(sentences)}. {last}"
 
@@ -133,12 +136,17 @@ def _row(case: Audited, result: Mapping[str, Any], samples: int) -> Row:
     if case.form != "sound" and _exceeds(result, "claimed"):
         within += ", claim refuted"
     return {
-        "part": SOUND if case.form == "sound" else PUBLISHED, "mechanism": case.name,
-        "answers": case.target.answers, "per": str(case.target.unit),
-        "delta": case.target.delta or None, "claimed": result["claimed"],
+        "part": SOUND if case.form == "sound" else PUBLISHED,
+        "mechanism": case.name,
+        "answers": case.target.answers,
+        "per": str(case.target.unit),
+        "delta": case.target.delta or None,
+        "claimed": result["claimed"],
         "true": "none" if result["stated"] is None else result["stated"],
-        "at least": result["bound"], "seen": within, "samples": samples,
-    }  # fmt: skip
+        "at least": result["bound"],
+        "seen": within,
+        "samples": samples,
+    }
 
 
 def _sound_chart(found: Sequence[Seen]) -> Iterator[Chart]:
@@ -153,23 +161,30 @@ def _sound_chart(found: Sequence[Seen]) -> Iterator[Chart]:
     series = [_range(unit, seen) for unit, seen in by_unit.items() if seen]
     places = tuple(sorted({case.target.epsilon for case, _ in sound}))
     yield Chart(
-        "Audited and stated epsilon of sound mechanisms", "stated epsilon",
+        "Audited and stated epsilon of sound mechanisms",
+        "stated epsilon",
         "audited lower bound",
         (*series, Series("stated", places, places, role="reference")),
         note="No mechanism may be above the line. Lines are medians over mechanisms, bands go from "
         "the least to the greatest bound; what is below proves nothing.",
         better="neither",
-    )  # fmt: skip
+    )
 
 
 def _range(unit: Unit, seen: Sequence[Seen]) -> Series:
     places = tuple(sorted({case.target.epsilon for case, _ in seen}))
-    bounds = [[result["bound"] for case, result in seen if case.target.epsilon == place]
-              for place in places]  # fmt: skip
+    bounds = [
+        [result["bound"] for case, result in seen if case.target.epsilon == place]
+        for place in places
+    ]
     return Series(
-        f"per {unit}", places, tuple(median(each) for each in bounds),
-        tuple(min(each) for each in bounds), tuple(max(each) for each in bounds), "ours",
-    )  # fmt: skip
+        f"per {unit}",
+        places,
+        tuple(median(each) for each in bounds),
+        tuple(min(each) for each in bounds),
+        tuple(max(each) for each in bounds),
+        "ours",
+    )
 
 
 def _published_chart(found: Sequence[Seen]) -> Iterator[Chart]:
@@ -183,17 +198,20 @@ def _published_chart(found: Sequence[Seen]) -> Iterator[Chart]:
         return
     ends = sorted({place for each in every.values() for place, _ in each})
     yield Chart(
-        "Audited and claimed epsilon as the papers have it", "claimed epsilon per answer",
+        "Audited and claimed epsilon as the papers have it",
+        "claimed epsilon per answer",
         "audited lower bound",
         (
-            *(Series(name, tuple(place for place, _ in each), tuple(bound for _, bound in each))
-              for name, each in every.items()),
+            *(
+                Series(name, tuple(place for place, _ in each), tuple(bound for _, bound in each))
+                for name, each in every.items()
+            ),
             Series("claimed", tuple(ends), tuple(ends), role="reference"),
         ),
         note="P1 Thm. 6.3, P3 Thm. 4.8 and P4 Thms. 1 and 4 claim epsilon per answer. A mechanism "
         "above the line betrays more than is claimed of it.",
         better="neither",
-    )  # fmt: skip
+    )
 
 
 STUDY = Study(

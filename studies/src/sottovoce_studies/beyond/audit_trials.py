@@ -63,9 +63,12 @@ class Audited:
             return policy_of(sparse, self.domain, None)
         calibration = Calibration.SOUND if self.form == "sound" else Calibration.AS_PUBLISHED
         return make_policy(
-            self.domain, self.mechanism, self.target, calibration=calibration,
+            self.domain,
+            self.mechanism,
+            self.target,
+            calibration=calibration,
             **dict(self.parameters),
-        )  # fmt: skip
+        )
 
     def claimed(self, release: Release) -> float:
         """The epsilon that it is said to keep: the target's, or what the paper says of it."""
@@ -82,9 +85,11 @@ def sound_cases(mechanism: str, epsilon: float) -> Iterator[Audited]:
     domain = LABELS if LABELS.kind in kind.takes else NUMBERS
     parameters = (("dimension", 2),) if mechanism == FACTORIZATION else ()
     shared: dict[str, Any] = {
-        "epsilon": epsilon, "answers": ANSWERS, "delta": DELTA if mechanism == GAUSSIAN else 0.0,
+        "epsilon": epsilon,
+        "answers": ANSWERS,
+        "delta": DELTA if mechanism == GAUSSIAN else 0.0,
         "hide_participation": mechanism in (FACTORIZATION, "null-randomized-response"),
-    }  # fmt: skip
+    }
 
     def case(name: str, **target: Any) -> Audited:
         wanted = Target(**{**shared, **target})
@@ -109,9 +114,7 @@ def published_cases(epsilon: float) -> Iterator[Audited]:
     yield Audited("P3 Gaussian", GAUSSIAN, NUMBERS, gauss, "as published")
     yield Audited("P4 LP, values 0 … 9", "laplace", TEN, few, "as published")
     yield Audited("P4 LP, values 0, 20", "laplace", WIDE, few, "as published")
-    yield Audited(
-        "P4 MF", FACTORIZATION, TEN, eight, "as published", (("dimension", 3),)
-    )  # fmt: skip
+    yield Audited("P4 MF", FACTORIZATION, TEN, eight, "as published", (("dimension", 3),))
     yield Audited("P4 two-layer", "two-layer", LABELS, many, "P4's")
 
 
@@ -124,13 +127,20 @@ def audited(case: Audited, samples: int, confidence: float, seed: int) -> dict[s
     release = release_of(policy)
     stated = release.guarantee(target.answers, target.unit, target.delta).epsilon
     found = _audit(
-        policy, SeededRandomness(seed), answers=target.answers, unit=target.unit,
-        delta=target.delta, samples=samples, confidence=confidence,
-    )  # fmt: skip
+        policy,
+        SeededRandomness(seed),
+        answers=target.answers,
+        unit=target.unit,
+        delta=target.delta,
+        samples=samples,
+        confidence=confidence,
+    )
     return {
-        "claimed": case.claimed(release), "stated": stated if math.isfinite(stated) else None,
-        "bound": found.epsilon, "event": found.event,
-    }  # fmt: skip
+        "claimed": case.claimed(release),
+        "stated": stated if math.isfinite(stated) else None,
+        "bound": found.epsilon,
+        "event": found.event,
+    }
 
 
 def _audit(policy: Policy, randomness: SeededRandomness, **how: Any) -> Audit:

@@ -1,6 +1,6 @@
 """Study `aware-vs-papers`: at the same guarantee, a smaller error than the papers' pipelines.
 
-The settings of `aware-vs-papers`: what is drawn, which pair is ours, and the figure to reach.
+Each setting says what is drawn, which pair is ours, and the figure to reach.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ RESPONSE = Pair("randomised response + aware", "randomized-response")
 SUBSETS = Pair("subset selection + aware", "subset-selection")
 BINS = Pair("subset selection over 10 bins + aware", "subset-selection", parameters={"bins": 10})
 THRESHOLD = Pair("threshold + aware", "threshold")
-BEYOND = Pair("subset selection + aware", "subset-selection", "aware-numbers",
-              settings={"beyond": 0.35})  # fmt: skip
+BEYOND = Pair(
+    "subset selection + aware", "subset-selection", "aware-numbers", settings={"beyond": 0.35}
+)
 """Half of P4's truths lie below the least answer: the grid of truths goes as far beyond it."""
 
 VOTE = papers(Domain.categorical("ab"))[:1]
@@ -39,6 +40,12 @@ SPARSE, REAL = (
     "Sparse with private NULLs (m 2,000, n 200, labels 0..9), MAE",
     "Real data, error rate",
 )
+
+TRIALS: Mapping[Size, int] = {"quick": 3, "full": 20}
+
+SKIPPED = "skipped: dataset not in the cache"
+
+FIGURE = "figure to reach"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +96,15 @@ def _numbers() -> list[Setting]:
 
 
 def _sparse() -> list[Setting]:
-    def row(sparsity: float, epsilon: float, figure: float, ours: Pair, *,
-            uniform: bool, quick: bool = False) -> Setting:  # fmt: skip
+    def row(
+        sparsity: float,
+        epsilon: float,
+        figure: float,
+        ours: Pair,
+        *,
+        uniform: bool,
+        quick: bool = False,
+    ) -> Setting:
         truths = (1.0, 8.0) if uniform else None
         crowd = SparseCrowd(sparsity=sparsity, kind=Kind.ORDINAL, truths=truths)
         name = f"truths {'U(1, 8)' if uniform else 'N(0, 1)'}, sparsity {sparsity:g}"
@@ -130,12 +144,6 @@ def _setting(
 ) -> Setting:
     contest = None if source is None else Contest(source, epsilon, (ours, *theirs), hide)
     return Setting(part, name, epsilon, figure, ours, contest, quick)
-
-
-TRIALS: Mapping[Size, int] = {"quick": 3, "full": 20}
-
-SKIPPED = "skipped: dataset not in the cache"
-FIGURE = "figure to reach"
 
 
 def plan(size: Size, seed: int) -> Work:
@@ -237,11 +245,15 @@ def _chart(part: str, group: Sequence[tuple[Setting, Mapping[str, Spread]]]) -> 
         for place, (setting, _) in zip(places, group, strict=True)
     )
     return Chart(
-        f"Ours and the papers' pipelines: {what}", "row of the table", unit, series,
+        f"Ours and the papers' pipelines: {what}",
+        "row of the table",
+        unit,
+        series,
         note=f"Ours errs less than the papers' pipelines on the same answers. Rows: {rows}. "
         "Whiskers are two standard errors.",
-        better="lower", style="bars",
-    )  # fmt: skip
+        better="lower",
+        style="bars",
+    )
 
 
 STUDY = Study(

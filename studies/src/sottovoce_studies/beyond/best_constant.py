@@ -1,6 +1,6 @@
 """Study `best-constant`: who beats one fixed answer for all tasks, and from which epsilon on.
 
-Pipelines beside the best constant: what was seen in one setting, its rows and its chart.
+Each setting has the papers' pipelines and ours beside the best constant, with its rows and chart.
 """
 
 from __future__ import annotations
@@ -30,6 +30,32 @@ __all__ = ["EPSILONS", "QUICK", "STUDY", "Arm", "Scene", "judge"]
 
 
 FIRST = "From which epsilon on a pipeline beats the best constant"
+
+EPSILONS: Mapping[Size, tuple[float, ...]] = {"quick": (0.1, 1, 4), "full": (0.1, 0.5, 1, 2, 4)}
+
+QUICK = {"Duchenne": (4, 10), OWN: (2, 0)}
+"""The settings of quick runs, with the trials of theirs and of ours."""
+
+CLEAN_TRIALS: Mapping[Size, int] = {"quick": 2, "full": 5}
+
+ABOUT = 0.1
+"""Ours is about the constant when its error is at most so much of it above."""
+
+ABSENT = "the dataset is not in the cache"
+
+PARTS = "The claim, part by part"
+
+OURS = "ours"
+
+SHORT = {
+    "one-layer + TD": "one layer",
+    "two-layer as published + TD": "two layers",
+    "random variance as published + CRH": "random variance",
+    "LP + inverse-deviation": "LP",
+    "RR + inverse-deviation": "RR",
+    MF: "MF",
+}
+"""Names of the papers' pipelines in tables and charts."""
 
 
 class Gap(NamedTuple):
@@ -120,12 +146,16 @@ def starts_of(scene: Scene) -> Iterator[Row]:
     """A row for each arm: from which epsilon on it beats the constant."""
     for arm in scene.arms:
         yield {
-            "part": FIRST, "setting": scene.name, "pipeline": arm.name, CONSTANT: scene.constant,
-            "clean": scene.clean.error.mean, f"at {arm.gaps[0].epsilon:g}": arm.gaps[0].error.mean,
+            "part": FIRST,
+            "setting": scene.name,
+            "pipeline": arm.name,
+            CONSTANT: scene.constant,
+            "clean": scene.clean.error.mean,
+            f"at {arm.gaps[0].epsilon:g}": arm.gaps[0].error.mean,
             f"at {arm.gaps[-1].epsilon:g}": arm.gaps[-1].error.mean,
             "beats it from": "never" if arm.start is None else arm.start,
             "true at 1": "none" if arm.true is None else round(arm.true, 6),
-        }  # fmt: skip
+        }
 
 
 def errors_of(scene: Scene, columns: Sequence[str]) -> Iterator[Row]:
@@ -139,55 +169,48 @@ def errors_of(scene: Scene, columns: Sequence[str]) -> Iterator[Row]:
         row |= dict.fromkeys(columns)
         row |= {arm.name: seen.error.mean for arm, seen in zip(scene.arms, here, strict=True)}
         yield {
-            **row, "s.e., at most": max(seen.error.standard_error for seen in here),
+            **row,
+            "s.e., at most": max(seen.error.standard_error for seen in here),
             "trials": gap.error.trials,
-        }  # fmt: skip
+        }
 
 
 def chart_of(scene: Scene) -> Chart:
     """Every arm by epsilon, with the constant and clean answers as levels."""
     epsilons = [gap.epsilon for gap in scene.theirs[0].gaps]
     series = tuple(
-        curve(arm.name, epsilons, [gap.error for gap in arm.gaps],
-              "ours" if arm is scene.ours else "theirs")
+        curve(
+            arm.name,
+            epsilons,
+            [gap.error for gap in arm.gaps],
+            "ours" if arm is scene.ours else "theirs",
+        )
         for arm in scene.arms
-    )  # fmt: skip
+    )
     # A factor from pipeline to pipeline is seen on a logarithmic axis, if no band reaches 0.
     above = min(low for each in series for low in each.low or each.y) > 0
     return Chart(
-        f"Who beats the best constant: {scene.name} ({scene.group})", "epsilon per answer, nominal",
-        f"{scene.unit} to the truth", series,
-        (Level("constant", scene.constant), Level("clean", scene.clean.error.mean)), _note(scene),
-        better="lower", x_scale="log", y_scale="log" if scene.unit == "MAE" and above else "linear",
-    )  # fmt: skip
+        f"Who beats the best constant: {scene.name} ({scene.group})",
+        "epsilon per answer, nominal",
+        f"{scene.unit} to the truth",
+        series,
+        (Level("constant", scene.constant), Level("clean", scene.clean.error.mean)),
+        _note(scene),
+        better="lower",
+        x_scale="log",
+        y_scale="log" if scene.unit == "MAE" and above else "linear",
+    )
 
 
 def _note(scene: Scene) -> str:
-    starts = [f"{arm.name} {'never' if arm.start is None else f'from {arm.start:g}'}"
-              for arm in scene.arms]  # fmt: skip
+    starts = [
+        f"{arm.name} {'never' if arm.start is None else f'from {arm.start:g}'}"
+        for arm in scene.arms
+    ]
     return (
         "Claim (ours): at small epsilon the papers' pipelines do no better than the best constant, "
         f"which knows the truths. It is beaten by: {', '.join(starts)}."
     )
-
-
-EPSILONS: Mapping[Size, tuple[float, ...]] = {"quick": (0.1, 1, 4), "full": (0.1, 0.5, 1, 2, 4)}
-QUICK = {"Duchenne": (4, 10), OWN: (2, 0)}
-"""The settings of quick runs, with the trials of theirs and of ours."""
-CLEAN_TRIALS: Mapping[Size, int] = {"quick": 2, "full": 5}
-
-ABOUT = 0.1
-"""Ours is about the constant when its error is at most so much of it above."""
-
-ABSENT = "the dataset is not in the cache"
-PARTS = "The claim, part by part"
-OURS = "ours"
-SHORT = {
-    "one-layer + TD": "one layer", "two-layer as published + TD": "two layers",
-    "random variance as published + CRH": "random variance", "LP + inverse-deviation": "LP",
-    "RR + inverse-deviation": "RR", MF: "MF",
-}  # fmt: skip
-"""Names of the papers' pipelines in tables and charts."""
 
 
 def plan(size: Size, seed: int) -> Work:
@@ -229,11 +252,14 @@ def _scene(arena: Arena, found: Mapping[Any, Sequence[Any]]) -> Scene:
     true = {pair: found[pair][0]["epsilon"] for pair in _names(arena)}
     constant = [trial[CONSTANT] for trials in theirs.values() for trial in trials]
     return Scene(
-        arena.group, arena.name, arena.unit,
-        Spread.of(constant).mean, Gap.of(math.inf, CLEAN, found[CLEAN]),
+        arena.group,
+        arena.name,
+        arena.unit,
+        Spread.of(constant).mean,
+        Gap.of(math.inf, CLEAN, found[CLEAN]),
         tuple(Arm.of(SHORT[name], name, theirs, true[name]) for name in _names(arena)[:-1]),
         Arm.of(OURS, arena.ours.name, ours, true[arena.ours.name]) if ours else None,
-    )  # fmt: skip
+    )
 
 
 def _names(arena: Arena) -> list[str]:
@@ -266,9 +292,12 @@ def judge(scenes: Sequence[Scene], skipped: Sequence[str] = ()) -> Outcome:
     words += [_never(scenes), _even(scenes)]
     words += [f"Left out, not in the cache: {', '.join(skipped)}"] if skipped else []
     return Outcome(
-        (*heads, *starts, *errors), verdict, reason,
-        f"{'. '.join(words)}.", tuple(chart_of(scene) for scene in scenes),
-    )  # fmt: skip
+        (*heads, *starts, *errors),
+        verdict,
+        reason,
+        f"{'. '.join(words)}.",
+        tuple(chart_of(scene) for scene in scenes),
+    )
 
 
 def _factorization(scenes: Sequence[Scene]) -> tuple[str, str, str]:
@@ -299,8 +328,11 @@ def _least(scenes: Sequence[Scene]) -> tuple[str, str, str]:
 
 def _fallback(scenes: Sequence[Scene]) -> tuple[str, str, str]:
     what = f"ours is then at most {ABOUT:.0%} above it"
-    mine = [(scene.excess(scene.ours), scene, scene.ours.gaps[0])
-            for scene in scenes if scene.ours is not None]  # fmt: skip
+    mine = [
+        (scene.excess(scene.ours), scene, scene.ours.gaps[0])
+        for scene in scenes
+        if scene.ours is not None
+    ]
     near = sum(excess <= ABOUT for excess, _, _ in mine)
     _, far, gap = max(mine, key=lambda each: each[0])
     most = f"{gap.error.mean:.3g} on {far.name}, the constant {far.constant:.3g}"
@@ -310,8 +342,9 @@ def _fallback(scenes: Sequence[Scene]) -> tuple[str, str, str]:
 
 def _never(scenes: Sequence[Scene]) -> str:
     largest = scenes[0].theirs[0].gaps[-1].epsilon
-    never = [f"{arm.name} on {scene.name}" for scene in scenes for arm in scene.arms
-             if arm.start is None]  # fmt: skip
+    never = [
+        f"{arm.name} on {scene.name}" for scene in scenes for arm in scene.arms if arm.start is None
+    ]
     return f"Up to epsilon {largest:g} the constant is never beaten by {', '.join(never) or 'none'}"
 
 

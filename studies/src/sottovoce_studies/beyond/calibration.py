@@ -61,8 +61,11 @@ def reliability(confidence: FloatArray, right: FloatArray, bins: int = BINS) -> 
 def plan(size: Size, seed: int) -> Work:
     """The confidences of every trial of every crowd; quick runs have one crowd."""
     crowds = CROWDS[:1] if size == "quick" else CROWDS
-    cases = [(name, epsilon, Contest(crowd, epsilon, (pair,)))
-             for name, crowd, pair in crowds for epsilon in EPSILONS[size]]  # fmt: skip
+    cases = [
+        (name, epsilon, Contest(crowd, epsilon, (pair,)))
+        for name, crowd, pair in crowds
+        for epsilon in EPSILONS[size]
+    ]
     trials = TRIALS[size]
     cells = [Cell(confidences, (case[2], trial, seed)) for case in cases for trial in range(trials)]
     return Work(cells, lambda results: judge(cases, results, trials))
@@ -86,17 +89,19 @@ def judge(
     """Trials of a case are pooled; its expected calibration error must be under the limit."""
     found = [_pooled(results[place * trials : (place + 1) * trials]) for place in range(len(cases))]
     rows = tuple(_row(case, seen, trials) for case, seen in zip(cases, found, strict=True))
-    missed = [f"{row['crowd']} at epsilon {row['epsilon']:g}" for row in rows
-              if row["met"] == "no"]  # fmt: skip
+    missed = [f"{row['crowd']} at epsilon {row['epsilon']:g}" for row in rows if row["met"] == "no"]
     verdict: Verdict = "fails" if missed else "holds"
     words = f"under {LIMIT} in {len(rows) - len(missed)} of {len(rows)} cases"
     words += f"; not in {'; '.join(missed)}" if missed else ""
     reason = f"{len(missed)} cases are not under {LIMIT}" if missed else ""
     return Outcome(
-        rows, verdict, reason, f"{words}.",
+        rows,
+        verdict,
+        reason,
+        f"{words}.",
         tuple(_charts(cases, found)),
         tuple(_table(case, seen) for case, seen in zip(cases, found, strict=True)),
-    )  # fmt: skip
+    )
 
 
 def _pooled(trials: Sequence[Mapping[str, Sequence[float]]]) -> Reliability:
@@ -124,8 +129,9 @@ def _row(case: tuple[str, float, Contest], seen: Reliability, trials: int) -> Ro
 
 
 def _table(case: tuple[str, float, Contest], seen: Reliability) -> Table:
-    rows = zip(seen.size.astype(int).tolist(), seen.confidence.tolist(), seen.right.tolist(),
-               strict=True)  # fmt: skip
+    rows = zip(
+        seen.size.astype(int).tolist(), seen.confidence.tolist(), seen.right.tolist(), strict=True
+    )
     caption = f"Reliability: {case[0]}, epsilon {case[1]:g}"
     return Table(("truths", "mean confidence", "share right"), tuple(rows), caption)
 
@@ -136,22 +142,28 @@ def _charts(
     """One chart for each crowd: the share that is right by confidence, at each epsilon."""
     return [
         Chart(
-            f"How often a confidence is right: {crowd}", "stated confidence, mean of a bin",
+            f"How often a confidence is right: {crowd}",
+            "stated confidence, mean of a bin",
             "share of truths that are right",
             (
-                *(_curve(f"epsilon {case[1]:g} per answer", seen)
-                  for case, seen in zip(cases, found, strict=True) if case[0] == crowd),
+                *(
+                    _curve(f"epsilon {case[1]:g} per answer", seen)
+                    for case, seen in zip(cases, found, strict=True)
+                    if case[0] == crowd
+                ),
                 Series("as it should be", (0.0, 1.0), (0.0, 1.0), role="reference"),
             ),
             note="Stated confidences are as often right as they say. Expected calibration errors: "
             + ", ".join(
                 f"{seen.error:.3f} at epsilon {case[1]:g}"
-                for case, seen in zip(cases, found, strict=True) if case[0] == crowd
-            ) + ".",
+                for case, seen in zip(cases, found, strict=True)
+                if case[0] == crowd
+            )
+            + ".",
             better="neither",
         )
         for crowd in dict.fromkeys(case[0] for case in cases)
-    ]  # fmt: skip
+    ]
 
 
 def _curve(name: str, seen: Reliability) -> Series:

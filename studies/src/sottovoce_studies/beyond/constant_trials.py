@@ -43,16 +43,22 @@ _ANSWERS, _TIES = 0, 2
 RESPONSE = Pair("randomised response + aware", "randomized-response")
 SUBSETS = Pair("subset selection + aware", "subset-selection")
 BINS = Pair("subset selection over 10 bins + aware", "subset-selection", parameters={"bins": 10})
-BEYOND = Pair("subset selection + aware", "subset-selection", "aware-numbers",
-              settings={"beyond": 0.35})  # fmt: skip
+BEYOND = Pair(
+    "subset selection + aware", "subset-selection", "aware-numbers", settings={"beyond": 0.35}
+)
 """Half of P4's truths lie below the least answer: the grid of truths goes as far beyond it."""
 
 ONE_LAYER, TWO_LAYER = (
     next(pair for pair in papers(Domain.categorical("ab")) if pair.name == name)
     for name in ("one-layer + TD", "two-layer as published + TD")
 )
-GAUSSIAN = Pair("random variance as published + CRH", "random-variance-gaussian", "crh",
-                delta=P3_DELTA, published=True)  # fmt: skip
+GAUSSIAN = Pair(
+    "random variance as published + CRH",
+    "random-variance-gaussian",
+    "crh",
+    delta=P3_DELTA,
+    published=True,
+)
 SPARSE = papers(Domain.ordinal("ab"), hide_participation=True)
 MF = next(pair for pair in SPARSE if pair.mechanism == "matrix-factorization").name
 
@@ -125,8 +131,10 @@ def arenas() -> list[Arena]:
 
 def _p1() -> list[Arena]:
     sources = (("Duchenne", Dataset.of("duchenne")), ("peer grades (stand-in)", PeerGrades()))
-    return [Arena("P1", name, "error rate", source, (ONE_LAYER, TWO_LAYER), RESPONSE)
-            for name, source in sources]  # fmt: skip
+    return [
+        Arena("P1", name, "error rate", source, (ONE_LAYER, TWO_LAYER), RESPONSE)
+        for name, source in sources
+    ]
 
 
 def _p3() -> list[Arena]:
@@ -144,8 +152,10 @@ def _p4() -> list[Arena]:
         ("Web", ScoredDataset.of("web"), SUBSETS, (10, 5)),
         ("AdultContent", ScoredDataset.of("adult2"), SUBSETS, (2, 2)),
     )
-    return [Arena("P4", name, "MAE", source, SPARSE, ours, trials, hide=True)
-            for name, source, ours, trials in rows]  # fmt: skip
+    return [
+        Arena("P4", name, "MAE", source, SPARSE, ours, trials, hide=True)
+        for name, source, ours, trials in rows
+    ]
 
 
 def _others() -> list[Arena]:
@@ -153,8 +163,22 @@ def _others() -> list[Arena]:
     labels = {"bluebirds": 10, "rte": 10, "dog": 10, "trec2010": 4}
     ranges = {"emotion": (-100.0, 100.0), "calories": (0.0, 5000.0), "peer_grades": (0.0, 14.0)}
     return [
-        *(Arena("other data", name, "error rate", Dataset.of(name), (ONE_LAYER, TWO_LAYER),
-                RESPONSE, (trials, trials)) for name, trials in labels.items()),
-        *(Arena("other data", name, "MAE", Dataset.of(name, bounds), (GAUSSIAN,), SUBSETS, (10, 5))
-          for name, bounds in ranges.items()),
-    ]  # fmt: skip
+        *(
+            Arena(
+                "other data",
+                name,
+                "error rate",
+                Dataset.of(name),
+                (ONE_LAYER, TWO_LAYER),
+                RESPONSE,
+                (trials, trials),
+            )
+            for name, trials in labels.items()
+        ),
+        *(
+            Arena(
+                "other data", name, "MAE", Dataset.of(name, bounds), (GAUSSIAN,), SUBSETS, (10, 5)
+            )
+            for name, bounds in ranges.items()
+        ),
+    ]

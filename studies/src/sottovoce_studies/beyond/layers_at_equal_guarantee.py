@@ -1,10 +1,7 @@
 """Study `layers-at-equal-guarantee`: one layer against two that truly keep the same guarantee.
 
-The crowds on which one and two layers meet, and the guarantees that both keep.
-
-Charts of one and two layers that keep the same guarantee.
-
-Two layers as published against one layer with the same guarantee, and the verdict on them.
+First two layers as published against one layer with the guarantee that they keep, on every crowd at
+every epsilon, which decides the verdict; then two layers of every width that keep one guarantee.
 """
 
 from __future__ import annotations
@@ -76,6 +73,40 @@ WIDE_CROWDS: Mapping[Size, tuple[tuple[str, Source], ...]] = {
 }
 WIDE_TRIALS: Mapping[Size, int] = {"quick": 2, "full": 20}
 
+ERRORS = 3.0
+"""So many standard errors against it refute a claim."""
+
+PER_ANSWER = KINDS[:3]
+"""P1's definition of privacy is about one answer (Def. 6.1)."""
+
+WORDS: Mapping[str, str] = {
+    "pure": "epsilon per answer",
+    "small delta": f"epsilon per answer at delta {SMALL_DELTA:g}",
+    "nominal epsilon": "delta per answer at the nominal epsilon",
+    "per worker": "epsilon per worker",
+    "sampled": "epsilon per worker, spent by one layer on a sample of the answers,",
+}
+
+COLUMNS = (
+    "part",
+    "nominal",
+    "equal",
+    "epsilon",
+    "delta",
+    "width",
+    "mean flip",
+    "two TD",
+    "one TD",
+    "TD",
+    "s.e.",
+    "lower",
+    "two aware",
+    "one aware",
+    "aware",
+    CONSTANT,
+    "trials",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -111,13 +142,15 @@ def cases(size: Size) -> list[Case]:
     """As published on every crowd at every epsilon, then every width at the same guarantee."""
     published = [
         Case(name, source, TRIALS[size], epsilon=epsilon)
-        for name, source in CROWDS[size] for epsilon in EPSILONS[size]
-    ]  # fmt: skip
+        for name, source in CROWDS[size]
+        for epsilon in EPSILONS[size]
+    ]
     wide = [
         Case(name, source, WIDE_TRIALS[size], held=held, widths=WIDTHS[size])
-        for name, source in WIDE_CROWDS[size] for held, each in HELD[ANSWERS[name]].items()
+        for name, source in WIDE_CROWDS[size]
+        for held, each in HELD[ANSWERS[name]].items()
         if size == "full" or each.delta == 0
-    ]  # fmt: skip
+    ]
     return [*published, *wide]
 
 
@@ -130,19 +163,22 @@ def published_charts(pairs: Sequence[tuple[Case, Sequence[Any]]]) -> Iterator[Ch
         )
         xs = [epsilon for epsilon, _ in own]
         names = {
-            "two-layer TD": "two-layer", "nominal TD": "one-layer, nominal",
+            "two-layer TD": "two-layer",
+            "nominal TD": "one-layer, nominal",
             "nominal epsilon TD": "one-layer, equal delta",
             "small delta TD": f"one-layer, equal at delta {SMALL_DELTA:g}",
             "pure TD": "one-layer, equal epsilon",
             "per worker TD": "one-layer, equal per worker",
-        }  # fmt: skip
+        }
         series = tuple(
             curve(
-                label, xs, [spread[column] for _, spread in own],
+                label,
+                xs,
+                [spread[column] for _, spread in own],
                 "theirs" if column in ("two-layer TD", "nominal TD") else "ours",
             )
             for column, label in names.items()
-        )  # fmt: skip
+        )
         yield Chart(
             f"One layer with the guarantee of two as published: {name}",
             "epsilon per answer, nominal",
@@ -162,12 +198,14 @@ def width_charts(pairs: Sequence[tuple[Case, Sequence[Any]]]) -> Iterator[Chart]
         own = [(case, spread) for case, spread in shown if case.name == name]
         series = tuple(
             curve(
-                f"{reader}, {case.held}", [float(width) for width in case.mechanisms()],
+                f"{reader}, {case.held}",
+                [float(width) for width in case.mechanisms()],
                 [spread[f"{width} {reader}"] for width in case.mechanisms()],
                 "theirs" if reader == "TD" else "ours",
             )
-            for reader in READERS for case, spread in own
-        )  # fmt: skip
+            for reader in READERS
+            for case, spread in own
+        )
         yield Chart(
             f"Two layers of any width at the same guarantee: {name}",
             "width b - a (0 is one layer)",
@@ -183,10 +221,6 @@ def width_charts(pairs: Sequence[tuple[Case, Sequence[Any]]]) -> Iterator[Chart]
 def _least(case: Case, spread: Mapping[str, Spread]) -> str:
     best = min(case.mechanisms(), key=lambda width: spread[f"{width} TD"].mean)
     return f"{best} for {case.held}"
-
-
-ERRORS = 3.0
-"""So many standard errors against it refute a claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,21 +273,6 @@ def ruling(duels: Sequence[Duel]) -> tuple[Verdict, str]:
     if better == len(duels):
         return "holds", ""
     return "holds in shape", f"two layers err less in {better} of {len(duels)} cases"
-
-
-PER_ANSWER = KINDS[:3]
-"""P1's definition of privacy is about one answer (Def. 6.1)."""
-WORDS: Mapping[str, str] = {
-    "pure": "epsilon per answer",
-    "small delta": f"epsilon per answer at delta {SMALL_DELTA:g}",
-    "nominal epsilon": "delta per answer at the nominal epsilon",
-    "per worker": "epsilon per worker",
-    "sampled": "epsilon per worker, spent by one layer on a sample of the answers,",
-}
-COLUMNS = (
-    "part", "nominal", "equal", "epsilon", "delta", "width", "mean flip", "two TD", "one TD", "TD",
-    "s.e.", "lower", "two aware", "one aware", "aware", CONSTANT, "trials",
-)  # fmt: skip
 
 
 def plan(size: Size, seed: int) -> Work:
@@ -377,8 +396,9 @@ def _best_width(case: Case, seen: Sequence[Mapping[str, float]]) -> float:
     """The width whose TD errs least, if that is two standard errors less than one layer; or 0."""
     gains = {
         float(width): Spread.of([trial[f"{width} TD"] - trial["0 TD"] for trial in seen])
-        for width in case.mechanisms() if width != "0"
-    }  # fmt: skip
+        for width in case.mechanisms()
+        if width != "0"
+    }
     width, gain = min(gains.items(), key=lambda pair: pair[1].mean)
     return width if gain.mean < -BAND * gain.standard_error else 0.0
 

@@ -42,6 +42,12 @@ ABSENT = "no dataset in the cache"
 ALLOWED = 0.01
 """How much worse ours may be: error rate, or share of the range."""
 
+UNITS: Mapping[str, str] = {
+    "emotion": "MAE, points of -100..100",
+    "calories": "MAE, kcal",
+    "peer_grades": "MAE, grades",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -80,8 +86,9 @@ def judge(cases: Sequence[Case], results: Sequence[Any], trials: int) -> Outcome
     rest = iter(results)
     found = [[] if case.contest is None else [next(rest) for _ in range(trials)] for case in cases]
     rows = tuple(_row(case, errors) for case, errors in zip(cases, found, strict=True))
-    worse = [f"{row['dataset']} at epsilon {row['epsilon']:g}" for row in rows
-             if row["worse"] == "yes"]  # fmt: skip
+    worse = [
+        f"{row['dataset']} at epsilon {row['epsilon']:g}" for row in rows if row["worse"] == "yes"
+    ]
     judged = sum(row["worse"] in ("yes", "no") for row in rows)
     verdict: Verdict = "fails" if worse else "holds" if judged else "cannot be checked"
     reason = f"worse in {len(worse)} cells" if worse else "" if judged else ABSENT
@@ -170,27 +177,30 @@ def _charts(
             yield _chart(name, seen)
 
 
-UNITS: Mapping[str, str] = {
-    "emotion": "MAE, points of -100..100", "calories": "MAE, kcal", "peer_grades": "MAE, grades",
-}  # fmt: skip
-
-
 def _chart(name: str, seen: Mapping[float, Mapping[str, Spread]]) -> Chart:
     first = next(iter(seen.values()))
     series = tuple(
-        curve(pair, tuple(seen), [at[pair] for at in seen.values()],
-              "ours" if pair in OURS else "theirs")
+        curve(
+            pair,
+            tuple(seen),
+            [at[pair] for at in seen.values()],
+            "ours" if pair in OURS else "theirs",
+        )
         for pair in first
         if pair != CONSTANT
-    )  # fmt: skip
+    )
     return Chart(
-        f"Ours beside the papers' pipelines: {name}", "epsilon per answer, true",
-        UNITS.get(name, "error rate"), series, (Level(CONSTANT, first[CONSTANT].mean),),
+        f"Ours beside the papers' pipelines: {name}",
+        "epsilon per answer, true",
+        UNITS.get(name, "error rate"),
+        series,
+        (Level(CONSTANT, first[CONSTANT].mean),),
         f"At no epsilon is ours worse than the best of the papers' pipelines by more than "
         f"{Case(name, 1.0, None).allowed:g}. Bands are two standard errors.",
-        better="lower", x_scale="log",
+        better="lower",
+        x_scale="log",
         y_scale="log" if name in RANGES else "linear",  # noise of numbers spans powers of ten
-    )  # fmt: skip
+    )
 
 
 STUDY = Study(

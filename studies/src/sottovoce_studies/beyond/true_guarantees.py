@@ -1,6 +1,6 @@
 """Study `true-guarantees`: what the papers' mechanisms keep, beside what they claim to keep.
 
-What `true-guarantees` shows: true values in tables and over the number of answers.
+True values stand in tables, and in charts over the number of answers.
 """
 
 from __future__ import annotations
@@ -33,6 +33,55 @@ OURS = "Sound calibrations of the same mechanisms to epsilon 1"
 DIGITS = 9
 """Tables leave out what is below rounding."""
 
+ANSWERS: Mapping[Size, tuple[int, ...]] = {
+    "quick": (1, 2, 10, 30, 100),
+    "full": (1, 2, 3, 5, 10, 14, 20, 30, 50, 100, 200, 500, 1000),
+}
+
+MANY = 100
+"""Answers of a busy worker: claims that say nothing of k are judged up to here."""
+
+LAYERS = ((2, 0.0), (2, 0.5), (2, 1.0), (2, 4.0), (5, 0.0), (5, 1.0))
+"""Labels and claimed ε; P1's tables go from 0 to 4."""
+
+VARIANCES = ((1.0, 0.1), (1.0, 0.01))
+"""P3 prints no δ: a generous one, and a strict one."""
+
+VARIANCE_ANSWERS = (1, 2, 10, 30, MANY, None)
+
+VALUES: Mapping[str, tuple[int, ...]] = {
+    "{0, …, 9}": tuple(range(10)),
+    "{0, …, 4}": tuple(range(5)),
+    "{0, 100}": (0, 100),
+}
+
+TASKS, SPARSE = 200, 20
+"""P4's synthetic setting: tasks, and a worker's answers to them at a sparsity of 0.9."""
+
+PROFILE_ANSWERS: Mapping[Size, tuple[int, ...]] = {
+    "quick": (12, SPARSE, 30, 60),
+    "full": (11, 12, 15, SPARSE, 30, 40, 60, 80),
+}
+
+DRAWS: Mapping[Size, int] = {"quick": 20_000, "full": 200_000}
+
+SOUND = (
+    ("randomized-response", 0.0, False),
+    ("two-layer", 0.0, False),
+    ("random-variance-gaussian", 0.1, False),
+    ("laplace", 0.0, True),
+    ("null-randomized-response", 0.0, True),
+    ("matrix-factorization", 0.0, True),
+)
+
+SLACK = 1e-6
+"""Rounding, not a broken promise."""
+
+STEEP = 5.0
+"""A loss that grows so much or more where u grows tenfold has no bound: it is linear in u."""
+
+CLAIMS = f"The claims, one by one (workers with up to {MANY} answers)"
+
 
 def finite(value: float) -> Value:
     """A number for a table, or that there is none.
@@ -55,20 +104,28 @@ def rows_of(found: Found) -> Iterator[Row]:
 def _layers_row(place: Sequence[Any], two: Mapping[str, float], one: Mapping[str, float]) -> Row:
     symbols, epsilon, k = place
     return {
-        "part": P1, "labels": symbols, "claimed": epsilon, "answers": k,
-        "per answer": finite(two["answer"]), "one layer": finite(one["answer"]),
-        "delta": finite(two["delta"]), "per worker": finite(two["worker"]),
+        "part": P1,
+        "labels": symbols,
+        "claimed": epsilon,
+        "answers": k,
+        "per answer": finite(two["answer"]),
+        "one layer": finite(one["answer"]),
+        "delta": finite(two["delta"]),
+        "per worker": finite(two["worker"]),
         "one layer, worker": finite(one["worker"]),
-    }  # fmt: skip
+    }
 
 
 def _variance_row(place: Sequence[Any], seen: Mapping[str, Any]) -> Row:
     delta, k = place
     return {
-        "part": P3, "claimed": delta, "answers": "no end" if k is None else k,
-        "per answer": seen["answer"], "per worker": seen["worker"],
+        "part": P3,
+        "claimed": delta,
+        "answers": "no end" if k is None else k,
+        "per answer": seen["answer"],
+        "per worker": seen["worker"],
         "pure epsilon": "none" if seen["pure"] is None else seen["pure"],
-    }  # fmt: skip
+    }
 
 
 def _laplace_row(place: Sequence[Any], seen: Mapping[str, float]) -> Row:
@@ -85,27 +142,43 @@ def _sparse_row(place: Sequence[Any], seen: Mapping[str, float]) -> Row:
 
 
 def _p4_row(mechanism: str, true: float, drawn: float) -> Row:
-    return {"part": P4, "mechanism": mechanism, "true": finite(true),
-            "of the integers drawn": finite(drawn)}  # fmt: skip
+    return {
+        "part": P4,
+        "mechanism": mechanism,
+        "true": finite(true),
+        "of the integers drawn": finite(drawn),
+    }
 
 
 def _profile_row(place: Sequence[Any], seen: Mapping[str, Any]) -> Row:
     losses = zip(LENGTHS, seen["losses"], strict=True)
     return {
-        "part": MF, "answers": place[0], "delta, at least": seen["delta"], "s.e.": seen["s.e."],
+        "part": MF,
+        "answers": place[0],
+        "delta, at least": seen["delta"],
+        "s.e.": seen["s.e."],
         **{f"loss, |u| {length:,.0f}": loss for length, loss in losses},
-    }  # fmt: skip
+    }
 
 
 def _sound_row(place: Sequence[Any], seen: Mapping[str, Any]) -> Row:
-    return {"part": OURS, "mechanism": place[0], "answers": seen["answers"],
-            "true": finite(seen["epsilon"]), "delta": seen["delta"]}  # fmt: skip
+    return {
+        "part": OURS,
+        "mechanism": place[0],
+        "answers": seen["answers"],
+        "true": finite(seen["epsilon"]),
+        "delta": seen["delta"],
+    }
 
 
 _ROWS: Mapping[str, Callable[[Sequence[Any], Any], Row]] = {
-    "variance": _variance_row, "laplace": _laplace_row, "response": _response_row,
-    "2-layer": _sparse_row, "mf": _profile_row, "sound": _sound_row,
-}  # fmt: skip
+    "variance": _variance_row,
+    "laplace": _laplace_row,
+    "response": _response_row,
+    "2-layer": _sparse_row,
+    "mf": _profile_row,
+    "sound": _sound_row,
+}
 
 
 def charts_of(found: Found) -> Iterator[Chart]:
@@ -113,25 +186,34 @@ def charts_of(found: Found) -> Iterator[Chart]:
     few = ((2, 0.0), (2, 1.0), (2, 4.0), (5, 1.0))
     yield Chart(
         "True epsilon per answer of two layers (P1 Thm. 6.3)",
-        "answers of a worker", "true epsilon per answer",
-        (*(_layers(found, case, "answer") for case in few),
-         _layers(found, (2, 1.0), "answer", "one")),
+        "answers of a worker",
+        "true epsilon per answer",
+        (
+            *(_layers(found, case, "answer") for case in few),
+            _layers(found, (2, 1.0), "answer", "one"),
+        ),
         tuple(Level("claimed", epsilon) for epsilon in (1.0, 4.0)),
         "P1 Thm. 6.3 claims the epsilon in a curve's name, and says nothing of the number of "
         "answers. It holds for one answer; then it grows like the logarithm of their number.",
-        better="lower", x_scale="log",
-    )  # fmt: skip
+        better="lower",
+        x_scale="log",
+    )
     yield Chart(
         "True epsilon per worker of two layers (P1 Thm. 6.4)",
-        "answers of a worker", "true epsilon per worker",
-        (*(_layers(found, case, "worker", least=2) for case in ((2, 0.0), (2, 1.0), (5, 1.0))),
-         _layers(found, (2, 1.0), "worker", "one", least=2)),
+        "answers of a worker",
+        "true epsilon per worker",
+        (
+            *(_layers(found, case, "worker", least=2) for case in ((2, 0.0), (2, 1.0), (5, 1.0))),
+            _layers(found, (2, 1.0), "worker", "one", least=2),
+        ),
         (Level("claimed", 1.0),),
         "P1 Thm. 6.4 claims that two layers are as private as one. All answers together betray "
         "about 0.7 for each of them at a claimed 0, where one layer betrays nothing; at a claimed "
         "1 it is less than one layer with 2 labels, and more with 5.",
-        better="lower", x_scale="log", y_scale="log",
-    )  # fmt: skip
+        better="lower",
+        x_scale="log",
+        y_scale="log",
+    )
     yield _deltas(found)
 
 
@@ -153,60 +235,31 @@ def _deltas(found: Found) -> Chart:
         (Level("P3 claims", 0.1),),
         "P1 Thm. 6.3 and P4 Thm. 4 claim 0 and P3 Thm. 4.8 claims 0.1 per answer. Only P3's holds; "
         "MF's is that of one pair of neighbours, so at least as much.",
-        better="lower", x_scale="log",
-    )  # fmt: skip
+        better="lower",
+        x_scale="log",
+    )
 
 
 def _layers(
     found: Found, case: tuple[int, float], column: str, kind: str = "two", least: int = 1
 ) -> Series:
     """One curve over the number of answers."""
-    seen = {key[3]: value[column] for key, value in found.items()
-            if key[:3] == (kind, *case) and key[3] >= least}  # fmt: skip
+    seen = {
+        key[3]: value[column]
+        for key, value in found.items()
+        if key[:3] == (kind, *case) and key[3] >= least
+    }
     names = {
         "two": f"{case[0]} labels, claimed {case[1]:g}",
         "one": f"one layer, claimed {case[1]:g}",
     }
-    return _series(names[kind], list(seen), list(seen.values()),
-                   "reference" if kind == "one" else "theirs")  # fmt: skip
+    return _series(
+        names[kind], list(seen), list(seen.values()), "reference" if kind == "one" else "theirs"
+    )
 
 
 def _series(name: str, x: Sequence[int], y: Sequence[float], role: Role = "theirs") -> Series:
     return Series(name, tuple(map(float, x)), tuple(y), role=role)
-
-
-ANSWERS: Mapping[Size, tuple[int, ...]] = {
-    "quick": (1, 2, 10, 30, 100),
-    "full": (1, 2, 3, 5, 10, 14, 20, 30, 50, 100, 200, 500, 1000),
-}
-MANY = 100
-"""Answers of a busy worker: claims that say nothing of k are judged up to here."""
-LAYERS = ((2, 0.0), (2, 0.5), (2, 1.0), (2, 4.0), (5, 0.0), (5, 1.0))
-"""Labels and claimed ε; P1's tables go from 0 to 4."""
-VARIANCES = ((1.0, 0.1), (1.0, 0.01))
-"""P3 prints no δ: a generous one, and a strict one."""
-VARIANCE_ANSWERS = (1, 2, 10, 30, MANY, None)
-VALUES: Mapping[str, tuple[int, ...]] = {
-    "{0, …, 9}": tuple(range(10)), "{0, …, 4}": tuple(range(5)), "{0, 100}": (0, 100),
-}  # fmt: skip
-TASKS, SPARSE = 200, 20
-"""P4's synthetic setting: tasks, and a worker's answers to them at a sparsity of 0.9."""
-PROFILE_ANSWERS: Mapping[Size, tuple[int, ...]] = {
-    "quick": (12, SPARSE, 30, 60), "full": (11, 12, 15, SPARSE, 30, 40, 60, 80),
-}  # fmt: skip
-DRAWS: Mapping[Size, int] = {"quick": 20_000, "full": 200_000}
-SOUND = (
-    ("randomized-response", 0.0, False), ("two-layer", 0.0, False),
-    ("random-variance-gaussian", 0.1, False), ("laplace", 0.0, True),
-    ("null-randomized-response", 0.0, True), ("matrix-factorization", 0.0, True),
-)  # fmt: skip
-
-SLACK = 1e-6
-"""Rounding, not a broken promise."""
-STEEP = 5.0
-"""A loss that grows so much or more where u grows tenfold has no bound: it is linear in u."""
-
-CLAIMS = f"The claims, one by one (workers with up to {MANY} answers)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,10 +287,14 @@ class Promise:
     def row(self) -> Row:
         """One line of the first table."""
         return {
-            "part": CLAIMS, "source": self.source, "mechanism": self.mechanism,
-            "claimed": self.claimed, "true": finite(self.true), "of": self.quantity,
+            "part": CLAIMS,
+            "source": self.source,
+            "mechanism": self.mechanism,
+            "claimed": self.claimed,
+            "true": finite(self.true),
+            "of": self.quantity,
             "verdict": self.words,
-        }  # fmt: skip
+        }
 
 
 def plan(size: Size, seed: int) -> Work:
@@ -285,32 +342,53 @@ def judge(found: Found) -> Outcome:
 def promises(found: Found) -> list[Promise]:
     """What the papers state of their mechanisms, and two readings that they do not state."""
     two, one = found["two", 2, 1.0, MANY], found["one", 2, 1.0, MANY]
-    zero, single, pair = (found["two", 2, 0.0, MANY], found["two", 2, 1.0, 1],
-                          found["two", 2, 1.0, 2])  # fmt: skip
+    zero, single, pair = (
+        found["two", 2, 0.0, MANY],
+        found["two", 2, 1.0, 1],
+        found["two", 2, 1.0, 2],
+    )
     variance = [found["variance", 0.1, k] for k in VARIANCE_ANSWERS]
     answer, worker = "epsilon per answer", "epsilon per worker"
     return [
         Promise("P1 Thm. 6.2", "one layer", answer, 1.0, one["answer"]),
         Promise("P1 Thm. 6.3", "two layers, one answer", answer, 1.0, single["answer"]),
         Promise("P1 Thm. 6.3", f"two layers, {MANY} answers", answer, 1.0, two["answer"]),
-        Promise("P1 Thm. 6.4", "two layers as one, 2 answers", answer,
-                found["one", 2, 1.0, 2]["answer"], pair["answer"]),
-        Promise("P1 §7.2", f"epsilon 0 says nothing, {MANY} answers", answer, 0.0,
-                zero["answer"]),
+        Promise(
+            "P1 Thm. 6.4",
+            "two layers as one, 2 answers",
+            answer,
+            found["one", 2, 1.0, 2]["answer"],
+            pair["answer"],
+        ),
+        Promise("P1 §7.2", f"epsilon 0 says nothing, {MANY} answers", answer, 0.0, zero["answer"]),
         Promise("P1", f"two layers, {MANY} answers together", worker, 1.0, two["worker"], False),
-        Promise("P3 Thm. 4.8", "(1, 0.1), any number of answers", "delta per answer", 0.1,
-                max(seen["answer"] for seen in variance)),
-        Promise("P3 Thm. 4.8", "(1, 0.1), 30 answers together", "delta per worker", 0.1,
-                found["variance", 0.1, 30]["worker"], False),
-        Promise("P4 Thm. 1", "LP over {0, …, 9}", answer, 1.0,
-                found["laplace", "{0, …, 9}"]["answer"]),
-        Promise("P4 Thm. 1", "LP over {0, 100}", answer, 1.0,
-                found["laplace", "{0, 100}"]["answer"]),
+        Promise(
+            "P3 Thm. 4.8",
+            "(1, 0.1), any number of answers",
+            "delta per answer",
+            0.1,
+            max(seen["answer"] for seen in variance),
+        ),
+        Promise(
+            "P3 Thm. 4.8",
+            "(1, 0.1), 30 answers together",
+            "delta per worker",
+            0.1,
+            found["variance", 0.1, 30]["worker"],
+            False,
+        ),
+        Promise(
+            "P4 Thm. 1", "LP over {0, …, 9}", answer, 1.0, found["laplace", "{0, …, 9}"]["answer"]
+        ),
+        Promise(
+            "P4 Thm. 1", "LP over {0, 100}", answer, 1.0, found["laplace", "{0, 100}"]["answer"]
+        ),
         Promise("P4 Eq. 8", "RR with NULL", answer, 1.0, found["response",]["answer"]),
         Promise("P4 Thm. 4", "MF, value to value", answer, 1.0, found["mf", SPARSE]["value"]),
-        Promise("P4 Thm. 4", "MF, NULL to value", answer, 1.0,
-                _bound(found["mf", SPARSE]["losses"])),
-    ]  # fmt: skip
+        Promise(
+            "P4 Thm. 4", "MF, NULL to value", answer, 1.0, _bound(found["mf", SPARSE]["losses"])
+        ),
+    ]
 
 
 def _bound(losses: Sequence[float]) -> float:
@@ -320,8 +398,11 @@ def _bound(losses: Sequence[float]) -> float:
 
 
 def _explanation(found: Found, claims: Sequence[Promise]) -> str:
-    two, one, zero = (found["two", 2, 1.0, MANY], found["one", 2, 1.0, MANY],
-                      found["two", 2, 0.0, MANY])  # fmt: skip
+    two, one, zero = (
+        found["two", 2, 1.0, MANY],
+        found["one", 2, 1.0, MANY],
+        found["two", 2, 0.0, MANY],
+    )
     variance, mf = found["variance", 0.1, 30], found["mf", SPARSE]
     stated = [claim for claim in claims if claim.stated]
     return (

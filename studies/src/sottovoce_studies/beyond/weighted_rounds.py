@@ -1,6 +1,6 @@
 """Study `weighted-rounds`: when weighted rounds of the noised private EM pay for their noise.
 
-Noised sessions with and without weighted rounds, on the same simulated answers.
+Sessions with and without weighted rounds are noised on the same simulated answers.
 """
 
 from __future__ import annotations
@@ -26,6 +26,25 @@ __all__ = ["STUDY", "Case", "Crowd", "judge", "sessions"]
 
 TASKS, LABELS = 100, 2
 DELTA = 1e-6
+
+FEW = LabelAbility((0.95, 0.5, 0.5, 0.5, 0.5))
+"""One worker in five knows, the others guess."""
+
+QUICK = ("mixed, 20", "few know, 50")
+
+EPSILONS: Mapping[Size, tuple[float, ...]] = {"quick": (1, 8), "full": (0.25, 0.5, 1, 2, 4, 8)}
+
+BLOCKS: Mapping[Size, int] = {"quick": 3, "full": 10}
+
+BLOCK = 6
+"""Sessions of which each gives one mean: standard errors are over blocks."""
+
+CLAIMED = 1.0
+"""Up to this epsilon two or three weighted rounds are said to be worse than none."""
+
+JUDGED = (2, 3)
+
+SERIES = ("one noised count", "1 weighted round", "2 weighted rounds", "3 weighted rounds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +73,19 @@ def sessions(crowd: Crowd, epsilon: float, trials: int, block: int, seed: int) -
     """
     own = trial_seed(seed, block)
     found = weighted_rounds_that_pay(
-        crowd.workers, TASKS, crowd.answers_per_task, epsilon, DELTA,
-        labels=LABELS, ability=crowd.ability, trials=trials, seed=own,
-    )  # fmt: skip
+        crowd.workers,
+        TASKS,
+        crowd.answers_per_task,
+        epsilon,
+        DELTA,
+        labels=LABELS,
+        ability=crowd.ability,
+        trials=trials,
+        seed=own,
+    )
     constant = crowd.constant(own, trials)
     return {"errors": list(found.errors), "sealed": found.sealed, "constant": constant}
 
-
-FEW = LabelAbility((0.95, 0.5, 0.5, 0.5, 0.5))
-"""One worker in five knows, the others guess."""
 
 CROWDS = (
     Crowd("mixed, 10", 20, 10, "mixed"),
@@ -72,17 +95,6 @@ CROWDS = (
     Crowd("few know, 20", 20, 20, FEW),
     Crowd("few know, 50", 50, 50, FEW),
 )
-QUICK = ("mixed, 20", "few know, 50")
-EPSILONS: Mapping[Size, tuple[float, ...]] = {"quick": (1, 8), "full": (0.25, 0.5, 1, 2, 4, 8)}
-BLOCKS: Mapping[Size, int] = {"quick": 3, "full": 10}
-BLOCK = 6
-"""Sessions of which each gives one mean: standard errors are over blocks."""
-
-CLAIMED = 1.0
-"""Up to this epsilon two or three weighted rounds are said to be worse than none."""
-JUDGED = (2, 3)
-
-SERIES = ("one noised count", "1 weighted round", "2 weighted rounds", "3 weighted rounds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +138,17 @@ def plan(size: Size, seed: int) -> Work:
     crowds = [each for each in CROWDS if size == "full" or each.name in QUICK]
     places = [(crowd, epsilon) for crowd in crowds for epsilon in EPSILONS[size]]
     blocks = BLOCKS[size]
-    cells = [Cell(sessions, (*place, BLOCK, block, seed))
-             for place in places for block in range(blocks)]  # fmt: skip
+    cells = [
+        Cell(sessions, (*place, BLOCK, block, seed)) for place in places for block in range(blocks)
+    ]
 
     def judged(results: Sequence[Any]) -> Outcome:
-        return judge([
-            Case(*place, results[number * blocks : (number + 1) * blocks])
-            for number, place in enumerate(places)
-        ])  # fmt: skip
+        return judge(
+            [
+                Case(*place, results[number * blocks : (number + 1) * blocks])
+                for number, place in enumerate(places)
+            ]
+        )
 
     return Work(cells, judged)
 
@@ -143,8 +158,13 @@ def judge(cases: Sequence[Case]) -> Outcome:
 
     Fails, if they are better in one case; both by more than two standard errors.
     """
-    tried = [(case, rounds) for case in cases if case.epsilon <= CLAIMED
-             for rounds in JUDGED if rounds in case.rounds]  # fmt: skip
+    tried = [
+        (case, rounds)
+        for case in cases
+        if case.epsilon <= CLAIMED
+        for rounds in JUDGED
+        if rounds in case.rounds
+    ]
     worse = sum(case.is_worse(rounds) for case, rounds in tried)
     better = sum(case.is_better(rounds) for case, rounds in tried)
     verdict: Verdict = "fails" if better else "holds" if worse == len(tried) else "holds in shape"
@@ -200,22 +220,31 @@ def _charts(cases: Sequence[Case]) -> Iterator[Chart]:
 
 
 def _chart(crowd: Crowd, own: Sequence[Case]) -> Chart:
-    pays = [f"{case.epsilon:g}" for case in own
-            if any(case.is_better(rounds) for rounds in case.rounds[1:])]  # fmt: skip
+    pays = [
+        f"{case.epsilon:g}"
+        for case in own
+        if any(case.is_better(rounds) for rounds in case.rounds[1:])
+    ]
     where = f"epsilon {', '.join(pays)}" if pays else "no epsilon"
     return Chart(
         f"Weighted rounds in a crowd of {crowd.workers} workers ({crowd.name} answers a task)",
-        "epsilon per answer, delta 10^-6", "share of wrong labels",
+        "epsilon per answer, delta 10^-6",
+        "share of wrong labels",
         tuple(
-            curve(SERIES[rounds], [case.epsilon for case in own],
-                  [case.error(rounds) for case in own], "ours" if rounds else "reference")
+            curve(
+                SERIES[rounds],
+                [case.epsilon for case in own],
+                [case.error(rounds) for case in own],
+                "ours" if rounds else "reference",
+            )
             for rounds in range(min(len(case.rounds) for case in own))
         ),
         (Level(CONSTANT, own[0].mean("constant").mean),),
         note="The claim: up to epsilon 1, two or three weighted rounds are worse than the single "
         f"count. Here some number of weighted rounds is better at {where}",
-        better="lower", x_scale="log",
-    )  # fmt: skip
+        better="lower",
+        x_scale="log",
+    )
 
 
 STUDY = Study(

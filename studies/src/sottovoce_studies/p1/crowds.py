@@ -1,6 +1,6 @@
-"""Crowds in which some workers are important in P1's sense, and the others know next to nothing.
+"""P1's crowds: some workers are important and the others know next to nothing, or peers grade.
 
-A stand-in for P1's peer grades, which are not public: answers drawn with their statistics.
+The peer grades are a stand-in for P1's, which are not public: answers drawn with their statistics.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ __all__ = ["ImportantCrowd", "PeerGrades", "errors_of"]
 
 GOOD = (0.9, 0.98)
 REST = (0.45, 0.6)
+
+_BINARY = Domain.categorical((0, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +71,6 @@ class ImportantCrowd:
 def errors_of(crowd: ImportantCrowd, epsilon: float, trial: int, seed: int) -> dict[str, float]:
     """One trial of P1's methods and ours on such a crowd (`layers.errors_at`)."""
     return errors_at(crowd, epsilon, trial, seed)
-
-
-_BINARY = Domain.categorical((0, 1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
-"""What trials of one and two layers say together: P1's tables and curves, ours beside them.
+"""Changes of the error under one and two layers: P1's tables and curves, ours beside them.
 
-What two layers of noise truly keep, beside the epsilon that P1 names (Thms. 6.3 and 6.4).
+Beside the epsilon that P1 names stands what two layers of noise truly keep (Thms. 6.3 and 6.4).
 """
 
 from __future__ import annotations
@@ -52,6 +52,10 @@ NAMES: Mapping[str, str] = {
     "equal aware": "one-layer aware, equal guarantee",
 }
 """How rows and curves call what has a short name in a trial."""
+
+_AXES = ("epsilon per answer, nominal", "change of the error rate")
+
+_BINARY = Domain.categorical((0, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +167,10 @@ def rows(table: str, seen: Mapping[float, Seen], *, compared: bool = True) -> It
 
 def chart(title: str, table: str, note: str, seen: Mapping[float, Seen]) -> Chart:
     """P1 Figure 3: changes against epsilon, with the printed curve of two-layer TD."""
-    published = [curve(method, list(seen), [at.change(method) for at in seen.values()])
-                 for method in PUBLISHED]  # fmt: skip
+    published = [
+        curve(method, list(seen), [at.change(method) for at in seen.values()])
+        for method in PUBLISHED
+    ]
     equal = curve(NAMES[EQUAL], list(seen), [at.change(EQUAL) for at in seen.values()], "ours")
     constants = [at.change(CONSTANT).mean for at in seen.values()]
     level = Level(CONSTANT, sum(constants) / len(constants))
@@ -188,9 +194,6 @@ def absent(table: str, title: str) -> Outcome:
 def _printed(table: str, method: str, name: str) -> Series:
     figures = printed(f"P1 {table}")
     return Series(name, figures.column("epsilon"), figures.column(method), role="reference")
-
-
-_AXES = ("epsilon per answer, nominal", "change of the error rate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +238,3 @@ class Answered:
                     "per worker": noise.guarantee(answers, Unit.WORKER).epsilon,
                     "delta at epsilon": noise.delta(epsilon, answers, Unit.ANSWER),
                 }
-
-
-_BINARY = Domain.categorical((0, 1))

@@ -156,19 +156,21 @@ def _upper(n: int) -> float:
 def _chart_b() -> Chart:
     laws = {f"b = {b:g}": DeltaLaw(b, N_FIXED) for b in BS}
     return _densities(
-        laws, f"Density of Delta for {N_FIXED} important workers (P1 Figure 1a)",
+        laws,
+        f"Density of Delta for {N_FIXED} important workers (P1 Figure 1a)",
         "P1 §6.2.3: when b decreases, the probability of a small Delta increases. It does; the "
         "curve of each b ends at b^n.",
-    )  # fmt: skip
+    )
 
 
 def _chart_n() -> Chart:
     laws = {f"n = {n}": DeltaLaw(B_FIXED, n) for n in NS}
     return _densities(
-        laws, f"Density of Delta for b = {B_FIXED:g} (P1 Figure 1b)",
+        laws,
+        f"Density of Delta for b = {B_FIXED:g} (P1 Figure 1b)",
         "P1 §6.2.3: more important users make a small Delta more likely. They do, by P1's rule "
         "that Delta is a product.",
-    )  # fmt: skip
+    )
 
 
 def _densities(laws: Mapping[str, DeltaLaw], title: str, note: str) -> Chart:
@@ -190,7 +192,9 @@ def _chart_means() -> Chart:
     medians = tuple(law.median for law in laws)
     xs = tuple(map(float, ns))
     return Chart(
-        "Two layers and one: mean and median of Delta (P1 §6.3)", "important workers n", "Delta",
+        "Two layers and one: mean and median of Delta (P1 §6.3)",
+        "important workers n",
+        "Delta",
         (
             Series("two layers, mean", xs, means),
             Series("two layers, median", xs, medians),
@@ -198,8 +202,9 @@ def _chart_means() -> Chart:
         ),
         note="P1 §6.3: two layers have a higher probability of better utility than one. In the "
         f"median they do (b = {B_FIXED:g}); the means are the same.",
-        better="lower", y_scale="log",
-    )  # fmt: skip
+        better="lower",
+        y_scale="log",
+    )
 
 
 STUDY = Study(

@@ -137,7 +137,9 @@ def _shown(trials: Sequence[Mapping[str, Any]], flip: float, figure: str, data: 
     moved = "falls" if after[1] < before[1] else "rises"
     claim = "is reduced" if flip == LARGE else "keeps or is slightly higher"
     return Chart(
-        f"Weights of {PICKED} workers of {data} (P1 Figure {figure})", "worker", "weight of TD",
+        f"Weights of {PICKED} workers of {data} (P1 Figure {figure})",
+        "worker",
+        "weight of TD",
         (
             Series("original answers", users, tuple(before.tolist()), role="reference"),
             Series("perturbed reports", users, after),
@@ -146,7 +148,7 @@ def _shown(trials: Sequence[Mapping[str, Any]], flip: float, figure: str, data: 
         f"Here that of the 2nd worker {moved}, from {before[1]:.2f} to {after[1]:.2f}; the workers "
         f"are those of the first trial at epsilon {JUDGED:g}, unchosen.",
         better="neither",
-    )  # fmt: skip
+    )
 
 
 def _by_flip(trials: Sequence[Mapping[str, Any]], data: str) -> Chart:
@@ -159,12 +161,13 @@ def _by_flip(trials: Sequence[Mapping[str, Any]], data: str) -> Chart:
     seen = [Spread.of(change[place == number]) for number in range(BINS)]
     return Chart(
         f"Change of a weight by the worker's own flip probability: {data}",
-        "flip probability that the worker drew", "change of the weight of TD",
+        "flip probability that the worker drew",
+        "change of the weight of TD",
         (curve(f"two layers, epsilon {JUDGED:g}", middles, seen),),
         note="P1 §7.2: large flip probabilities reduce a weight, small ones keep or raise it. Here "
         "the mean over all workers and trials; bands are two standard errors.",
         better="neither",
-    )  # fmt: skip
+    )
 
 
 STUDY = Study(

@@ -1,6 +1,6 @@
 """Study `p1-hyper-distributions`: other hyper distributions, and whether the uniform is best.
 
-What hyper distributions keep and are good for: which betray less, which help.
+It says what each law keeps and is good for: which betray less, which help.
 """
 
 from __future__ import annotations
@@ -29,6 +29,20 @@ SAME = 1e-3
 Seen: TypeAlias = Mapping[float, Sequence[Mapping[str, float]]]
 """Trials by their nominal epsilon."""
 
+CROWD = LabelCrowd(64, 500, 100, 2, "heterogeneous")
+
+EPSILONS: Mapping[Size, tuple[float, ...]] = {"quick": (1.0,), "full": (0.5, 1.0, 2.0)}
+
+REACH: Mapping[Size, tuple[float, ...]] = {"quick": (3.0,), "full": (3.0, 4.0, 5.0)}
+"""Epsilons of one layer alone, up to the true ones of the others."""
+
+CENTRAL = 1.0
+"""The nominal epsilon that the charts of guarantees have."""
+
+TRIALS: Mapping[Size, int] = {"quick": 3, "full": 30}
+
+CURVE = (1, 2, 5, 10, 20, 50, 100)
+
 
 @dataclass(frozen=True, slots=True)
 class Kept:
@@ -52,16 +66,18 @@ def more_private(kept: Sequence[Kept]) -> set[str]:
         same = abs(each.claimed - other.claimed) < SAME
         return same and all(own < its for own, its, k in pairs if k > 1)
 
-    return {law for law in LAWS if law != UNIFORM
-            and all(less(each) for each in kept if each.law == law)}  # fmt: skip
+    return {
+        law
+        for law in LAWS
+        if law != UNIFORM and all(less(each) for each in kept if each.law == law)
+    }
 
 
 def useful(seen: Seen, epsilons: Sequence[float]) -> list[str]:
     """The laws under which TD errs less than under one layer at some nominal epsilon."""
     return [
-        law for law in LAWS
-        if law != NONE and any(_better(_apart(seen[e], law)) for e in epsilons)
-    ]  # fmt: skip
+        law for law in LAWS if law != NONE and any(_better(_apart(seen[e], law)) for e in epsilons)
+    ]
 
 
 def _better(apart: Spread) -> bool:
@@ -77,16 +93,6 @@ def true_epsilon(kept: Sequence[Kept], law: str, epsilon: float) -> float:
     """The true epsilon per answer of a law for the largest k."""
     found = [each for each in kept if each.law == law and each.epsilon == epsilon]
     return found[0].answer[-1] if found else epsilon  # one layer keeps what it says
-
-
-CROWD = LabelCrowd(64, 500, 100, 2, "heterogeneous")
-EPSILONS: Mapping[Size, tuple[float, ...]] = {"quick": (1.0,), "full": (0.5, 1.0, 2.0)}
-REACH: Mapping[Size, tuple[float, ...]] = {"quick": (3.0,), "full": (3.0, 4.0, 5.0)}
-"""Epsilons of one layer alone, up to the true ones of the others."""
-CENTRAL = 1.0
-"""The nominal epsilon that the charts of guarantees have."""
-TRIALS: Mapping[Size, int] = {"quick": 3, "full": 30}
-CURVE = (1, 2, 5, 10, 20, 50, 100)
 
 
 def plan(size: Size, seed: int) -> Work:
@@ -116,9 +122,11 @@ def judge(
     names = [law for law in LAWS if law in refuted]
     reason = (
         f"at the same nominal epsilon {', '.join(names)} betray less than uniform"
-        if verdict == "fails" else "" if verdict == "holds"
+        if verdict == "fails"
+        else ""
+        if verdict == "holds"
         else f"of {len(LAWS) - 1} laws only {', '.join(applied) or 'none'} beat one layer"
-    )  # fmt: skip
+    )
     rows = [*map(_guarantee_row, kept), *_error_rows(epsilons, reach, seen, kept)]
     charts = (_privacy_chart(curves), _utility_chart(kept, seen, epsilons, reach))
     return Outcome(tuple(rows), verdict, reason, _words(kept, applied, seen), charts)
@@ -169,8 +177,9 @@ def _words(
     seen: Seen,
 ) -> str:
     central = {each.law: each for each in kept if each.epsilon == CENTRAL}
-    held = ", ".join(f"{central[law].answer[1]:.2f} and {central[law].answer[2]:.2f} ({law})"
-                     for law in LAWS)  # fmt: skip
+    held = ", ".join(
+        f"{central[law].answer[1]:.2f} and {central[law].answer[2]:.2f} ({law})" for law in LAWS
+    )
     workers = ", ".join(f"{central[law].worker[-1]:.3g} ({law})" for law in LAWS)
     spread = spread_by(seen[CENTRAL])
     errors = ", ".join(f"{spread[f'{law} TD'].mean:.3f} ({law})" for law in LAWS)

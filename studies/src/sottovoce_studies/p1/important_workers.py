@@ -1,6 +1,6 @@
 """Study `p1-important-users`: what more important workers do for two layers of noise.
 
-More and more important workers: the panels of the study, and where the change falls.
+A panel has more and more important workers; the verdict is about where the change falls.
 """
 
 from __future__ import annotations
@@ -33,6 +33,16 @@ BINARY = Domain.categorical((0, 1))
 
 Seen: TypeAlias = Mapping[int, Sequence[Mapping[str, float]]]
 """Trials by the number of important workers, with `change two-layer` in each."""
+
+NUMBERS: Mapping[Size, tuple[int, ...]] = {
+    "quick": (0, 2, 24),
+    "full": (0, 1, 2, 4, 8, 12, 16, 24),
+}
+
+TRIALS: Mapping[Size, int] = {"quick": 8, "full": 30}
+
+SOLVED = 0.05
+"""P1's Δ is added to an error without noise that is next to nothing: where TD has at most this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +90,6 @@ def _step(seen: Seen, first: int, after: int) -> Spread:
     return Spread.of([b["change two-layer"] - a["change two-layer"] for a, b in pairs])
 
 
-NUMBERS: Mapping[Size, tuple[int, ...]] = {
-    "quick": (0, 2, 24),
-    "full": (0, 1, 2, 4, 8, 12, 16, 24),
-}
-TRIALS: Mapping[Size, int] = {"quick": 8, "full": 30}
-
-SOLVED = 0.05
-"""P1's Δ is added to an error without noise that is next to nothing: where TD has at most this."""
-
-
 def plan(size: Size, seed: int) -> Work:
     """One cell for each trial of each crowd."""
     numbers = NUMBERS[size]
@@ -98,8 +98,10 @@ def plan(size: Size, seed: int) -> Work:
         panels += [Panel(0.5, 0.0, numbers), Panel(1.0, 0.25, numbers)]
     cells = [
         Cell(errors_of, (panel.crowd(number), panel.epsilon, trial, seed))
-        for panel in panels for number in panel.numbers for trial in range(TRIALS[size])
-    ]  # fmt: skip
+        for panel in panels
+        for number in panel.numbers
+        for trial in range(TRIALS[size])
+    ]
     return Work(cells, lambda results: judge(panels, results, TRIALS[size]))
 
 
@@ -117,11 +119,15 @@ def judge(panels: Sequence[Panel], results: Sequence[Any], trials: int) -> Outco
     everywhere = all(falls(seen, p.numbers) for p, seen in zip(panels, found, strict=True))
     later = all(falls(seen, numbers) for seen, numbers in zip(found, solved, strict=True))
     verdict: Verdict = "holds" if everywhere else "holds in shape" if later else "fails"
-    rows = tuple(_row(panel, number, found[place][number])
-                 for place, panel in enumerate(panels) for number in panel.numbers)  # fmt: skip
+    rows = tuple(
+        _row(panel, number, found[place][number])
+        for place, panel in enumerate(panels)
+        for number in panel.numbers
+    )
     words = _words(panels[0], found[0], solved[0])
-    charts = tuple(chart for panel, seen in zip(panels, found, strict=True)
-                   for chart in _charts(panel, seen))  # fmt: skip
+    charts = tuple(
+        chart for panel, seen in zip(panels, found, strict=True) for chart in _charts(panel, seen)
+    )
     reason = {
         "holds": "",
         "holds in shape": "only from where TD without noise is right; before, the change rises",
@@ -131,8 +137,10 @@ def judge(panels: Sequence[Panel], results: Sequence[Any], trials: int) -> Outco
 
 
 def _with_changes(errors: Mapping[str, float]) -> dict[str, float]:
-    changes = {f"change {layer}": errors[f"{layer} TD"] - errors["clean TD"]
-               for layer in ("one-layer", "two-layer")}  # fmt: skip
+    changes = {
+        f"change {layer}": errors[f"{layer} TD"] - errors["clean TD"]
+        for layer in ("one-layer", "two-layer")
+    }
     return {**errors, **changes}
 
 

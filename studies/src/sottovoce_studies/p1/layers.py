@@ -1,11 +1,10 @@
 """One and two layers of noise on the same answers, read by P1's methods and by ours.
 
 One cell is one trial: the answers of the trial, its noise words, and the error of every method
-to the truth. What is made of them stands in `changes`.
+to the truth. `error_changes` says what they come to.
 
-The weights that TD gives to workers, before and after two layers of noise.
-
-Who flips how often is known here: the first layer is drawn, and then set for one worker at a time.
+Another cell has the weights that TD gives to workers, before and after two layers of noise. Who
+flips how often is known there: the first layer is drawn, and then set for one worker at a time.
 """
 
 from __future__ import annotations
@@ -63,6 +62,12 @@ OURS = ("one-layer aware", "two-layer aware", "equal TD", "equal aware")
 METHODS = (*PUBLISHED, *OURS)
 
 _ANSWERS, _NOISE = 0, 1
+
+FLIPS = (0.46, 0.01)
+"""The flip probabilities that P1 names below Figure 2: a large one and a small one."""
+
+PICKED = 6
+"""So many workers are picked at random in a trial."""
 
 
 def errors_at(source: Source, epsilon: float, trial: int, seed: int) -> dict[str, float]:
@@ -184,12 +189,6 @@ def _in_part(result: Result, truths: npt.NDArray[Any]) -> float:
     best = posterior >= top - TIE * np.abs(top)
     right = best[np.arange(len(known)), truths[known]] / best.sum(axis=1)
     return float(1 - right.mean())
-
-
-FLIPS = (0.46, 0.01)
-"""The flip probabilities that P1 names below Figure 2: a large one and a small one."""
-PICKED = 6
-"""So many workers are picked at random in a trial."""
 
 
 def weights_at(source: Source, epsilon: float, trial: int, seed: int) -> dict[str, Any]:

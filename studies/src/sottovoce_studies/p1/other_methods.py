@@ -1,6 +1,6 @@
 """Study `p1-other-methods`: two layers against one under other truth discovery methods.
 
-Other truth discovery methods: the cases of the study, and the verdict on them.
+A case is one source at one nominal epsilon, which all methods read.
 """
 
 from __future__ import annotations
@@ -31,6 +31,14 @@ ERRORS = 3.0
 """So many standard errors make two layers worse than one."""
 _BINARY = Domain.categorical((0, 1))
 
+EPSILONS: Mapping[Size, tuple[float, ...]] = {"quick": (0.5,), "full": (0.5, 1.0)}
+
+TRIALS: Mapping[Size, int] = {"quick": 8, "full": 30}
+
+CROWD = LabelCrowd(64, 500, 100, 2, "heterogeneous")
+
+CROWD_NAME, DUCHENNE = "drawn crowd", "Duchenne smiles"
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -43,8 +51,10 @@ class Case:
 
     def cells(self, seed: int) -> list[Cell]:
         """The trials with noise, and those without."""
-        noisy = [Cell(noisy_trial, (self.source, self.epsilon, trial, seed))
-                 for trial in range(self.trials)]  # fmt: skip
+        noisy = [
+            Cell(noisy_trial, (self.source, self.epsilon, trial, seed))
+            for trial in range(self.trials)
+        ]
         clean = [Cell(clean_trial, (self.source, trial, seed)) for trial in range(self.fresh)]
         return [*noisy, *clean]
 
@@ -108,13 +118,6 @@ def _names(seen: Sequence[Seen]) -> str:
     return ", ".join(f"{each.method} ({each.case.name})" for each in seen)
 
 
-EPSILONS: Mapping[Size, tuple[float, ...]] = {"quick": (0.5,), "full": (0.5, 1.0)}
-TRIALS: Mapping[Size, int] = {"quick": 8, "full": 30}
-
-CROWD = LabelCrowd(64, 500, 100, 2, "heterogeneous")
-CROWD_NAME, DUCHENNE = "drawn crowd", "Duchenne smiles"
-
-
 def plan(size: Size, seed: int) -> Work:
     """Every method in every trial; quick runs leave the dataset out."""
     sources: dict[str, Source | None] = {CROWD_NAME: CROWD}
@@ -122,8 +125,10 @@ def plan(size: Size, seed: int) -> Work:
         sources[DUCHENNE] = Dataset.of("duchenne")
     cases = [
         Case(name, source, epsilon, TRIALS[size])
-        for name, source in sources.items() if source is not None for epsilon in EPSILONS[size]
-    ]  # fmt: skip
+        for name, source in sources.items()
+        if source is not None
+        for epsilon in EPSILONS[size]
+    ]
     absent = [name for name, source in sources.items() if source is None]
     cells = [cell for case in cases for cell in case.cells(seed)]
     return Work(cells, lambda results: judge(cases, results, absent))
@@ -148,11 +153,13 @@ def _seen(case: Case, rest: Iterator[Any]) -> Iterator[Seen]:
     for method in READERS:
         apart = [trial[f"two-layer {method}"] - trial[f"one-layer {method}"] for trial in noisy]
         yield Seen(
-            case, method, float(np.mean([trial[method] for trial in clean])),
+            case,
+            method,
+            float(np.mean([trial[method] for trial in clean])),
             spread[CONSTANT].mean,
             {layer: spread[f"{layer} {method}"] for layer in ("one-layer", "two-layer", "equal")},
             Spread.of(apart),
-        )  # fmt: skip
+        )
 
 
 def _row(seen: Seen) -> Row:
@@ -177,8 +184,7 @@ def _row(seen: Seen) -> Row:
 
 def _words(seen: Sequence[Seen], judged: Sequence[Seen]) -> str:
     better = sum(each.better for each in judged)
-    equal = [each for each in judged
-             if each.layers["equal"].mean < each.layers["two-layer"].mean]  # fmt: skip
+    equal = [each for each in judged if each.layers["equal"].mean < each.layers["two-layer"].mean]
     gain = min(judged, key=lambda each: each.apart.mean)
     words = (
         f"At the same nominal epsilon two layers err less than one in {better} of {len(judged)} "
@@ -207,10 +213,13 @@ def _chart(case: Case, seen: Sequence[Seen]) -> Chart:
     def line(name: str, layer: str, role: Any = "theirs") -> Series:
         spreads = [each.layers[layer] for each in seen]
         return Series(
-            name, places, tuple(s.mean for s in spreads),
+            name,
+            places,
+            tuple(s.mean for s in spreads),
             tuple(s.mean - BAND * s.standard_error for s in spreads),
-            tuple(s.mean + BAND * s.standard_error for s in spreads), role,
-        )  # fmt: skip
+            tuple(s.mean + BAND * s.standard_error for s in spreads),
+            role,
+        )
 
     clean = Series("no noise", places, tuple(each.clean for each in seen), role="reference")
     key = ", ".join(f"{place} {name}" for place, name in enumerate(names, 1))
@@ -219,15 +228,17 @@ def _chart(case: Case, seen: Sequence[Seen]) -> Chart:
         key,
         "error rate",
         (
-            line("two-layer", "two-layer"), line("one-layer", "one-layer"),
-            line("one-layer, equal guarantee", "equal", "ours"), clean,
+            line("two-layer", "two-layer"),
+            line("one-layer", "one-layer"),
+            line("one-layer, equal guarantee", "equal", "ours"),
+            clean,
         ),
         (Level(CONSTANT, seen[0].constant),),
         note="P1 §7.3: two layers are a general framework for truth discovery methods. Here they "
         f"err less than one layer with {', '.join(e.method for e in seen if e.better) or 'none'}.",
         better="lower",
         style="bars",
-    )  # fmt: skip
+    )
 
 
 STUDY = Study(

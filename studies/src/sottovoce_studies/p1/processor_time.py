@@ -1,6 +1,4 @@
-"""Study `p1-scaling`: the time of two layers and truth discovery by the size of the data.
-
-How long two layers of noise and truth discovery take: processor time by the number of answers.
+"""Study `p1-scaling`: the processor time of two layers and truth discovery by the size of the data.
 
 All sizes are one cell, one after the other in one process, so that no other size runs beside one
 that is timed. Processor time counts this process only, and not what else the machine does.
@@ -33,6 +31,16 @@ __all__ = ["STUDY", "answers_of", "judge", "seconds_of", "slope"]
 ROUNDS = 10
 PER_WORKER, PER_TASK = 100, 10
 EPSILON = 1.0
+
+SIZES: Mapping[Size, tuple[int, ...]] = {
+    "quick": (10_000, 100_000, 1_000_000),
+    "full": (10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000),
+}
+
+REPEATS = 3
+
+MOST = 1.25
+"""The largest slope that counts as linear: large tables do not fit the processor's caches."""
 
 
 def answers_of(size: int, seed: int) -> Reports:
@@ -69,20 +77,14 @@ def _seconds(answers: Reports, seed: int) -> tuple[float, float]:
     reports = perturb(answers, policy, SeededRandomness(seed))
     between = time.process_time()
     infer(
-        reports, "td", parameters={"max_rounds": ROUNDS, "tolerance": -inf}, policy=policy,
-        compiled=True, threads=1,
-    )  # fmt: skip
+        reports,
+        "td",
+        parameters={"max_rounds": ROUNDS, "tolerance": -inf},
+        policy=policy,
+        compiled=True,
+        threads=1,
+    )
     return between - start, time.process_time() - between
-
-
-SIZES: Mapping[Size, tuple[int, ...]] = {
-    "quick": (10_000, 100_000, 1_000_000),
-    "full": (10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000),
-}
-REPEATS = 3
-
-MOST = 1.25
-"""The largest slope that counts as linear: large tables do not fit the processor's caches."""
 
 
 def plan(size: Size, seed: int) -> Work:
@@ -144,14 +146,19 @@ def _chart(sizes: Sequence[float], parts: Mapping[str, Sequence[float]]) -> Char
         "Time of noise and truth discovery by the size of the data (P1 §7.3)",
         "answers",
         "processor time, seconds",
-        (*(Series(name, xs, tuple(seconds), role="ours" if seconds is whole else "theirs")
-           for name, seconds in parts.items()), linear),
+        (
+            *(
+                Series(name, xs, tuple(seconds), role="ours" if seconds is whole else "theirs")
+                for name, seconds in parts.items()
+            ),
+            linear,
+        ),
         note="P1 §7.3: the method scales linearly with the size of the dataset. The line is what "
         f"is linear; here the power is {slope(sizes, whole):.2f}.",
         better="lower",
         x_scale="log",
         y_scale="log",
-    )  # fmt: skip
+    )
 
 
 STUDY = Study(

@@ -21,6 +21,11 @@ DUCHENNE, GRADES = "Duchenne Smile Dataset", "Peer Grading Dataset"
 ABSENT = "neither dataset can be had: Duchenne is not in the cache"
 NOMINAL = 1.0
 
+_BINARY = Domain.categorical((0, 1))
+
+_REACH = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
+"""Numbers of answers to draw curves over."""
+
 
 def plan(size: Size, seed: int) -> Work:
     """Count Duchenne, if it is in the cache; both sizes are the same."""
@@ -124,12 +129,15 @@ def _spread(answers: Sequence[int]) -> Chart:
     counts = np.sort(answers)[::-1].cumsum()
     few = int(np.searchsorted(counts, counts[-1] / 2)) + 1
     return Chart(
-        "Answers of the workers of Duchenne (P1 Table 1)", "answers, or more", "share of workers",
+        "Answers of the workers of Duchenne (P1 Table 1)",
+        "answers, or more",
+        "share of workers",
         (Series(f"{len(answers)} workers", tuple(map(float, _REACH)), shares, role="ours"),),
         note=f"P1 §7.1: 64 users gave 17,729 answers. Here {len(answers)} gave {counts[-1]:,}, and "
         f"{few} of them half of these.",
-        better="neither", x_scale="log",
-    )  # fmt: skip
+        better="neither",
+        x_scale="log",
+    )
 
 
 def _betrayed() -> Chart:
@@ -138,18 +146,15 @@ def _betrayed() -> Chart:
     xs = tuple(map(float, _REACH))
     true = tuple(noise.guarantee(count, Unit.ANSWER).epsilon for count in _REACH)
     return Chart(
-        "What two layers keep, by the answers of a worker", "answers of the worker",
+        "What two layers keep, by the answers of a worker",
+        "answers of the worker",
         "epsilon per answer",
         (Series("true", xs, true), Series("nominal", xs, (NOMINAL,) * len(xs), role="reference")),
         note="P1 Theorem 6.4: two layers keep the same as one. It is so for one answer; a flip "
         "probability shared by more of them makes each betray more.",
-        better="lower", x_scale="log",
-    )  # fmt: skip
-
-
-_BINARY = Domain.categorical((0, 1))
-_REACH = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000)
-"""Numbers of answers to draw curves over."""
+        better="lower",
+        x_scale="log",
+    )
 
 
 STUDY = Study(

@@ -20,6 +20,8 @@ from sottovoce.planning.trials import truths_by_task
 
 __all__ = ["GoldTasks", "PaperCrowd", "TableSource"]
 
+_BINARY = Domain.categorical((0, 1))
+
 
 class TableSource(Protocol):
     """Answers with repeats, and the truth of every task as a label code."""
@@ -80,10 +82,11 @@ class GoldTasks:
         workers, worker = np.unique(answers.worker[rows], return_inverse=True)
         tasks, task = np.unique(answers.task[rows], return_inverse=True)
         table = Reports.of(
-            worker, task, answers.value[rows], domain=answers.domain,
-            workers=answers.workers[workers], tasks=answers.tasks[tasks],
-        )  # fmt: skip
+            worker,
+            task,
+            answers.value[rows],
+            domain=answers.domain,
+            workers=answers.workers[workers],
+            tasks=answers.tasks[tasks],
+        )
         return table, truths[tasks]
-
-
-_BINARY = Domain.categorical((0, 1))

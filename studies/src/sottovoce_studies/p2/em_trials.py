@@ -1,6 +1,7 @@
-"""The plain EM and the private one at every scale L, on the same answers (P2 §6.2).
+"""Trials of P2's private EM: beside the plain EM at every scale L (P2 §6.2), or attacked.
 
-Runs of the private EM that its own server attacks: what came out of the totals.
+Both EMs see the same answers. An attacked run is attacked by its own server, and scored by what
+came out of the totals.
 """
 
 from __future__ import annotations
@@ -34,6 +35,14 @@ EXPONENTS = tuple(range(15))
 PARAMETERS = ("alpha", "beta", "mu", "p")
 ROUNDS = 200
 
+TASKS = 159
+"""As many as in P2's experiments."""
+
+NOISES: Mapping[str, Mapping[str, Any]] = {
+    "epsilon 1, counts": {"epsilon": 1.0},
+    "epsilon 4, 2 more rounds": {"epsilon": 4.0, "delta": 1e-6, "weighted_rounds": 2},
+}
+
 
 def trial(source: TableSource, seed: int) -> dict[str, Any]:
     """What the data are, how often each method is right, and what each scale does to the EM.
@@ -45,14 +54,16 @@ def trial(source: TableSource, seed: int) -> dict[str, Any]:
     plain = LatentLabel(max_rounds=ROUNDS).fit(engine)
     votes = MajorityVote().fit(engine).truths
     return {
-        "workers": len(answers.workers), "tasks": len(answers.tasks), "answers": len(answers),
+        "workers": len(answers.workers),
+        "tasks": len(answers.tasks),
+        "answers": len(answers),
         "gold by label": np.bincount(truths, minlength=2).tolist(),
         "answers by label": np.bincount(answers.value, minlength=2).tolist(),
         "rounds": plain.rounds,
         "plain EM": float(np.mean(plain.truths == truths)),
         "majority vote": float(np.mean(votes == truths)),
         "scales": [_at(10**exponent, answers, plain, truths) for exponent in EXPONENTS],
-    }  # fmt: skip
+    }
 
 
 def relative_error(known: FloatArray, found: FloatArray) -> float:
@@ -86,18 +97,11 @@ def _parameters(result: Result, confusions: FloatArray) -> dict[str, FloatArray]
     if posterior is None or prior is None:
         raise UsageError(f"{result.provenance.method} gives no posterior")
     return {
-        "alpha": confusions[:, 1, 1], "beta": confusions[:, 0, 0], "mu": posterior[:, 1],
+        "alpha": confusions[:, 1, 1],
+        "beta": confusions[:, 0, 0],
+        "mu": posterior[:, 1],
         "p": prior[1:],
-    }  # fmt: skip
-
-
-TASKS = 159
-"""As many as in P2's experiments."""
-
-NOISES: Mapping[str, Mapping[str, Any]] = {
-    "epsilon 1, counts": {"epsilon": 1.0},
-    "epsilon 4, 2 more rounds": {"epsilon": 4.0, "delta": 1e-6, "weighted_rounds": 2},
-}
+    }
 
 
 @dataclass(frozen=True, slots=True)

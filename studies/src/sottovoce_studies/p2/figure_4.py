@@ -1,6 +1,6 @@
-"""Study `p2-figure-4`: what one sealed sum costs, and all the sums that the protocol opens.
+"""Study `p2-figure-4`: the time of a key and of one sealed sum (P2 §6.3).
 
-Times of sealed sums as P2 §6.3 has them, and of all the sums that its protocol opens.
+Beside P2's time of one sum a round stands that of all the sums that its protocol opens.
 """
 
 from __future__ import annotations
@@ -30,6 +30,22 @@ CROWD, ROUNDS = (int(printed("P2 time").column(name)[0]) for name in ("workers",
 PRINTED = float(printed("P2 time").column("milliseconds")[0])
 EACH, FIRST = 2 * TASKS, TASKS
 """Protocol 1 opens log a and log b of every task in a round, and one sum of labels before."""
+
+WORKERS: Mapping[Size, tuple[int, ...]] = {
+    "quick": (3, 10, 20),
+    "full": (*range(3, 10), *range(10, 101, 10)),
+}
+
+RUNS: Mapping[Size, int] = {"quick": 1, "full": 10}
+
+SUMS: Mapping[Size, int] = {"quick": 3, "full": 1}
+
+LINEAR = 1.3
+"""Almost linear: time grows at most like J to this power."""
+
+LIBRARIES = ("gmpy2", "cryptography")
+
+ABSENT = "the extra secure is not installed: pip install 'sottovoce[secure]'"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,20 +126,6 @@ def slope(timings: Sequence[Timing], place: int) -> float:
     return float(np.polyfit(logs[:, 0], logs[:, 1], 1)[0])
 
 
-WORKERS: Mapping[Size, tuple[int, ...]] = {
-    "quick": (3, 10, 20),
-    "full": (*range(3, 10), *range(10, 101, 10)),
-}
-RUNS: Mapping[Size, int] = {"quick": 1, "full": 10}
-SUMS: Mapping[Size, int] = {"quick": 3, "full": 1}
-
-LINEAR = 1.3
-"""Almost linear: time grows at most like J to this power."""
-
-LIBRARIES = ("gmpy2", "cryptography")
-ABSENT = "the extra secure is not installed: pip install 'sottovoce[secure]'"
-
-
 def plan(size: Size, seed: int) -> Work:
     """A cell for each run; a full run has a whole session too."""
     if any(find_spec(library) is None for library in LIBRARIES):
@@ -167,9 +169,10 @@ def judge(timings: Sequence[Timing], whole: Mapping[str, Any] | None = None) -> 
 
 def _words(timings: Sequence[Timing], paper_size: Timing, whole: Mapping[str, Any] | None) -> str:
     seconds = {
-        "paper": by_the_paper() / 1e3, "ours": paper_size.one_by_one() / 1e3,
+        "paper": by_the_paper() / 1e3,
+        "ours": paper_size.one_by_one() / 1e3,
         "packed": paper_size.packed() / 1e3,
-    }  # fmt: skip
+    }
     words = (
         f"From {FROM} workers on, dealing grows like J^{slope(timings, 0):.2f} and one sum like "
         f"J^{slope(timings, 1):.2f}. P2's {PRINTED} ms are keys and {ROUNDS} single sums, which "
@@ -243,38 +246,51 @@ def _growth(timings: Sequence[Timing]) -> Chart:
         (
             curve("keygen", workers, [each.keys for each in timings]),
             curve("one update", workers, [each.one_sum() for each in timings]),
-            curve("one update, our blinds", workers, [each.one_sum("blinds") for each in timings],
-                  "ours"),
+            curve(
+                "one update, our blinds",
+                workers,
+                [each.one_sum("blinds") for each in timings],
+                "ours",
+            ),
             Series("P2: 789.3 ms / 15", (float(CROWD),), (PRINTED / ROUNDS,), role="reference"),
         ),
         note="P2 §6.3.2: both grow almost linearly with J. Here dealing of a key grows like "
         f"J^{dealing:.2f} and one update like J^{one:.2f} from {FROM} workers on; the search for "
         "primes, which is in keygen, is luck",
         better="lower",
-    )  # fmt: skip
+    )
 
 
 def _all_rounds(timing: Timing | None) -> Chart:
     rounds = tuple(float(each) for each in range(1, ROUNDS + 1))
     once = PRINTED / ROUNDS / 1e3
     series = [
-        Series("P2: one sum a round", rounds, tuple(once * each for each in rounds),
-               role="reference"),
-        Series("P2's time, all sums", rounds,
-               tuple(by_the_paper(int(each)) / 1e3 for each in rounds)),
-    ]  # fmt: skip
+        Series(
+            "P2: one sum a round", rounds, tuple(once * each for each in rounds), role="reference"
+        ),
+        Series(
+            "P2's time, all sums", rounds, tuple(by_the_paper(int(each)) / 1e3 for each in rounds)
+        ),
+    ]
     if timing is not None:
         series.append(
-            Series("ours, packed", rounds,
-                   tuple(timing.packed(int(each)) / 1e3 for each in rounds), role="ours")
-        )  # fmt: skip
+            Series(
+                "ours, packed",
+                rounds,
+                tuple(timing.packed(int(each)) / 1e3 for each in rounds),
+                role="ours",
+            )
+        )
     return Chart(
-        f"Time of the protocol with {CROWD} workers (P2 §6.3.2)", "rounds", "seconds of CPU",
+        f"Time of the protocol with {CROWD} workers (P2 §6.3.2)",
+        "rounds",
+        "seconds of CPU",
         tuple(series),
         note=f"P2 §6.3.2: keys and {ROUNDS} rounds take {PRINTED} ms, so that times are practical. "
         f"That is one sum a round; Protocol 1 opens {EACH}",
-        better="lower", y_scale="log",
-    )  # fmt: skip
+        better="lower",
+        y_scale="log",
+    )
 
 
 STUDY = Study(

@@ -73,8 +73,11 @@ def judge(found: Found) -> Outcome:
     Names are asked for where tasks differ from worker to worker. If labels come out and nobody's
     name does, what the theorem's proof shows is so: workers can be renamed.
     """
-    papers = {each: runs for each, runs in found.items()
-              if each.mode == Mode.AS_PUBLISHED and each.scale == PAPER_SCALE}  # fmt: skip
+    papers = {
+        each: runs
+        for each, runs in found.items()
+        if each.mode == Mode.AS_PUBLISHED and each.scale == PAPER_SCALE
+    }
     sparse = {each: runs for each, runs in papers.items() if each.share < 1}
     out, named = _often(papers, "exact"), _often(sparse, "named")
     verdict: Verdict = "holds" if not out else "fails" if named else "holds in shape"
@@ -83,9 +86,12 @@ def judge(found: Found) -> Outcome:
         "holds in shape": "all labels come out of the totals, but no names",
     }
     return Outcome(
-        tuple(_rows(found)), verdict, reason.get(verdict, ""), _words(found, papers, sparse),
+        tuple(_rows(found)),
+        verdict,
+        reason.get(verdict, ""),
+        _words(found, papers, sparse),
         tuple(_charts(found)),
-    )  # fmt: skip
+    )
 
 
 def _often(found: Found, what: str) -> bool:
@@ -177,14 +183,16 @@ def _chart(own: Found) -> Chart:
     crowds = dict.fromkeys((each.workers, each.answered) for each in own)
     return Chart(
         f"Workers whose labels come out of totals: {NAMES[first.mode]} (P2 Theorem 1)",
-        "scale L", "share of workers",
+        "scale L",
+        "share of workers",
         tuple(_series(*crowd, own) for crowd in crowds),
         note="P2 Theorem 1: nobody can determine another's labels uniquely. Here the server "
         "computes them from the totals, without a key; the least share is "
         f"{_share(low, own[low]):.2f}, of {low.workers} workers (tasks "
         f"answered: {low.answered}) at L = {_power(low.scale or 1)}",
-        better="lower", x_scale="log",
-    )  # fmt: skip
+        better="lower",
+        x_scale="log",
+    )
 
 
 def _series(workers: int, answered: str, own: Found) -> Series:

@@ -61,8 +61,10 @@ def measured(workers: int, tasks: int, sums: int, run: int) -> dict[str, Any]:
         seen["blinds as published"].append(seconds)
         seen["blinds"].append(_timed(lambda: [pool.take() for _ in range(workers)])[0])
         seen["rest"].append(_timed(partial(_opened, public, shares, blinds))[0])
-    packed = [Slots(SumSpec(2 * tasks, greatest), workers, public.message_bits).messages
-              for greatest in (1, GREATEST)]  # fmt: skip
+    packed = [
+        Slots(SumSpec(2 * tasks, greatest), workers, public.message_bits).messages
+        for greatest in (1, GREATEST)
+    ]
     return {"primes": primes, "dealing": dealing, **seen, "ciphertexts": packed}
 
 
@@ -73,9 +75,14 @@ def session(rounds: int, seed: int) -> dict[str, Any]:
     knows what it sent, and every worker's own product of all ciphertexts.
     """
     run = simulate_private_em(
-        PaperCrowd().draw(seed)[0], suite="damgard_jurik", mode="as_published", scale=SCALE,
-        rounds=rounds, tolerance=10**15, bits=BITS,
-    )  # fmt: skip
+        PaperCrowd().draw(seed)[0],
+        suite="damgard_jurik",
+        mode="as_published",
+        scale=SCALE,
+        rounds=rounds,
+        tolerance=10**15,
+        bits=BITS,
+    )
     return {"rounds": run.rounds, "seconds": sum(run.cpu_seconds.values())}
 
 

@@ -1,6 +1,6 @@
 """Study `worker-private-em`: the private EM is the plain one, but for rounding at small scales.
 
-What the trials of `worker-private-em` say, as tables and charts of P2 §6.
+Its tables and charts are those of P2 §6.
 """
 
 from __future__ import annotations
@@ -30,6 +30,19 @@ GENUINE = {DUCHENNE: 1, DRAWN: 0}
 
 Trial: TypeAlias = Mapping[str, Any]
 Found: TypeAlias = Mapping[str, Sequence[Trial]]
+
+TRIALS: Mapping[Size, int] = {"quick": 2, "full": 20}
+
+FLOOR = 1e-11
+"""Where errors end: parameters are rounded to 40 bits in every round."""
+
+LATER = 3
+"""Errors are compared over a factor of 1,000: other numbers of rounds make them go up and down."""
+
+DIGITS = 5e-4
+"""Half of the last digit that P2 prints of an accuracy."""
+
+SKIPPED = f"{DUCHENNE} is left out: the dataset is not in the cache"
 
 
 def power(exponent: int) -> str:
@@ -125,36 +138,30 @@ def charts(name: str, trials: Sequence[Trial]) -> Iterator[Chart]:
     errors = {parameter: tuple(errors_of(trials, parameter)) for parameter in PARAMETERS}
     yield Chart(
         f"Errors of the private EM's parameters, {name} (P2 Figure 2)",
-        "scale L", "relative error of logarithms",
+        "scale L",
+        "relative error of logarithms",
         tuple(Series(each, scales, errors[each]) for each in PARAMETERS),
         note="P2 §6.2.2: errors fall as L grows, that of mu hardly up to L = 10^7. Here that of mu "
         f"is {errors['mu'][0]:.2g} at L = 1, {errors['mu'][ENOUGH]:.2g} at 10^7 and "
         f"{errors['mu'][-1]:.2g} at 10^14; what is exact is drawn at 2^-52",
-        better="lower", x_scale="log", y_scale="log",
-    )  # fmt: skip
+        better="lower",
+        x_scale="log",
+        y_scale="log",
+    )
     rounds = tuple(
         float(np.mean([each["scales"][k]["rounds"] for each in trials])) for k in EXPONENTS
     )
     yield Chart(
-        f"Rounds of the private EM, {name} (P2 Figure 3)", "scale L", "rounds",
+        f"Rounds of the private EM, {name} (P2 Figure 3)",
+        "scale L",
+        "rounds",
         (Series("private EM", scales, rounds),),
         (Level("plain EM", mean(trials, "rounds").mean),),
         note="P2 §6.2.2: below L = 10^7 rounds are not as many as the plain EM's. Here they are "
         f"as many from L = {power(rounds_from(trials))} on",
-        better="neither", x_scale="log",
-    )  # fmt: skip
-
-
-TRIALS: Mapping[Size, int] = {"quick": 2, "full": 20}
-
-FLOOR = 1e-11
-"""Where errors end: parameters are rounded to 40 bits in every round."""
-LATER = 3
-"""Errors are compared over a factor of 1,000: other numbers of rounds make them go up and down."""
-DIGITS = 5e-4
-"""Half of the last digit that P2 prints of an accuracy."""
-
-SKIPPED = f"{DUCHENNE} is left out: the dataset is not in the cache"
+        better="neither",
+        x_scale="log",
+    )
 
 
 def plan(size: Size, seed: int) -> Work:

@@ -85,10 +85,11 @@ def _timed(values: FloatArray, threshold: float, truths: FloatArray) -> dict[str
     seconds = time.process_time() - start
     baselines = {"mean": values.mean(axis=0), "median": np.median(values, axis=0)}
     return {
-        "rounds": float(rounds), "seconds": seconds,
+        "rounds": float(rounds),
+        "seconds": seconds,
         "error": float(np.abs(found - truths).mean()),
         **{f"error {name}": float(np.abs(baselines[name] - truths).mean()) for name in BASELINES},
-    }  # fmt: skip
+    }
 
 
 def compare_weights(source: Source, epsilon: float, trials: int, seed: int) -> list[dict[str, Any]]:
@@ -118,9 +119,12 @@ def _weights(source: Source, epsilon: float, trial: int, seed: int) -> dict[str,
     users = np.random.default_rng(noise).choice(len(size), SHOWN, replace=False)
     found["users"] = {
         "noise": size[users].tolist(),
-        **{f"{kind} {when}": of[users].tolist()
-           for when, kinds in weights.items() for kind, of in kinds.items()},
-    }  # fmt: skip
+        **{
+            f"{kind} {when}": of[users].tolist()
+            for when, kinds in weights.items()
+            for kind, of in kinds.items()
+        },
+    }
     return found
 
 

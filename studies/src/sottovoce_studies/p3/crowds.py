@@ -1,4 +1,4 @@
-"""A stand-in for P3's floorplans, whose data were never published."""
+"""P3's crowds: synthetic users, and a stand-in for its floorplans, which were never published."""
 
 from __future__ import annotations
 

@@ -43,11 +43,15 @@ class Sweep:
     def cells(self, seed: int) -> list[Cell]:
         """One cell for each epsilon, then one of ours for each guarantee it is read at."""
         return [
-            *(Cell(published, (self.source, self.method, epsilon, self.trials, seed))
-              for epsilon in self.epsilons),
-            *(Cell(read_aware, (self.source, self.kept(epsilon), self.ours_trials, seed))
-              for epsilon in self.ours),
-        ]  # fmt: skip
+            *(
+                Cell(published, (self.source, self.method, epsilon, self.trials, seed))
+                for epsilon in self.epsilons
+            ),
+            *(
+                Cell(read_aware, (self.source, self.kept(epsilon), self.ours_trials, seed))
+                for epsilon in self.ours
+            ),
+        ]
 
     def kept(self, epsilon: float) -> float:
         """The ε per answer that P3's noise keeps at its δ, or ours takes, where that is less."""
@@ -59,9 +63,11 @@ class Sweep:
         return Seen(
             self,
             {at: spread_by(each) for at, each in zip(self.epsilons, theirs, strict=True)},
-            {at: Spread.of([trial["error"] for trial in each])
-             for at, each in zip(self.ours, ours, strict=True)},
-        )  # fmt: skip
+            {
+                at: Spread.of([trial["error"] for trial in each])
+                for at, each in zip(self.ours, ours, strict=True)
+            },
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,30 +142,56 @@ class Seen:
         """
         name, xs = self.sweep.name, self.sweep.epsilons
         method = self.sweep.method.upper()
-        lost = [curve(method, xs, self.of("change")),
-                *(curve(each, xs, self.of(f"change {each}")) for each in BASELINES),
-                curve("noise", xs, self.of("noise"))]  # fmt: skip
-        errors = [curve(method, xs, self.of("error")),
-                  *(curve(each, xs, self.of(f"error {each}")) for each in BASELINES)]  # fmt: skip
+        lost = [
+            curve(method, xs, self.of("change")),
+            *(curve(each, xs, self.of(f"change {each}")) for each in BASELINES),
+            curve("noise", xs, self.of("noise")),
+        ]
+        errors = [
+            curve(method, xs, self.of("error")),
+            *(curve(each, xs, self.of(f"error {each}")) for each in BASELINES),
+        ]
         if self.ours:
             errors.append(curve("ours", tuple(self.ours), list(self.ours.values()), "ours"))
-        levels = (Level(f"{method} before", self.level["clean"].mean),
-                  Level("best constant", self.level["best constant"].mean))  # fmt: skip
+        levels = (
+            Level(f"{method} before", self.level["clean"].mean),
+            Level("best constant", self.level["best constant"].mean),
+        )
         return (
             Chart(
-                f"Utility lost, {name} ({figure}a)", EPSILON,
-                f"MAE, before to after{unit}", tuple(lost), limits, notes[0],
-                "lower", "log", "log",
+                f"Utility lost, {name} ({figure}a)",
+                EPSILON,
+                f"MAE, before to after{unit}",
+                tuple(lost),
+                limits,
+                notes[0],
+                "lower",
+                "log",
+                "log",
             ),
             Chart(
-                f"Noise, {name} ({figure}b)", EPSILON, f"mean size of the noise{unit}",
-                (curve("noise", xs, self.of("noise")),), (), notes[1], "neither", "log", "log",
+                f"Noise, {name} ({figure}b)",
+                EPSILON,
+                f"mean size of the noise{unit}",
+                (curve("noise", xs, self.of("noise")),),
+                (),
+                notes[1],
+                "neither",
+                "log",
+                "log",
             ),
             Chart(
-                f"Error to the truth, {name} (beside {figure.removeprefix('beside ')})", EPSILON,
-                f"MAE to the truth{unit}", tuple(errors), levels, notes[2], "lower", "log", "log",
+                f"Error to the truth, {name} (beside {figure.removeprefix('beside ')})",
+                EPSILON,
+                f"MAE to the truth{unit}",
+                tuple(errors),
+                levels,
+                notes[2],
+                "lower",
+                "log",
+                "log",
             ),
-        )  # fmt: skip
+        )
 
 
 def falls(seen: Sequence[Spread]) -> bool:

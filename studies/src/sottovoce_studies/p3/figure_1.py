@@ -65,17 +65,16 @@ SETTING = (
 def sweep(size: Size, method: str) -> Sweep:
     """P3's synthetic data, read by CRH (Figure 1) or GTM (Figure 4)."""
     trials, ours = TRIALS[size]
-    return Sweep(
-        "synthetic", crowd(), method, ANSWERS, EPSILONS[size], trials, OURS[size], ours
-    )  # fmt: skip
+    return Sweep("synthetic", crowd(), method, ANSWERS, EPSILONS[size], trials, OURS[size], ours)
 
 
 def plan(size: Size, seed: int) -> Work:
     """Every epsilon from noise that drowns the answers to less than their own errors."""
     work = sweep(size, "crh")
     cells = work.cells(seed)
-    others = [Cell(published, (crowd(lambda1=each), "crh", NEAR_ONE, FEW[size], seed))
-              for each in OTHERS]  # fmt: skip
+    others = [
+        Cell(published, (crowd(lambda1=each), "crh", NEAR_ONE, FEW[size], seed)) for each in OTHERS
+    ]
 
     def judged(results: Sequence[Any]) -> Outcome:
         found = zip(OTHERS, map(spread_by, results[len(cells) :]), strict=True)

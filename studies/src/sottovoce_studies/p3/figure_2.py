@@ -1,6 +1,6 @@
 """Study `p3-figure-2`: less noise for better data, and what it rests on.
 
-P3's figure 2 in tables and charts: users of a lambda1, with Lemma 4.7's noise or the range's.
+Users of a lambda1 get Lemma 4.7's noise, or the noise that the whole range needs.
 """
 
 from __future__ import annotations
@@ -36,6 +36,15 @@ WIDTH, ANSWERS = 10.0, 30
 MAIN = 1.0
 """The epsilon at which both distances are compared."""
 AXIS = "lambda1 (larger is better data)"
+
+LAMBDAS: Mapping[Size, tuple[float, ...]] = {
+    "quick": (1.0, 5.0, 25.0),
+    "full": (1.0, 2.0, 5.0, 10.0, 25.0),
+}
+
+EPSILONS: Mapping[Size, tuple[float, ...]] = {"quick": (1.0,), "full": (0.5, 1.0, 2.0)}
+
+TRIALS: Mapping[Size, tuple[int, int]] = {"quick": (5, 1), "full": (20, 20)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +136,10 @@ def _lemma(seen: SeenByLambda) -> Iterator[Row]:
 
 def charts(seen: SeenByLambda, ours: Mapping[float, Spread]) -> Iterator[Chart]:
     """P3's two charts, and the errors to the truth."""
-    lines = {f"epsilon {epsilon:g}, Lemma 4.7": line_of(seen, epsilon, public=False)
-             for epsilon in dict.fromkeys(point.epsilon for point in seen)}  # fmt: skip
+    lines = {
+        f"epsilon {epsilon:g}, Lemma 4.7": line_of(seen, epsilon, public=False)
+        for epsilon in dict.fromkeys(point.epsilon for point in seen)
+    }
     lines[f"epsilon {MAIN:g}, public range"] = line_of(seen, MAIN, public=True)
     notes = (
         "P3 §V-A: with small lambda1 large noise has to be added, so utility is affected more. "
@@ -136,17 +147,26 @@ def charts(seen: SeenByLambda, ours: Mapping[float, Spread]) -> Iterator[Chart]:
         "P3 §V-A: when lambda1 is big, small noise can hide users' information. "
         f"{_ends(seen, 'noise')}",
     )
-    kinds = (("a", "change", "Utility lost", "MAE, before to after"),
-             ("b", "noise", "Noise", "mean size of the noise"))  # fmt: skip
+    kinds = (
+        ("a", "change", "Utility lost", "MAE, before to after"),
+        ("b", "noise", "Noise", "mean size of the noise"),
+    )
     for (letter, name, title, label), note in zip(kinds, notes, strict=True):
         series = tuple(
             curve(line, [point.lambda1 for point in points], [seen[each][name] for each in points])
             for line, points in lines.items()
         )
         yield Chart(
-            f"{title} by lambda1 (P3 Figure 2{letter})", AXIS, label, series, (), note,
-            "lower" if name == "change" else "neither", "log", "log",
-        )  # fmt: skip
+            f"{title} by lambda1 (P3 Figure 2{letter})",
+            AXIS,
+            label,
+            series,
+            (),
+            note,
+            "lower" if name == "change" else "neither",
+            "log",
+            "log",
+        )
     yield _error_chart(seen, ours)
 
 
@@ -166,35 +186,37 @@ def _error_chart(seen: SeenByLambda, ours: Mapping[float, Spread]) -> Chart:
     points = line_of(seen, MAIN, public=True)
     xs = [point.lambda1 for point in points]
     names = {"CRH": "error", **{name: f"error {name}" for name in BASELINES}}
-    series = [curve(line, xs, [seen[each][name] for each in points])
-              for line, name in names.items()]  # fmt: skip
+    series = [
+        curve(line, xs, [seen[each][name] for each in points]) for line, name in names.items()
+    ]
     series.append(curve("ours", tuple(ours), list(ours.values()), "ours"))
     return Chart(
-        f"Error to the truth by lambda1, epsilon {MAIN:g} over the public range", AXIS,
-        "MAE to the truth", tuple(series),
+        f"Error to the truth by lambda1, epsilon {MAIN:g} over the public range",
+        AXIS,
+        "MAE to the truth",
+        tuple(series),
         (Level("best constant", seen[points[0]]["best constant"].mean),),
         "P3 shows no errors to the truth. Ours has the true epsilon of one answer, and no delta.",
-        "lower", "log", "log",
-    )  # fmt: skip
-
-
-LAMBDAS: Mapping[Size, tuple[float, ...]] = {
-    "quick": (1.0, 5.0, 25.0),
-    "full": (1.0, 2.0, 5.0, 10.0, 25.0),
-}
-EPSILONS: Mapping[Size, tuple[float, ...]] = {"quick": (1.0,), "full": (0.5, 1.0, 2.0)}
-TRIALS: Mapping[Size, tuple[int, int]] = {"quick": (5, 1), "full": (20, 20)}
+        "lower",
+        "log",
+        "log",
+    )
 
 
 def plan(size: Size, seed: int) -> Work:
     """Every lambda1 with Lemma 4.7's noise and with the public range's, then ours at the latter."""
     trials, few = TRIALS[size]
-    points = [Point(lambda1, epsilon, public=False)
-              for epsilon in EPSILONS[size] for lambda1 in LAMBDAS[size]]  # fmt: skip
+    points = [
+        Point(lambda1, epsilon, public=False)
+        for epsilon in EPSILONS[size]
+        for lambda1 in LAMBDAS[size]
+    ]
     points += [Point(lambda1, MAIN, public=True) for lambda1 in LAMBDAS[size]]
     ours = LAMBDAS[size] if size == "full" else LAMBDAS[size][:1]
-    cells = [Cell(published, (crowd(lambda1=each.lambda1), "crh", each.nominal, trials, seed))
-             for each in points]  # fmt: skip
+    cells = [
+        Cell(published, (crowd(lambda1=each.lambda1), "crh", each.nominal, trials, seed))
+        for each in points
+    ]
     spent = ours_at(true_epsilon(MAIN, ANSWERS))[1]
     read = [Cell(read_aware, (crowd(lambda1=each), spent, few, seed)) for each in ours]
 

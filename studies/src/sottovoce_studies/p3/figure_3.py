@@ -45,8 +45,11 @@ def plan(size: Size, seed: int) -> Work:
     trials, few = TRIALS[size]
     users = USERS[size]
     read = users if size == "full" else users[1:2]
-    cells = [Cell(published, (crowd(count), "crh", epsilon, trials, seed))
-             for epsilon in EPSILONS for count in users]  # fmt: skip
+    cells = [
+        Cell(published, (crowd(count), "crh", epsilon, trials, seed))
+        for epsilon in EPSILONS
+        for count in users
+    ]
     spent = ours_at(true_epsilon(EPSILONS[0], ANSWERS))[1]
     cells += [Cell(read_aware, (crowd(count), spent, few, seed)) for count in read]
 
@@ -169,38 +172,57 @@ def _both_ends(at: Mapping[int, Mapping[str, Spread]]) -> str:
 def _charts(seen: Seen, ours: Mapping[int, Spread]) -> Iterator[Chart]:
     names = {"CRH": "change", "mean": "change mean"}
     yield Chart(
-        "Utility lost by users (P3 Figure 3a)", AXIS, "MAE, before to after",
+        "Utility lost by users (P3 Figure 3a)",
+        AXIS,
+        "MAE, before to after",
         tuple(
             curve(f"{line}, epsilon {epsilon:g}", list(at), [each[name] for each in at.values()])
-            for epsilon, at in seen.items() for line, name in names.items()
+            for epsilon, at in seen.items()
+            for line, name in names.items()
         ),
         (),
         "P3 §V-A: having more users helps utility, since weights are estimated better. Here "
         f"the loss falls as users to the power {slope(seen, 'change'):.2f}, that of the plain "
         f"mean, which has no weights, {slope(seen, 'change mean'):.2f}.",
-        "lower", "log", "log",
-    )  # fmt: skip
+        "lower",
+        "log",
+        "log",
+    )
     yield Chart(
-        "Noise by users (P3 Figure 3b)", AXIS, "mean size of the noise",
-        tuple(curve(f"epsilon {epsilon:g}", list(at), [each["noise"] for each in at.values()])
-              for epsilon, at in seen.items()),
+        "Noise by users (P3 Figure 3b)",
+        AXIS,
+        "mean size of the noise",
+        tuple(
+            curve(f"epsilon {epsilon:g}", list(at), [each["noise"] for each in at.values()])
+            for epsilon, at in seen.items()
+        ),
         tuple(Level(f"by Thm. 4.8, {epsilon:g}", noise_of(epsilon, WIDTH)) for epsilon in seen),
         "P3 §V-A: the mean noise keeps the same as the number of users increases. Here it is "
         f"{' and '.join(_both_ends(at) for at in seen.values())}.",
-        "neither", "log",
-    )  # fmt: skip
+        "neither",
+        "log",
+    )
     at = seen[EPSILONS[0]]
     lines = {"CRH": "error", **{name: f"error {name}" for name in BASELINES}}
-    series = [curve(line, list(at), [each[name] for each in at.values()])
-              for line, name in lines.items()]  # fmt: skip
+    series = [
+        curve(line, list(at), [each[name] for each in at.values()]) for line, name in lines.items()
+    ]
     yield Chart(
-        f"Error to the truth by users, epsilon {EPSILONS[0]:g}", AXIS, "MAE to the truth",
+        f"Error to the truth by users, epsilon {EPSILONS[0]:g}",
+        AXIS,
+        "MAE to the truth",
         (*series, curve("ours", tuple(ours), list(ours.values()), "ours")),
-        (Level("best constant", math.fsum(each["best constant"].mean for each in at.values())
-               / len(at)),),
+        (
+            Level(
+                "best constant",
+                math.fsum(each["best constant"].mean for each in at.values()) / len(at),
+            ),
+        ),
         "P3 shows no errors to the truth. Ours has the true epsilon of one answer, and no delta.",
-        "lower", "log", "log",
-    )  # fmt: skip
+        "lower",
+        "log",
+        "log",
+    )
 
 
 STUDY = Study(

@@ -102,11 +102,13 @@ def _errors(found: Mapping[float, Sequence[Trial]], ours: Sequence[float]) -> It
                 "part": "MAE to the true lengths (m)",
                 "mean noise (m)": noise,
                 "data": when,
-                **{method.upper() if method == "crh" else method: _mean(trials, f"{method} {when}")
-                   for method in METHODS},
+                **{
+                    method.upper() if method == "crh" else method: _mean(trials, f"{method} {when}")
+                    for method in METHODS
+                },
                 "ours": float(np.mean(ours)) if own else None,
                 "best constant": _mean(trials, "constant"),
-            }  # fmt: skip
+            }
 
 
 def _seven(trial: Trial) -> Iterator[Row]:
@@ -164,13 +166,17 @@ def _weights(trial: Trial) -> Iterator[Chart]:
     )
     for letter, when, note in zip("ab", WHEN, notes, strict=True):
         yield Chart(
-            f"Weights on {when} data (P3 Figure 6{letter})", "user", "weight",
+            f"Weights on {when} data (P3 Figure 6{letter})",
+            "user",
+            "weight",
             (
                 Series("true", xs, tuple(users[f"true {when}"]), role="reference"),
                 Series("estimated", xs, tuple(users[f"estimated {when}"])),
             ),
-            (), note, "neither",
-        )  # fmt: skip
+            (),
+            note,
+            "neither",
+        )
 
 
 def _error_chart(found: Mapping[float, Sequence[Trial]]) -> Chart:
@@ -178,22 +184,28 @@ def _error_chart(found: Mapping[float, Sequence[Trial]]) -> Chart:
     names = {"CRH": "crh", "mean": "mean", "median": "median"}
     series = tuple(
         Series(
-            line, (0.0, *found),
-            (_mean(found[NOISES[0]], f"{name} original"),
-             *(_mean(trials, f"{name} perturbed") for trials in found.values())),
+            line,
+            (0.0, *found),
+            (
+                _mean(found[NOISES[0]], f"{name} original"),
+                *(_mean(trials, f"{name} perturbed") for trials in found.values()),
+            ),
         )
         for line, name in names.items()
-    )  # fmt: skip
+    )
     return Chart(
-        "Error to the true lengths by noise, stand-in", "mean size of the noise (metres)",
-        "MAE to the truth (metres)", series,
+        "Error to the true lengths by noise, stand-in",
+        "mean size of the noise (metres)",
+        "MAE to the truth (metres)",
+        series,
         (Level("best constant", Spread.of([t["constant"] for t in found[NOISES[0]]]).mean),),
         "P3 §V-B: weighted aggregation can outperform the mean or the median. Here, at a noise of "
         f"{NOISES[-1]:g} m, CRH has {_mean(found[NOISES[-1]], 'crh perturbed'):.3f}, the mean "
         f"{_mean(found[NOISES[-1]], 'mean perturbed'):.3f}, the median "
         f"{_mean(found[NOISES[-1]], 'median perturbed'):.3f} m.",
-        "lower", y_scale="log",
-    )  # fmt: skip
+        "lower",
+        y_scale="log",
+    )
 
 
 STUDY = Study(

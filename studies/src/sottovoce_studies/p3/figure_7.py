@@ -1,7 +1,4 @@
-"""Study `p3-figure-7`: rounds of CRH at a fixed threshold, with more and more noise.
-
-P3's figure 7 in tables and charts: rounds with more and more noise.
-"""
+"""Study `p3-figure-7`: rounds of CRH at a fixed threshold, with more and more noise."""
 
 from __future__ import annotations
 
@@ -29,6 +26,23 @@ __all__ = ["CROWD", "STAND_IN", "STUDY", "Timed", "judge"]
 CROWD = "synthetic"
 """P3's own users, beside whom a stand-in may be shown."""
 
+NOISES: Mapping[Size, tuple[float, ...]] = {
+    "quick": (0.3, 3.0, 10.0),
+    "full": (0.1, 0.3, 1.0, 3.0, 10.0),
+}
+
+THRESHOLD = 1e-6
+"""P3 sets one, and does not print it."""
+
+MUCH = 0.5
+"""Rounds change much when they change by more than this share of those without noise."""
+
+TRIALS: Mapping[Size, tuple[int, int]] = {"quick": (5, 1), "full": (50, 5)}
+
+STAND_IN = "stand-in"
+
+WIDTH, ANSWERS = 10.0, 30
+
 
 class Timed:
     """Rounds, seconds and errors of one source: without noise, and at each noise."""
@@ -49,10 +63,11 @@ class Timed:
     def more(self) -> list[Spread]:
         """How many more rounds reports take than the same answers, noise by noise."""
         return [
-            Spread.of([trial["noisy"][at]["rounds"] - trial["clean"]["rounds"]
-                       for trial in self._trials])
+            Spread.of(
+                [trial["noisy"][at]["rounds"] - trial["clean"]["rounds"] for trial in self._trials]
+            )
             for at in range(len(self.noises))
-        ]  # fmt: skip
+        ]
 
     @property
     def constant(self) -> float:
@@ -81,9 +96,11 @@ def _costs(found: Mapping[str, Timed]) -> Iterator[Row]:
 
 def _cost(rounds: Spread, seconds: Spread) -> Row:
     return {
-        "rounds": rounds.mean, "s.e.": rounds.standard_error, "CPU ms": 1000 * seconds.mean,
+        "rounds": rounds.mean,
+        "s.e.": rounds.standard_error,
+        "CPU ms": 1000 * seconds.mean,
         "trials": rounds.trials,
-    }  # fmt: skip
+    }
 
 
 def _errors(found: Mapping[str, Timed], ours: Sequence[Mapping[str, float]]) -> Iterator[Row]:
@@ -96,55 +113,51 @@ def _errors(found: Mapping[str, Timed], ours: Sequence[Mapping[str, float]]) -> 
                 "part": "MAE to the truth",
                 "data": name,
                 "noise": noise,
-                **{line: (clean(key) if clean else timed.noisy(key)[place - 1]).mean
-                   for line, key in names.items()},
+                **{
+                    line: (clean(key) if clean else timed.noisy(key)[place - 1]).mean
+                    for line, key in names.items()
+                },
                 "ours": Spread.of([each["error"] for each in ours]).mean if own else None,
                 "best constant": timed.constant,
-            }  # fmt: skip
+            }
 
 
 def charts(found: Mapping[str, Timed], ours: Sequence[Mapping[str, float]]) -> Iterator[Chart]:
     """P3's chart, and the errors to the truth."""
     yield Chart(
-        "Rounds by noise (P3 Figure 7)", "mean size of the noise", "rounds",
+        "Rounds by noise (P3 Figure 7)",
+        "mean size of the noise",
+        "rounds",
         tuple(curve(name, timed.noises, timed.noisy("rounds")) for name, timed in found.items()),
-        tuple(Level(f"{name}, no noise", timed.clean("rounds").mean)
-              for name, timed in found.items()),
+        tuple(
+            Level(f"{name}, no noise", timed.clean("rounds").mean) for name, timed in found.items()
+        ),
         "P3 §V-C: after perturbation the running time is slightly bigger, and it does not change "
         "much when the noise varies. Here as rounds until no truth moves by 1e-6: "
         f"{'; '.join(_ends(name, timed) for name, timed in found.items())}.",
-        "lower", "log",
-    )  # fmt: skip
+        "lower",
+        "log",
+    )
     timed = found[CROWD]
     names = {"CRH": "error", **{name: f"error {name}" for name in BASELINES}}
     own = curve("ours", timed.noises[-1:], [Spread.of([each["error"] for each in ours])], "ours")
     yield Chart(
-        "Error to the truth by noise, synthetic", "mean size of the noise", "MAE to the truth",
+        "Error to the truth by noise, synthetic",
+        "mean size of the noise",
+        "MAE to the truth",
         (*(curve(line, timed.noises, timed.noisy(key)) for line, key in names.items()), own),
         (Level("best constant", timed.constant), Level("CRH, no noise", timed.clean("error").mean)),
         "P3 shows no errors to the truth. Ours has the true epsilon of one answer at the largest "
         "noise, and no delta.",
-        "lower", "log", "log",
-    )  # fmt: skip
+        "lower",
+        "log",
+        "log",
+    )
 
 
 def _ends(name: str, timed: Timed) -> str:
     last = timed.noisy("rounds")[-1].mean
     return f"{name} {timed.clean('rounds').mean:.1f} without noise, {last:.1f} with the largest"
-
-
-NOISES: Mapping[Size, tuple[float, ...]] = {
-    "quick": (0.3, 3.0, 10.0),
-    "full": (0.1, 0.3, 1.0, 3.0, 10.0),
-}
-THRESHOLD = 1e-6
-"""P3 sets one, and does not print it."""
-MUCH = 0.5
-"""Rounds change much when they change by more than this share of those without noise."""
-TRIALS: Mapping[Size, tuple[int, int]] = {"quick": (5, 1), "full": (50, 5)}
-
-STAND_IN = "stand-in"
-WIDTH, ANSWERS = 10.0, 30
 
 
 def plan(size: Size, seed: int) -> Work:
@@ -153,10 +166,18 @@ def plan(size: Size, seed: int) -> Work:
     trials, few = TRIALS[size]
     sources = {CROWD: (crowd(), WIDTH), STAND_IN: (Floorplan(), Floorplan().domain.high)}
     cells = [
-        Cell(count_rounds, (source, tuple(epsilon_of_noise(noise, width) for noise in noises),
-                            THRESHOLD, trials, seed))
+        Cell(
+            count_rounds,
+            (
+                source,
+                tuple(epsilon_of_noise(noise, width) for noise in noises),
+                THRESHOLD,
+                trials,
+                seed,
+            ),
+        )
         for source, width in sources.values()
-    ]  # fmt: skip
+    ]
     spent = ours_at(true_epsilon(epsilon_of_noise(noises[-1], WIDTH), ANSWERS))[1]
     cells.append(Cell(read_aware, (crowd(), spent, few, seed)))
 

@@ -1,6 +1,6 @@
 """P3's pipeline on one source of answers: noise of a random variance, and what reads it.
 
-P3 Lemma 4.7: the distance of two answers as a quantile of the data, which P3 calibrates to.
+P3 calibrates its noise by Lemma 4.7: the distance of two answers as a quantile of the data.
 """
 
 from __future__ import annotations
@@ -49,6 +49,17 @@ __all__ = [
 B, ETA = 2.0, 0.9
 """P3 prints neither b nor eta: these are ours. The lemma then claims 0.778 of all pairs."""
 
+BASELINES = ("mean", "median")
+
+SETTINGS: Mapping[str, Mapping[str, Any]] = {"crh": {"scaling": "deviation"}}
+"""P3 cites CRH as it was printed: squared errors over the task's standard deviation."""
+
+FINE = 3.0
+"""Ours: subset selection up to here, as in the other studies, and piecewise above."""
+
+MOST = 16.0
+"""Ours takes no larger epsilon: its noise is then far below the errors of any worker."""
+
 
 def published_distance(lambda1: float) -> float:
     """Δ = γ / λ₁ with γ = b √(2 ln(1/(1 - η))).
@@ -66,16 +77,6 @@ def coverage(lambda1: float) -> Published:
 
 DISTANCE = published_distance(1.0)
 """The Δ of users with λ₁ = 1."""
-
-
-BASELINES = ("mean", "median")
-SETTINGS: Mapping[str, Mapping[str, Any]] = {"crh": {"scaling": "deviation"}}
-"""P3 cites CRH as it was printed: squared errors over the task's standard deviation."""
-
-FINE = 3.0
-"""Ours: subset selection up to here, as in the other studies, and piecewise above."""
-MOST = 16.0
-"""Ours takes no larger epsilon: its noise is then far below the errors of any worker."""
 
 
 def noise_of(epsilon: float, distance: float) -> float:

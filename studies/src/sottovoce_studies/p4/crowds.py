@@ -1,8 +1,7 @@
-"""P4's real datasets as far as they are public: who answers how much, and what.
+"""P4's answers: its real datasets as far as they are public, and the crowds of its examples.
 
-The setting of P4's worked examples: workers of one quality, tasks of one truth.
-
-A real dataset cut down to the tasks whose truth is known.
+Of a real dataset: who answers how much, and what, whole or cut down to the tasks whose truth is
+known. In the worked examples workers have one quality, and tasks one truth.
 """
 
 from __future__ import annotations
@@ -22,6 +21,12 @@ from sottovoce_studies.contests import CONSTANT, Contest, trial_of
 from sottovoce_studies.crowds import Dataset, Source
 
 __all__ = ["DATASETS", "AlikeCrowd", "GoldAnswers", "errors", "public", "summary"]
+
+DATASETS: Mapping[str, str] = MappingProxyType({"Web": "web", "AdultContent": "adult2"})
+"""The names that P4 uses, and those of the cache."""
+
+PLACES = 100
+"""Workers are drawn at so many equal steps of their order, and at its start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +52,13 @@ class AlikeCrowd:
         worker, task = np.nonzero(rng.random((self.workers, self.tasks)) >= self.sparsity)
         exact = self.truth + rng.standard_normal(len(worker))
         answers = Reports.of(
-            worker, task, np.clip(np.rint(exact), 0, 9).astype(np.int32),
+            worker,
+            task,
+            np.clip(np.rint(exact), 0, 9).astype(np.int32),
             domain=Domain.ordinal(range(10)),
-            workers=np.arange(self.workers), tasks=np.arange(self.tasks),
-        )  # fmt: skip
+            workers=np.arange(self.workers),
+            tasks=np.arange(self.tasks),
+        )
         return answers, np.full(self.tasks, float(self.truth))
 
 
@@ -73,17 +81,14 @@ class GoldAnswers:
         rows = np.isin(answers.task, known)
         workers, worker = np.unique(answers.worker[rows], return_inverse=True)
         cut = Reports.of(
-            worker, np.searchsorted(known, answers.task[rows]), answers.value[rows],
-            domain=answers.domain, workers=answers.workers[workers], tasks=answers.tasks[known],
-        )  # fmt: skip
+            worker,
+            np.searchsorted(known, answers.task[rows]),
+            answers.value[rows],
+            domain=answers.domain,
+            workers=answers.workers[workers],
+            tasks=answers.tasks[known],
+        )
         return cut, truths[known]
-
-
-DATASETS: Mapping[str, str] = MappingProxyType({"Web": "web", "AdultContent": "adult2"})
-"""The names that P4 uses, and those of the cache."""
-
-PLACES = 100
-"""Workers are drawn at so many equal steps of their order, and at its start."""
 
 
 def public() -> dict[str, Dataset]:
@@ -105,15 +110,20 @@ def summary(source: Source) -> dict[str, Any]:
     gold = truths[answers.task]
     correct = answers.value[gold >= 0] == gold[gold >= 0]
     return {
-        "workers": len(answers.workers), "tasks": tasks, "answers": len(answers),
-        "maximum sparsity": float(sparsity.max()), "minimum sparsity": float(sparsity.min()),
+        "workers": len(answers.workers),
+        "tasks": tasks,
+        "answers": len(answers),
+        "maximum sparsity": float(sparsity.max()),
+        "minimum sparsity": float(sparsity.min()),
         "average sparsity": float(sparsity.mean()),
         "answered": _steps(np.sort(each / tasks)),
         "answer shares": _shares(answers.value, labels),
         "truth shares": _shares(truths[known], labels),
         "vote shares": _shares(_votes(answers), labels),
-        "truths": int(known.sum()), "checked": len(correct), "correct": int(correct.sum()),
-    }  # fmt: skip
+        "truths": int(known.sum()),
+        "checked": len(correct),
+        "correct": int(correct.sum()),
+    }
 
 
 def _steps(ordered: npt.NDArray[np.float64]) -> list[float]:

@@ -1,8 +1,6 @@
 """Study `p4-examples`: the worked bounds of P4's Theorems 2, 3 and 5, computed and simulated.
 
-P4's worked examples as tables and charts.
-
-The settings of P4's worked examples: the bounds it prints, and crowds to try them on.
+The bounds that P4 prints stand beside those of their formulas, and beside errors on drawn crowds.
 """
 
 from __future__ import annotations
@@ -35,9 +33,7 @@ __all__ = ["LP", "MF", "OURS", "RR", "STUDY", "Case", "cases", "formulas", "judg
 
 LP = Pair("LP", "laplace", "mean", published=True)
 RR = Pair("RR", "null-randomized-response", "mean")
-MF = Pair(
-    "MF", "matrix-factorization", "mean", {"dimension": 100, "ridge": 1e-9}, published=True
-)  # fmt: skip
+MF = Pair("MF", "matrix-factorization", "mean", {"dimension": 100, "ridge": 1e-9}, published=True)
 OURS = Pair("threshold + aware", "threshold")
 THEOREMS: Mapping[str, str] = {"LP": "Theorem 2", "RR": "Theorem 3", "MF": "Theorem 5"}
 
@@ -49,11 +45,13 @@ ERRORS = 3.0
 """A bound fails where the simulated error is so many standard errors above it."""
 
 SPARSITIES: Mapping[Size, tuple[float, ...]] = {
-    "quick": (0.0, WORKED), "full": (0.0, 0.25, 0.5, 0.75, WORKED),
-}  # fmt: skip
+    "quick": (0.0, WORKED),
+    "full": (0.0, 0.25, 0.5, 0.75, WORKED),
+}
 MF_SPARSITIES: Mapping[Size, tuple[float, ...]] = {
-    "quick": (0.0, WORKED), "full": (0.0, 0.5, WORKED),
-}  # fmt: skip
+    "quick": (0.0, WORKED),
+    "full": (0.0, 0.5, WORKED),
+}
 CROWD: Mapping[Size, tuple[int, int]] = {"quick": (300, 30), "full": (500, 100)}
 MF_WORKERS: Mapping[Size, int] = {"quick": 10, "full": 300}
 TRIALS: Mapping[Size, int] = {"quick": 2, "full": 20}
@@ -61,6 +59,16 @@ MF_TRIALS: Mapping[Size, int] = {"quick": 2, "full": 5}
 
 Seen: TypeAlias = Mapping[str, Spread]
 """The simulated errors of a case, by pair."""
+
+WORDS, SIMULATED = "The worked numbers", "The error of the same settings, simulated"
+
+WHY: Mapping[tuple[str, bool], str] = {
+    ("LP", False): "it adds up noise that a crowd averages out, and so says little",
+    ("RR", True): "it counts a report NULL as the value 0, which the estimate leaves out",
+    ("MF", True): "a worker with fewer answers than dimensions has no minimum, and random profiles "
+    "cannot represent a truth that all tasks share, so that estimates shrink to 0",
+}
+"""Why a bound is as loose, or as wrong, as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +131,6 @@ def agrees(paper: float, value: float) -> bool:
     return round(value, places) == paper
 
 
-WORDS, SIMULATED = "The worked numbers", "The error of the same settings, simulated"
-
-
 def worked_rows() -> Iterator[Row]:
     """The printed numbers beside those of their formulas."""
     for name, value in formulas().items():
@@ -138,9 +143,12 @@ def worked_rows() -> Iterator[Row]:
 
 def _arithmetic(what: str, paper: float, value: float) -> dict[str, Value]:
     return {
-        "part": WORDS, "what": what, "paper": paper, "formula": f"{value:.6g}",
+        "part": WORDS,
+        "what": what,
+        "paper": paper,
+        "formula": f"{value:.6g}",
         "agree": "yes" if agrees(paper, value) else "no",
-    }  # fmt: skip
+    }
 
 
 def simulated_rows(case: Case, seen: Seen) -> Iterator[Row]:
@@ -150,8 +158,11 @@ def simulated_rows(case: Case, seen: Seen) -> Iterator[Row]:
         if name == CONSTANT:
             continue
         place: dict[str, Value] = {
-            "part": SIMULATED, "pair": name, "truth": crowd.truth, "sparsity": crowd.sparsity,
-        }  # fmt: skip
+            "part": SIMULATED,
+            "pair": name,
+            "truth": crowd.truth,
+            "sparsity": crowd.sparsity,
+        }
         row = {**beside(place, error), CONSTANT: seen[CONSTANT].mean}
         if name == "MF" or (name in THEOREMS and crowd.sparsity == WORKED):
             broken = is_above(error, printed_bound(name))
@@ -166,23 +177,34 @@ def example_charts(found: Sequence[tuple[Case, Seen]]) -> Iterator[Chart]:
     bounds = [formulas(sparsity) for sparsity in places]
     worked = dict(first)[WORKED]
     simulated = [
-        curve(name, places, [seen[name] for _, seen in first],
-              "ours" if name == OURS.name else "theirs")
+        curve(
+            name,
+            places,
+            [seen[name] for _, seen in first],
+            "ours" if name == OURS.name else "theirs",
+        )
         for name in ("LP", "RR", OURS.name)
-    ]  # fmt: skip
+    ]
     stated = [
-        Series(f"{THEOREMS[name]} ({name})", tuple(places), tuple(at[name] for at in bounds),
-               role="reference")
+        Series(
+            f"{THEOREMS[name]} ({name})",
+            tuple(places),
+            tuple(at[name] for at in bounds),
+            role="reference",
+        )
         for name in ("LP", "RR")
-    ]  # fmt: skip
+    ]
     yield Chart(
-        "Errors of LP and RR beside their bounds (P4 Theorems 2, 3)", "sparsity",
-        "MAE", (*simulated, *stated), (Level(CONSTANT, 0.0),),
+        "Errors of LP and RR beside their bounds (P4 Theorems 2, 3)",
+        "sparsity",
+        "MAE",
+        (*simulated, *stated),
+        (Level(CONSTANT, 0.0),),
         note=f"P4 §IV: at sparsity {WORKED:g} LP errs by at most {printed_bound('LP'):g} and RR by "
         f"at most {printed_bound('RR'):g}. Here LP errs by {worked['LP'].mean:.3g} and RR by "
         f"{worked['RR'].mean:.3g}.",
         better="lower",
-    )  # fmt: skip
+    )
     yield _factorization([(case, seen) for case, seen in found if "MF" in seen])
 
 
@@ -190,34 +212,33 @@ def _factorization(found: Sequence[tuple[Case, Seen]]) -> Chart:
     series = []
     for name in ("MF", OURS.name):
         for truth in (0, 7):
-            of = [(case.crowd.sparsity, seen[name]) for case, seen in found
-                  if case.crowd.truth == truth and name in seen]  # fmt: skip
+            of = [
+                (case.crowd.sparsity, seen[name])
+                for case, seen in found
+                if case.crowd.truth == truth and name in seen
+            ]
             if of:
                 series.append(
                     Series(
-                        f"{name}, truths {truth}", tuple(place for place, _ in of),
+                        f"{name}, truths {truth}",
+                        tuple(place for place, _ in of),
                         tuple(error.mean for _, error in of),
                         role="ours" if name == OURS.name else "theirs",
                     )
-                )  # fmt: skip
+                )
     broken = sum(is_above(seen["MF"], printed_bound("MF")) for _, seen in found)
     return Chart(
-        "Errors of MF beside their bound (P4 Theorem 5)", "sparsity", "MAE",
-        tuple(series), (Level("Theorem 5", printed_bound("MF")),),
+        "Errors of MF beside their bound (P4 Theorem 5)",
+        "sparsity",
+        "MAE",
+        tuple(series),
+        (Level("Theorem 5", printed_bound("MF")),),
         note=f"P4 §V: with {TASKS:,} tasks, {DIMENSIONS} dimensions and epsilon 1 MF errs by at "
         f"most {printed_bound('MF'):g}, however sparse answers are. Here it errs by more in "
         f"{broken} of {len(found)} settings.",
-        better="lower", y_scale="log",
-    )  # fmt: skip
-
-
-WHY: Mapping[tuple[str, bool], str] = {
-    ("LP", False): "it adds up noise that a crowd averages out, and so says little",
-    ("RR", True): "it counts a report NULL as the value 0, which the estimate leaves out",
-    ("MF", True): "a worker with fewer answers than dimensions has no minimum, and random profiles "
-    "cannot represent a truth that all tasks share, so that estimates shrink to 0",
-}
-"""Why a bound is as loose, or as wrong, as it is."""
+        better="lower",
+        y_scale="log",
+    )
 
 
 def plan(size: Size, seed: int) -> Work:
@@ -229,8 +250,9 @@ def plan(size: Size, seed: int) -> Work:
 
     def judged(results: Sequence[Any]) -> Outcome:
         rest = iter(results)
-        return judge([(case, spread_by([next(rest) for _ in range(case.trials)]))
-                      for case in every])  # fmt: skip
+        return judge(
+            [(case, spread_by([next(rest) for _ in range(case.trials)])) for case in every]
+        )
 
     return Work(cells, judged)
 
@@ -239,9 +261,10 @@ def judge(found: Sequence[tuple[Case, Seen]]) -> Outcome:
     """A bound holds where no simulated error is above it by three standard errors."""
     worst = {name: _worst(name, found) for name in THEOREMS}
     broken = {
-        name: (case, seen) for name, (case, seen) in worst.items()
+        name: (case, seen)
+        for name, (case, seen) in worst.items()
         if is_above(seen[name], printed_bound(name))
-    }  # fmt: skip
+    }
     unlike = [name for name, value in formulas().items() if not agrees(printed_bound(name), value)]
     verdict, reason = _ruling(broken, unlike)
     sentences = [_sentence(name, worst[name], name in broken) for name in THEOREMS]
@@ -255,9 +278,10 @@ def judge(found: Sequence[tuple[Case, Seen]]) -> Outcome:
 def _worst(name: str, found: Sequence[tuple[Case, Seen]]) -> tuple[Case, Seen]:
     """The setting of the example; under MF, where neither truth nor sparsity count, the worst."""
     of = [
-        (case, seen) for case, seen in found
+        (case, seen)
+        for case, seen in found
         if name in seen and (name == "MF" or case.crowd.sparsity == WORKED)
-    ]  # fmt: skip
+    ]
     return max(of, key=lambda one: one[1][name].mean - ERRORS * one[1][name].standard_error)
 
 

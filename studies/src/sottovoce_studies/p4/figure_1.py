@@ -71,10 +71,8 @@ def findings(name: str, seen: Mapping[str, Any]) -> tuple[Finding, Finding, Find
     return (
         Finding(name, "answers are skewed", max(shares), seen["answers"], SKEWED / len(shares)),
         Finding(name, "truth is 0", seen["truth shares"][0], seen["truths"], ZEROS),
-        Finding(
-            name, "answers are right", seen["correct"] / seen["checked"], seen["checked"], 0.5
-        ),
-    )  # fmt: skip
+        Finding(name, "answers are right", seen["correct"] / seen["checked"], seen["checked"], 0.5),
+    )
 
 
 def judge(found: Found) -> Outcome:
@@ -127,18 +125,27 @@ def _sentence(name: str, seen: Mapping[str, Any]) -> str:
 
 def _row(one: Finding) -> Row:
     return {
-        "part": CLAIMS, "data": one.dataset, "claim": one.claim, "ours": one.share,
-        "of": one.count, "must exceed": one.figure, "so": one.holds,
+        "part": CLAIMS,
+        "data": one.dataset,
+        "claim": one.claim,
+        "ours": one.share,
+        "of": one.count,
+        "must exceed": one.figure,
+        "so": one.holds,
         "the paper's data": "yes" if one.dataset == SAME else "no",
-    }  # fmt: skip
+    }
 
 
 def _shares(name: str, seen: Mapping[str, Any]) -> Iterator[Row]:
     for value, share in enumerate(seen["answer shares"]):
         yield {
-            "part": SHARES, "data": name, "value": value, "answers": share,
-            "truths": seen["truth shares"][value], "votes": seen["vote shares"][value],
-        }  # fmt: skip
+            "part": SHARES,
+            "data": name,
+            "value": value,
+            "answers": share,
+            "truths": seen["truth shares"][value],
+            "votes": seen["vote shares"][value],
+        }
 
 
 def _chart(name: str, seen: Mapping[str, Any]) -> Chart:
@@ -146,7 +153,9 @@ def _chart(name: str, seen: Mapping[str, Any]) -> Chart:
     panel = "a" if name == next(iter(DATASETS)) else "b"
     _, zeros, right = findings(name, seen)
     return Chart(
-        f"Answers and truths of the public {name} (P4 Figure 1{panel})", "value", "share",
+        f"Answers and truths of the public {name} (P4 Figure 1{panel})",
+        "value",
+        "share",
         (
             Series("answers", values, tuple(seen["answer shares"]), role="ours"),
             Series("truths", values, tuple(seen["truth shares"]), role="reference"),
@@ -157,17 +166,19 @@ def _chart(name: str, seen: Mapping[str, Any]) -> Chart:
         f"answers are right. Here {_percent(zeros.share)} of {zeros.count:,} truths are 0, and "
         f"{_percent(right.share)} of the answers are right.",
         better="neither",
-    )  # fmt: skip
+    )
 
 
 def _claimed() -> Chart:
     """Where no dataset is in the cache: the claim alone."""
     return Chart(
-        "Truths that are 0 (P4 §VI-B)", "value", "share",
+        "Truths that are 0 (P4 §VI-B)",
+        "value",
+        "share",
         (Series("as claimed, at least", (0.0,), (ZEROS,), role="reference"),),
         note=f"P4 §VI-B: over {_percent(ZEROS)} of the truths are 0. No dataset is in the cache.",
         better="neither",
-    )  # fmt: skip
+    )
 
 
 STUDY = Study(

@@ -65,11 +65,10 @@ def plan(size: Size, seed: int) -> Work:
         for epsilon in EPSILONS[size]
     ]
     cells = [
-        cell for place in places
-        for cell in place.cells(
-            TRIALS[size], seed, with_ours=place.trials_of_ours(size, OURS_IN)
-        )
-    ]  # fmt: skip
+        cell
+        for place in places
+        for cell in place.cells(TRIALS[size], seed, with_ours=place.trials_of_ours(size, OURS_IN))
+    ]
     return Work(cells, lambda results: judge(gathered(places, results)))
 
 
@@ -79,19 +78,21 @@ def judge(found: Found) -> Outcome:
     good = [name for name in NAMES if not broken(said, name)]
     curves = {letter: along_epsilon(found, s) for letter, s in SPARSITIES.items()}
     rows = [
-        row for letter, curve in curves.items()
+        row
+        for letter, curve in curves.items()
         for row in mae_rows(f"Figure {letter}: sparsity {SPARSITIES[letter]:g}", "epsilon", curve)
-    ]  # fmt: skip
+    ]
     rows += finding_rows("Figure 2: what the text says", said)
     rows += guarantee_rows((*PAPERS, ours()), VALUES, TASKS)
     charts = tuple(
         chart(
             f"Change of the MAE at sparsity {SPARSITIES[letter]:g} (P4 Figure {letter})",
-            "epsilon per answer, nominal", curve,
+            "epsilon per answer, nominal",
+            curve,
             f"P4 §VI-C: {TEXTS[letter]}. Here {with_which(said, NAMES)}.",
         )
         for letter, curve in curves.items()
-    )  # fmt: skip
+    )
     words = " ".join(_sentences(curves["2a"], curves["2b"], said))
     if not good:
         fault = min((broken(said, name) for name in NAMES), key=len)[0]
@@ -118,8 +119,9 @@ def findings(found: Found) -> list[Finding]:
 
 def _drops(curves: Sequence[Curves]) -> Finding:
     """LP falls by more up to epsilon 1 than from there to the end."""
-    falls = [(_fall(each, "LP", min(each), DROP), _fall(each, "LP", DROP, max(each)))
-             for each in curves]  # fmt: skip
+    falls = [
+        (_fall(each, "LP", min(each), DROP), _fall(each, "LP", DROP, max(each))) for each in curves
+    ]
     seen = ", ".join(f"by {first:.2f}, then {then:.2f}" for first, then in falls)
     holds = all(first > max(0.0, abs(then)) for first, then in falls)
     return Finding("LP drops from epsilon 0.1 to 1, and is stable then", holds, seen)
@@ -137,18 +139,21 @@ def _falls(curves: Sequence[Curves]) -> Finding:
 def _less(sparse: Curves, dense: Curves) -> Finding:
     gains = [_change(sparse, x, "LP") - _change(dense, x, "LP") for x in sparse]
     return Finding(
-        "LP changes less at sparsity 0.5 than at 0.9", min(gains) > 0,
+        "LP changes less at sparsity 0.5 than at 0.9",
+        min(gains) > 0,
         f"less by {min(gains):.2f} to {max(gains):.2f}",
-    )  # fmt: skip
+    )
 
 
 def _smallest(curves: Sequence[Curves], name: str) -> Finding:
     """At no epsilon is another clearly better."""
     beaten = [
         (apart(trials, name, other).mean, epsilon)
-        for each in curves for epsilon, trials in each.items() for other in ("LP", "RR")
+        for each in curves
+        for epsilon, trials in each.items()
+        for other in ("LP", "RR")
         if is_above(apart(trials, name, other), 0.0)
-    ]  # fmt: skip
+    ]
     worst = max(beaten, default=(0.0, 0.0))
     seen = f"worse by up to {worst[0]:.2f}, at epsilon {worst[1]:g}" if beaten else "nowhere worse"
     return Finding("MF always has the smallest change", not beaten, seen, name)

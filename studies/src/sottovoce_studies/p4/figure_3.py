@@ -64,11 +64,10 @@ def plan(size: Size, seed: int) -> Work:
         for sparsity in SPARSITIES[size]
     ]
     cells = [
-        cell for place in places
-        for cell in place.cells(
-            TRIALS[size], seed, with_ours=place.trials_of_ours(size, OURS_IN)
-        )
-    ]  # fmt: skip
+        cell
+        for place in places
+        for cell in place.cells(TRIALS[size], seed, with_ours=place.trials_of_ours(size, OURS_IN))
+    ]
     return Work(cells, lambda results: judge(gathered(places, results)))
 
 
@@ -79,9 +78,10 @@ def judge(found: Found) -> Outcome:
     curves = {letter: along_sparsity(found, e) for letter, e in EPSILONS.items()}
     other = along_sparsity(found, OTHER_EPSILON, OTHER)
     rows = [
-        row for letter, curve in curves.items()
+        row
+        for letter, curve in curves.items()
         for row in mae_rows(f"Figure {letter}: epsilon {EPSILONS[letter]:g}", "sparsity", curve)
-    ]  # fmt: skip
+    ]
     rows += mae_rows(f"Truths {OTHER}, epsilon {OTHER_EPSILON:g}", "sparsity", other)
     rows += finding_rows("Figure 3: what the text says", said)
     rows += guarantee_rows((*PAPERS, ours()), VALUES, TASKS)
@@ -105,8 +105,9 @@ def findings(found: Found) -> list[Finding]:
 
 def _grows(curves: Mapping[float, Curves], name: str) -> Finding:
     """From the least sparsity to the most, over all epsilons: the text says `overall`."""
-    rises = [_mean(each, max(each), name) - _mean(each, min(each), name)
-             for each in curves.values()]  # fmt: skip
+    rises = [
+        _mean(each, max(each), name) - _mean(each, min(each), name) for each in curves.values()
+    ]
     seen = ", ".join(
         f"by {rise:.2f} at epsilon {e:g}" for e, rise in zip(curves, rises, strict=True)
     )
@@ -136,9 +137,11 @@ def _predicts(other: Curves, name: str) -> Finding:
     at = max(seen, key=lambda sparsity: seen[sparsity].mean)
     holds = not is_above(seen[at], MOST)
     return Finding(
-        PREDICTS, holds,
-        f"with truths {OTHER} up to {seen[at].mean:.2f}", name,
-    )  # fmt: skip
+        PREDICTS,
+        holds,
+        f"with truths {OTHER} up to {seen[at].mean:.2f}",
+        name,
+    )
 
 
 def _mean(curve: Curves, x: float, name: str) -> float:
@@ -180,17 +183,20 @@ def _charts(
     text = [each for each in said if each.says != PREDICTS]
     for letter, curve in curves.items():
         yield chart(
-            f"Change of the MAE at epsilon {EPSILONS[letter]:g} (P4 Figure {letter})", AXIS, curve,
+            f"Change of the MAE at epsilon {EPSILONS[letter]:g} (P4 Figure {letter})",
+            AXIS,
+            curve,
             f"P4 §VI-C: {TEXT}. Here {with_which(text, NAMES)}.",
-        )  # fmt: skip
+        )
     predicted = [each for each in said if each.says == PREDICTS]
     why = "" if any(each.holds for each in predicted) else ": its reports lie around 0 all the same"
     yield chart(
-        f"The same with truths {OTHER}, epsilon {OTHER_EPSILON:g} (beside P4 Figure 3c)", AXIS,
+        f"The same with truths {OTHER}, epsilon {OTHER_EPSILON:g} (beside P4 Figure 3c)",
+        AXIS,
         other,
         "P4 §VI-C: the change is small because MF predicts missing answers accurately. Here "
         f"{with_which(predicted, NAMES)}{why}.",
-    )  # fmt: skip
+    )
 
 
 STUDY = Study(

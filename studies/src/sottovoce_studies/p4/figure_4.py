@@ -77,8 +77,9 @@ def judge(large: Found, small: Found, peaks: Sequence[float]) -> Outcome:
     rows: list[Row] = []
     for epsilon, curve in curves.items():
         rows += mae_rows(f"Figure 4, epsilon {epsilon:g}", "sparsity", curve)
-        beside = mae_rows(f"Small data, epsilon {epsilon:g}", "sparsity",
-                          along_sparsity(small, epsilon))  # fmt: skip
+        beside = mae_rows(
+            f"Small data, epsilon {epsilon:g}", "sparsity", along_sparsity(small, epsilon)
+        )
         rows += beside
     rows += finding_rows("Figure 4: what the text says", said)
     rows += guarantee_rows((*PAPERS, ours()), VALUES, next(iter(large)).tasks)
@@ -86,11 +87,12 @@ def judge(large: Found, small: Found, peaks: Sequence[float]) -> Outcome:
     charts = tuple(
         chart(
             f"Change of the MAE at epsilon {epsilon:g}, large data (P4 Figure 4)",
-            "sparsity, share of NULLs", curve,
+            "sparsity, share of NULLs",
+            curve,
             f"P4 §VI-C: {TEXT}. Here {with_which(said, NAMES)}.",
         )
         for epsilon, curve in curves.items()
-    )  # fmt: skip
+    )
     words = " ".join(_sentences(large, curves, said))
     if not good:
         fault = min((broken(said, name) for name in NAMES), key=len)[0]
@@ -121,8 +123,10 @@ def _similar(large: Found, small: Found, names: Sequence[str], of: str = "") -> 
     """At the epsilons for which the text names no difference."""
     moves = [
         abs(changes(large[one])[name].mean - changes(small[other])[name].mean)
-        for one, other in _beside(large, small) for name in names if one.epsilon > NOISY
-    ]  # fmt: skip
+        for one, other in _beside(large, small)
+        for name in names
+        if one.epsilon > NOISY
+    ]
     says = f"{'MF is' if of else 'LP and RR are'} in the same range as on small data"
     return Finding(says, max(moves) <= RANGE, f"apart by up to {max(moves):.2f}", of)
 
@@ -130,9 +134,11 @@ def _similar(large: Found, small: Found, names: Sequence[str], of: str = "") -> 
 def _smallest(large: Found, small: Found, name: str) -> Finding:
     """The means of all trials, on either size: `very similar` is said of this before all."""
     beaten = [
-        place for found in (large, small) for place, trials in found.items()
+        place
+        for found in (large, small)
+        for place, trials in found.items()
         if _best(trials, ("LP", "RR", name)) != name
-    ]  # fmt: skip
+    ]
     seen = "everywhere" if not beaten else f"not {_where(beaten[0])}"
     return Finding("MF changes least on large and small data", not beaten, seen, name)
 
@@ -160,9 +166,10 @@ def _memory(large: Found, peaks: Sequence[float]) -> Iterator[Row]:
     if peaks:
         place = next(iter(large))
         yield {
-            "part": "Memory of a process", "reports": place.workers * place.tasks,
+            "part": "Memory of a process",
+            "reports": place.workers * place.tasks,
             "peak GiB": max(peaks),
-        }  # fmt: skip
+        }
 
 
 def _sentences(

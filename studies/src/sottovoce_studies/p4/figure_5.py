@@ -103,11 +103,12 @@ def judge(found: Found) -> Outcome:
     charts = tuple(
         chart(
             f"Change of the MAE on the public {name} (P4 Figure {LETTERS[name]})",
-            "epsilon per answer, nominal", curve,
+            "epsilon per answer, nominal",
+            curve,
             f"P4 §VI-D: {TEXTS[name]}. Here {with_which(said[name], NAMES)}.",
         )
         for name, curve in found.items()
-    )  # fmt: skip
+    )
     if SAME not in found:
         words = f"Without {SAME} nothing can be said: {ABSENT}."
         return Outcome(tuple(rows), "cannot be checked", ABSENT, words, charts)

@@ -1,6 +1,6 @@
 """Tables and charts that P4's figures 2 to 5 share, and when a difference in them is clear.
 
-Places in P4's synthetic experiments: a size and a sparsity of the answers, and an epsilon.
+A place in the synthetic experiments is a size and a sparsity of the answers, and an epsilon.
 """
 
 from __future__ import annotations
@@ -55,6 +55,12 @@ CHANGE, ERROR = "change of the MAE", "MAE to the truth"
 Trials: TypeAlias = Sequence[Mapping[str, float]]
 Curves: TypeAlias = Mapping[float, Trials]
 """The trials at each epsilon, or at each sparsity."""
+
+VALUES = 10
+"""|Γ|: answers are 0, …, 9 (P4 §VI-A)."""
+
+QUICK_FROM = 3.0
+"""Below this epsilon ours takes as long as all others together: quick runs leave it out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,17 +162,11 @@ def chart(title: str, axis: str, curves: Curves, note: str) -> Chart:
     constant = sum(at[CONSTANT].mean for at in seen.values()) / len(seen)
     return Chart(
         title, axis, CHANGE, tuple(series), (Level(CONSTANT, constant),), note, better="lower"
-    )  # fmt: skip
+    )
 
 
 def _role(name: str) -> Role:
     return "ours" if name == OURS else "theirs"
-
-
-VALUES = 10
-"""|Γ|: answers are 0, …, 9 (P4 §VI-A)."""
-QUICK_FROM = 3.0
-"""Below this epsilon ours takes as long as all others together: quick runs leave it out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,10 +184,12 @@ class Place:
         source = crowd(self.workers, self.tasks, self.sparsity, self.truths)
         both = (*PAPERS, ours(beyond=self.truths == "N(0, 1)"))
         return [
-            Cell(maes, (source, VALUES, self.epsilon, both if trial < with_ours else PAPERS,
-                        trial, seed))
+            Cell(
+                maes,
+                (source, VALUES, self.epsilon, both if trial < with_ours else PAPERS, trial, seed),
+            )
             for trial in range(trials)
-        ]  # fmt: skip
+        ]
 
     def trials_of_ours(self, size: Size, full: int) -> int:
         """In how many trials ours is read: so many in a full run, one in quick ones, or none."""

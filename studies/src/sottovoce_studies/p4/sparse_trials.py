@@ -1,6 +1,6 @@
 """One trial of P4's experiments: answers with private NULLs under every mechanism (P4 §VI).
 
-Trials of P4's experiments with the memory they took.
+A trial of the large experiments also says how much memory it took.
 """
 
 from __future__ import annotations
@@ -44,6 +44,18 @@ CLEAN = "no noise"
 
 METHOD = "inverse-deviation"
 
+_LP, _RR, _ = papers(Domain.ordinal("ab"), hide_participation=True)
+
+TWO_LAYER = Pair("2-Layer", "two-layer", METHOD, published=True)
+"""P4's own: every worker at an epsilon of its own, not P1's mechanism (P4 §VI-D)."""
+
+Truths = Literal["N(0, 1)", "U(1, 8)"]
+
+BEYOND = 0.35
+"""Half of the truths N(0, 1) lie below the least answer: the grid of truths goes so far beyond."""
+
+_ANSWERS, _NOISE = 0, 1
+
 
 def _factorization(dimension: int) -> Pair:
     parameters = {"dimension": dimension, "ridge": P4_RIDGE}
@@ -54,17 +66,7 @@ def _factorization(dimension: int) -> Pair:
 MF: Mapping[int, Pair] = {d: _factorization(d) for d in (2, 10)}
 """By its dimension d, of which P4 §VI prints none."""
 
-_LP, _RR, _ = papers(Domain.ordinal("ab"), hide_participation=True)
 PAPERS = (replace(_LP, name="LP"), replace(_RR, name="RR"), *MF.values())
-TWO_LAYER = Pair("2-Layer", "two-layer", METHOD, published=True)
-"""P4's own: every worker at an epsilon of its own, not P1's mechanism (P4 §VI-D)."""
-
-Truths = Literal["N(0, 1)", "U(1, 8)"]
-
-BEYOND = 0.35
-"""Half of the truths N(0, 1) lie below the least answer: the grid of truths goes so far beyond."""
-
-_ANSWERS, _NOISE = 0, 1
 
 
 def ours(*, beyond: bool = False) -> Pair:
@@ -77,9 +79,10 @@ def crowd(workers: int, tasks: int, sparsity: float, truths: Truths = "N(0, 1)")
     """P4 §VI-A's synthetic answers 0 … 9; or with truths over the range, for comparison."""
     uniform = (1.0, 8.0) if truths == "U(1, 8)" else None
     return Simulated(
-        SparseCrowd(workers=workers, tasks=tasks, sparsity=sparsity, kind=Kind.ORDINAL,
-                    truths=uniform)
-    )  # fmt: skip
+        SparseCrowd(
+            workers=workers, tasks=tasks, sparsity=sparsity, kind=Kind.ORDINAL, truths=uniform
+        )
+    )
 
 
 def maes(

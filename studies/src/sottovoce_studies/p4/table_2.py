@@ -123,13 +123,14 @@ def _beside(table: PrintedTable, name: str, seen: Mapping[str, Any]) -> str:
 def _own_rows(table: PrintedTable) -> Iterator[Row]:
     for name in table.column("dataset"):
         yield {
-            "part": ITSELF, "dataset": name,
+            "part": ITSELF,
+            "dataset": name,
             "printed answers": int(table.number("answers", name)),
             "their sparsity": f"{counted_sparsity(table, name):.6f}",
             "printed sparsity": f"{table.number('average sparsity', name):.6f}",
             "its answers": meant_answers(table, name),
             "agree": "no" if contradicts(table, name) else "yes",
-        }  # fmt: skip
+        }
 
 
 def _public_rows(table: PrintedTable, found: Found) -> Iterator[Row]:
@@ -140,9 +141,11 @@ def _public_rows(table: PrintedTable, found: Found) -> Iterator[Row]:
             ours = found[name][column] if name in found else None
             text = _number if column in SPARSITIES else _count
             yield {
-                **row, "public": ABSENT if ours is None else text(ours), "paper": text(paper),
+                **row,
+                "public": ABSENT if ours is None else text(ours),
+                "paper": text(paper),
                 "difference": None if ours is None else text(ours - paper),
-            }  # fmt: skip
+            }
 
 
 def _number(value: float) -> str:
@@ -170,8 +173,9 @@ def _charts(table: PrintedTable, found: Found) -> Iterator[Chart]:
             note=f"P4 Table II prints a mean sparsity of {mean:g}: that so much of "
             "the tasks is not answered. The counts beside it make it "
             f"{counted:.6f}, the public data {seen['average sparsity']:.6f}.",
-            better="neither", y_scale="log",
-        )  # fmt: skip
+            better="neither",
+            y_scale="log",
+        )
 
 
 def _printed_chart(table: PrintedTable) -> Chart:
@@ -181,7 +185,8 @@ def _printed_chart(table: PrintedTable) -> Chart:
     means = tuple(table.number("average sparsity", name) for name in names)
     counted = tuple(counted_sparsity(table, name) for name in names)
     return Chart(
-        "Mean sparsity as printed and as counted (P4 Table II)", "row of the table",
+        "Mean sparsity as printed and as counted (P4 Table II)",
+        "row of the table",
         "mean sparsity",
         (
             Series("as printed", places, means, role="reference"),
@@ -189,7 +194,7 @@ def _printed_chart(table: PrintedTable) -> Chart:
         ),
         note=f"P4 Table II prints both. {ABSENT.capitalize()}, so that nothing else is shown.",
         better="neither",
-    )  # fmt: skip
+    )
 
 
 STUDY = Study(
