@@ -481,7 +481,7 @@ def _function(path: str) -> Callable[..., Any]:
 
 def _function_of(distribution: str, path: str) -> Callable[..., Any]:
     """The function of a command that another distribution brings."""
-    from importlib.metadata import entry_points  # a tenth of what `--help` takes
+    from importlib.metadata import entry_points  # slow to load, and `--help` needs none
 
     for point in entry_points(group="sottovoce.commands", name=path):
         function: Callable[..., Any] = point.load()
