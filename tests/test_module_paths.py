@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -18,25 +19,24 @@ FILES = (".css", ".db")
 
 
 def _texts(tree: ast.Module) -> Iterator[str]:
-    """Texts of a module, but for the names of loggers, which are part of the interface."""
-    loggers = {
+    """Texts of a module, but for names of loggers and of groups of entry points."""
+    names = {
         id(argument)
         for call in ast.walk(tree)
-        if isinstance(call, ast.Call) and ast.unparse(call.func).endswith("getLogger")
-        for argument in call.args
+        if isinstance(call, ast.Call)
+        and ast.unparse(call.func).endswith(("getLogger", "entry_points"))
+        for argument in (*call.args, *(keyword.value for keyword in call.keywords))
     }
     for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.Constant)
-            and isinstance(node.value, str)
-            and id(node) not in loggers
-        ):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in names:
             yield node.value
 
 
 def _named() -> set[str]:
     files = [file for folder in FOLDERS for file in folder.rglob("*.py")]
     texts = {text for file in files for text in _texts(ast.parse(file.read_bytes()))}
+    studies = tomllib.loads((ROOT / "studies" / "pyproject.toml").read_text(encoding="utf-8"))
+    texts |= set(studies["project"]["entry-points"]["sottovoce.commands"].values())
     return {text for text in texts if PATH.fullmatch(text) and not text.endswith(FILES)}
 
 
@@ -57,4 +57,5 @@ def test_texts_name_child_processes_preloads_hooks_and_commands() -> None:
         "sottovoce.live.server.feature",
         "sottovoce.server.web",
         "sottovoce.cli.inference:infer",
+        "sottovoce_studies.command:reproduce",
     } <= named
