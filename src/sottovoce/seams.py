@@ -26,6 +26,7 @@ from sottovoce.model import (
     FloatArray,
     Guarantee,
     Kind,
+    Listing,
     Names,
     Odds,
     Part,
@@ -97,6 +98,9 @@ class Release(Protocol):
 
     Where it is another, the class method `as_published(domain, epsilon, …)` makes it.
     """
+
+    listing: ClassVar[Listing | None]
+    """How requesters' pages list it, which read it from the server; None where they do not."""
 
     @property
     def citation(self) -> Citation:

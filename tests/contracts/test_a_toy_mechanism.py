@@ -7,8 +7,10 @@ first on the path of real commands and of a real server with its child processes
 from __future__ import annotations
 
 import csv
+import html
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,8 +18,10 @@ from typing import Any
 
 import pytest
 from tests.contracts.toy_mechanism import ToyRedraw
+from tests.web.node import node
 
 import sottovoce
+from sottovoce.mechanisms import SealedSum
 
 SOURCE = Path(sottovoce.__file__).parent
 TOY = Path(__file__).with_name("toy_mechanism.py")
@@ -51,6 +55,25 @@ with running_server() as server:
         "method": result.provenance.method,
         "policy": made["policy"]["mechanism"],
     }))
+"""
+
+DRAFTING = """
+import httpx
+from sottovoce.testing import running_server
+
+with running_server() as server:
+    print(httpx.get(f"{server.url}/campaigns/new", headers={"Accept": "text/html"}).text)
+"""
+WIZARD = """
+globalThis.document = { querySelector: () => ({ content: process.argv[2] }) };
+const { comparable, fitting, inWords } = await import(process.argv[3]);
+const [labels, name] = [["ash", "elm", "oak"], process.argv[4]];
+const found = (hides, kind = "categorical") =>
+  fitting({ kind, labels, hides }).find((each) => each.name === name) ?? null;
+process.stdout.write(JSON.stringify({
+  words: inWords(name), listed: found(false), hidden: found(true), numbers: found(false, "numeric"),
+  compared: comparable({ kind: "ordinal", labels, hides: false }).map((each) => each.name),
+}));
 """
 
 
@@ -141,3 +164,19 @@ def test_workers_of_a_real_campaign_answer_through_it(package: Path, tmp_path: P
     assert found["truths"] == ["oak"] * 4
     assert (found["method"], found["takes more"]) == ("aware-labels", True)
     assert found["odds"].startswith("Of 100 workers with the same answer more than 99 send it")
+
+
+def test_the_requesters_pages_list_it_without_a_line_of_javascript(
+    package: Path, tmp_path: Path
+) -> None:
+    [content] = re.findall(
+        r'<meta name="mechanisms" content="([^"]*)">', run(package, "-c", DRAFTING)
+    )
+    script, policy = tmp_path / "wizard.mjs", SOURCE / "server/web/static/requester/policy.js"
+    script.write_text(WIZARD, "utf-8")
+    found = json.loads(node(script, html.unescape(content), str(policy), ToyRedraw.name))
+    assert found["words"] == "Toy: some answers are drawn again"
+    assert (found["listed"]["in_browser"], found["listed"]["needs_keyholders"]) == (False, False)
+    assert found["hidden"] is found["numbers"] is None
+    assert found["compared"][0] == ToyRedraw.name
+    assert found["compared"][-1] == SealedSum.name

@@ -7,6 +7,7 @@ is fine: a default, an example, a paper's pipeline.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -19,6 +20,7 @@ from sottovoce.mechanisms import Sampled
 from sottovoce.mechanisms.published_factorization import PublishedFactorization
 from sottovoce.mechanisms.registry import RELEASES
 from sottovoce.seams import Mechanism, Release
+from sottovoce.server.web.worker_page import STATIC
 
 SOURCE = Path(sottovoce.__file__).parent
 CLASSES = {kind.__name__ for kind in (*RELEASES.values(), Sampled, PublishedFactorization)}
@@ -127,6 +129,28 @@ def probed(node: ast.AST) -> Iterator[str]:
             yield name
 
 
+ON_DEVICES = {"randomize.js", "seal.js"}
+"""The modules that run mechanisms: a policy's law is theirs to know, by its name."""
+
+
+def literals(script: str) -> set[str]:
+    """All that a script may hold a name against: texts in quotes, and keys of objects."""
+    quoted = re.findall(r"""(["'`])([^"'`\n]*)\1""", script)
+    keys = re.findall(r"""[{,]\s*([\w-]+)\s*:""", script)
+    return {text for _, text in quoted} | set(keys)
+
+
+def test_no_page_goes_by_the_name_of_a_mechanism() -> None:
+    scripts = [path for path in sorted(STATIC.rglob("*.js")) if path.name not in ON_DEVICES]
+    assert len(scripts) > 40
+    found = {
+        path.relative_to(STATIC).as_posix(): names
+        for path in scripts
+        if (names := literals(path.read_text("utf-8")) & MECHANISMS)
+    }
+    assert found == {}
+
+
 def test_none_goes_by_the_name_of_a_method() -> None:
     found = [
         f"{module}:{node.lineno} {text}"
@@ -144,3 +168,7 @@ def test_these_checks_find_what_they_look_for() -> None:
     assert {text for text, _ in texts(tree)} == {"laplace", "duchi", "two-layer", "x"}
     assert [*probed(ast.parse("getattr(it, 'beyond', 3)", mode="eval").body)] == ["beyond"]
     assert {"unbiased", "channel", "beyond", "labels"} <= OWN
+    script = """name === "laplace" || ['two-layer', `duchi`]; const words = {\n  threshold: "…" }"""
+    assert literals(script) & MECHANISMS == {"laplace", "two-layer", "duchi", "threshold"}
+    for name in ON_DEVICES:
+        assert literals((STATIC / name).read_text("utf-8")) & MECHANISMS

@@ -34,6 +34,7 @@ from sottovoce.model import (
     FloatArray,
     Guarantee,
     Kind,
+    Listing,
     Odds,
     Private,
     Promise,
@@ -66,6 +67,7 @@ class ToyRedraw:
     hiding: ClassVar[Mapping[str, Any] | None] = None
     whole: ClassVar[bool] = False
     sound_as_published: ClassVar[bool] = False
+    listing: ClassVar[Listing | None] = Listing(0, "Toy: some answers are drawn again")
     in_browser: ClassVar[bool] = False
     is_separable: ClassVar[bool] = True
     is_plain: ClassVar[bool] = True

@@ -41,6 +41,7 @@ from sottovoce.model import (
     FloatArray,
     Guarantee,
     Kind,
+    Listing,
     Odds,
     Private,
     Promise,
@@ -85,6 +86,11 @@ class Duchi:
     hiding: ClassVar[Mapping[str, Any] | None] = None
     whole: ClassVar[bool] = False
     sound_as_published: ClassVar[bool] = False
+    listing: ClassVar[Listing | None] = Listing(
+        5,
+        "Two ends: which end of the range it is nearer to",
+        counts="of 100 workers so many tell the true side",
+    )
     in_browser: ClassVar[bool] = True
     is_separable: ClassVar[bool] = True
     is_plain: ClassVar[bool] = False

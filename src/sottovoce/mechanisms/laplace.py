@@ -45,6 +45,7 @@ from sottovoce.model import (
     FloatArray,
     Guarantee,
     Kind,
+    Listing,
     Odds,
     Private,
     Promise,
@@ -100,6 +101,11 @@ class Laplace:
     hiding: ClassVar[Mapping[str, Any] | None] = {"null": "centre"}
     whole: ClassVar[bool] = False
     sound_as_published: ClassVar[bool] = False
+    listing: ClassVar[Listing | None] = Listing(
+        4,
+        "Laplace noise: the number, and some more or less",
+        counts="of 100 workers so many send a number near their own",
+    )
     in_browser: ClassVar[bool] = True
     is_plain: ClassVar[bool] = True
 

@@ -50,6 +50,7 @@ from sottovoce.model import (
     Grid,
     Guarantee,
     Kind,
+    Listing,
     Private,
     Promise,
     ReportCodes,
@@ -118,6 +119,9 @@ class MatrixFactorization:
     hiding: ClassVar[Mapping[str, Any] | None] = {}
     whole: ClassVar[bool] = True
     sound_as_published: ClassVar[bool] = False
+    listing: ClassVar[Listing | None] = Listing(
+        9, "Matrix factorisation: all answers in one bundle"
+    )
     in_browser: ClassVar[bool] = False
     is_separable: ClassVar[bool] = False
     is_plain: ClassVar[bool] = True

@@ -38,6 +38,7 @@ from sottovoce.model import (
     FloatArray,
     Guarantee,
     Kind,
+    Listing,
     Odds,
     Private,
     Promise,
@@ -79,6 +80,9 @@ class NullRandomizedResponse:
     hiding: ClassVar[Mapping[str, Any] | None] = {}
     whole: ClassVar[bool] = False
     sound_as_published: ClassVar[bool] = True
+    listing: ClassVar[Listing | None] = Listing(
+        2, "Randomised response with “no answer” as a label", keeps_answers=True
+    )
     in_browser: ClassVar[bool] = True
     is_separable: ClassVar[bool] = False
     is_plain: ClassVar[bool] = False

@@ -42,6 +42,7 @@ from sottovoce.model import (
     FloatArray,
     Guarantee,
     Kind,
+    Listing,
     Odds,
     Private,
     Promise,
@@ -99,6 +100,11 @@ class Piecewise:
     hiding: ClassVar[Mapping[str, Any] | None] = None
     whole: ClassVar[bool] = False
     sound_as_published: ClassVar[bool] = False
+    listing: ClassVar[Listing | None] = Listing(
+        3,
+        "Piecewise: mostly a number near the true one",
+        counts="of 100 workers so many send a number near their own",
+    )
     in_browser: ClassVar[bool] = True
     is_separable: ClassVar[bool] = True
     is_plain: ClassVar[bool] = False

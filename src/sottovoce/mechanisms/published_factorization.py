@@ -39,6 +39,7 @@ from sottovoce.model import (
     FloatArray,
     Guarantee,
     Kind,
+    Listing,
     Private,
     Promise,
     ReportCodes,
@@ -93,6 +94,7 @@ class PublishedFactorization:
     hiding: ClassVar[Mapping[str, Any] | None] = {}
     whole: ClassVar[bool] = True
     sound_as_published: ClassVar[bool] = False
+    listing: ClassVar[Listing | None] = None
     in_browser: ClassVar[bool] = False
     is_separable: ClassVar[bool] = False
     is_plain: ClassVar[bool] = True

@@ -44,6 +44,7 @@ from sottovoce.model import (
     Grid,
     Guarantee,
     Kind,
+    Listing,
     NoisyChannel,
     Odds,
     Private,
@@ -181,6 +182,7 @@ class RandomVarianceGaussian:
     hiding: ClassVar[Mapping[str, Any] | None] = None
     whole: ClassVar[bool] = False
     sound_as_published: ClassVar[bool] = False
+    listing: ClassVar[Listing | None] = None
     in_browser: ClassVar[bool] = False
     is_separable: ClassVar[bool] = False
     is_plain: ClassVar[bool] = True

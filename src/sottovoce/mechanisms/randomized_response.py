@@ -36,6 +36,7 @@ from sottovoce.model import (
     FloatArray,
     Guarantee,
     Kind,
+    Listing,
     Odds,
     Private,
     Promise,
@@ -74,6 +75,9 @@ class RandomizedResponse:
     hiding: ClassVar[Mapping[str, Any] | None] = None
     whole: ClassVar[bool] = False
     sound_as_published: ClassVar[bool] = True
+    listing: ClassVar[Listing | None] = Listing(
+        1, "Randomised response: the true label, or another one", keeps_answers=True
+    )
     in_browser: ClassVar[bool] = True
     is_separable: ClassVar[bool] = True
     is_plain: ClassVar[bool] = True

@@ -23,6 +23,7 @@ from sottovoce.model import (
     Evidence,
     Guarantee,
     Kind,
+    Listing,
     Odds,
     Private,
     Promise,
@@ -82,6 +83,7 @@ class Sampled:
     hiding: ClassVar[Mapping[str, Any] | None] = None
     whole: ClassVar[bool] = True
     sound_as_published: ClassVar[bool] = False
+    listing: ClassVar[Listing | None] = None
     is_separable: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

@@ -23,6 +23,7 @@ from sottovoce.model import (
     Guarantee,
     Keyholder,
     Kind,
+    Listing,
     Promise,
     Unit,
 )
@@ -119,6 +120,12 @@ class SealedSum:
     hiding: ClassVar[Mapping[str, Any] | None] = {"hidden": True}
     whole: ClassVar[bool] = True
     sound_as_published: ClassVar[bool] = False
+    listing: ClassVar[Listing | None] = Listing(
+        10,
+        "Sealed sums: keyholders open one total, with noise in it",
+        counts="of 100 guesses at an answer so many are right at most",
+        most_labels=MOST_LABELS,
+    )
     in_browser: ClassVar[bool] = True
     is_separable: ClassVar[bool] = False
 

@@ -41,6 +41,7 @@ from sottovoce.model import (
     Grid,
     Guarantee,
     Kind,
+    Listing,
     Odds,
     Private,
     Promise,
@@ -104,6 +105,12 @@ class SubsetSelection:
     hiding: ClassVar[Mapping[str, Any] | None] = {"null": True}
     whole: ClassVar[bool] = False
     sound_as_published: ClassVar[bool] = False
+    listing: ClassVar[Listing | None] = Listing(
+        7,
+        "Subset selection: a set that may have the true answer in it",
+        counts="of 100 workers so many send a set with their answer in it",
+        fewest_symbols=3,
+    )
     in_browser: ClassVar[bool] = True
     is_plain: ClassVar[bool] = False
 

@@ -50,6 +50,7 @@ from sottovoce.model import (
     FloatArray,
     Guarantee,
     Kind,
+    Listing,
     Names,
     Odds,
     PointChannel,
@@ -221,6 +222,11 @@ class Threshold:
     hiding: ClassVar[Mapping[str, Any] | None] = {"null": True}
     whole: ClassVar[bool] = False
     sound_as_published: ClassVar[bool] = False
+    listing: ClassVar[Listing | None] = Listing(
+        6,
+        "Threshold: above or below a random mark",
+        counts="of 100 workers so many tell the true side",
+    )
     in_browser: ClassVar[bool] = True
     is_plain: ClassVar[bool] = False
 

@@ -45,6 +45,7 @@ from sottovoce.model import (
     FloatArray,
     Guarantee,
     Kind,
+    Listing,
     Odds,
     Private,
     Promise,
@@ -99,6 +100,7 @@ class TwoLayer:
     hiding: ClassVar[Mapping[str, Any] | None] = {"null": True}
     whole: ClassVar[bool] = False
     sound_as_published: ClassVar[bool] = False
+    listing: ClassVar[Listing | None] = Listing(8, "Two layers: every worker has odds of its own")
     in_browser: ClassVar[bool] = False
     is_separable: ClassVar[bool] = False
 

@@ -20,7 +20,7 @@ from sottovoce.model.gold import Gold, Score
 from sottovoce.model.grid import Grid
 from sottovoce.model.guarantee import Claim, Guarantee, Unit
 from sottovoce.model.keyholder import Keyholder
-from sottovoce.model.mechanism import Candidate, Citation, Odds
+from sottovoce.model.mechanism import Candidate, Citation, Listing, Odds
 from sottovoce.model.part import LabelPart, NumberPart, Part, labels_of, numbers_of
 from sottovoce.model.policy import Calibration, Policy, Promise, ShowDraw
 from sottovoce.model.reports import Reading, Repeats, Reports
@@ -54,6 +54,7 @@ __all__ = [
     "Kind",
     "Label",
     "LabelPart",
+    "Listing",
     "Names",
     "NoisyChannel",
     "NumberPart",

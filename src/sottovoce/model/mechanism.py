@@ -1,4 +1,4 @@
-"""What other rooms know of a mechanism: where it is from, its odds, how a planner tries it."""
+"""What other rooms know of a mechanism: its source, odds, listing, how a planner tries it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Candidate", "Citation", "Odds"]
+__all__ = ["Candidate", "Citation", "Listing", "Odds"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +37,23 @@ class Candidate:
     complexity: int
     variant: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """How a requester's pages list a mechanism.
+
+    `words` are its name and, after a colon, what it does. Of those that fit a campaign the one with
+    the lowest `place` comes first. `counts` says what the number of 100 in its odds counts, where
+    that is not who sends the true answer. `keeps_answers` is whether one of s symbols goes out as
+    it is with chance e^epsilon / (e^epsilon + s - 1), so that a page can say it at once. It is not
+    listed for labels with fewer than `fewest_symbols`, NULL among them where participation is
+    hidden, nor for more than `most_labels`.
+    """
+
+    place: int
+    words: str
+    counts: str | None = None
+    keeps_answers: bool = False
+    fewest_symbols: int = 1
+    most_labels: int | None = None

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import html
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +11,7 @@ import pytest
 from tests.server.web.integrity import with_integrity
 
 from sottovoce.mechanisms.policies import Target
+from sottovoce.mechanisms.registry import RELEASES
 from sottovoce.model import Domain
 from sottovoce.server.web.worker_page import PAGE, STATIC, worker_files
 from sottovoce.testing.server_thread import RunningServer, running_server
@@ -161,3 +164,33 @@ def test_the_dashboard_preloads_the_modules_that_it_imports_and_no_others() -> N
     [named] = re.findall(r"\{% for module in (.*) %\}", page.read_text("utf-8"))
     preloaded = {f"{name}.js" for name in _PRELOADED.findall(named)}
     assert preloaded == _modules(script) - {script}
+
+
+# What the requester's pages know of mechanisms ---------------------------------------------------
+
+LISTED = '<meta name="mechanisms" content="{{ mechanisms() }}">'
+
+
+def test_the_pages_that_speak_of_mechanisms_are_told_of_them() -> None:
+    for page in TEMPLATES.glob("*.html"):
+        asks = "requester/policy.js" in _modules(*_scripts(page))
+        assert (LISTED in page.read_text("utf-8")) == asks, page.name
+
+
+def test_a_page_lists_the_registered_mechanisms_in_the_order_to_show_them(
+    server: RunningServer,
+) -> None:
+    [content] = re.findall(
+        r'<meta name="mechanisms" content="([^"]*)">', _page(server, "/lab").text
+    )
+    listed = json.loads(html.unescape(content))
+    shown = {name: kind.listing for name, kind in RELEASES.items() if kind.listing is not None}
+    assert {one["name"]: one["words"] for one in listed} == {
+        name: listing.words for name, listing in shown.items()
+    }
+    assert len({listing.place for listing in shown.values()}) == len(shown)
+    assert [one["place"] for one in listed] == sorted(one["place"] for one in listed)
+    assert [one["name"] for one in listed if one["needs_keyholders"]] == ["sealed-sum"]
+    assert {one["name"] for one in listed if not one["in_browser"]} == {
+        "two-layer", "matrix-factorization",
+    }  # fmt: skip

@@ -2,13 +2,42 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
+from functools import cache
+from typing import cast
+
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from sottovoce.mechanisms.registry import RELEASES, always_hides, is_sealed
 from sottovoce.version import __version__
 
-__all__ = ["page", "wants_page"]
+__all__ = ["listed_mechanisms", "page", "wants_page"]
+
+
+@cache
+def listed_mechanisms() -> str:
+    """All that the requester's pages know of mechanisms, in JSON, in the order to list them.
+
+    Pages tell none by its name: a mechanism is registered, and they list it.
+    """
+    listed = [
+        asdict(kind.listing)
+        | {
+            "name": name,
+            "takes": sorted(kind.takes),
+            "can_hide": kind.hiding is not None,
+            "always_hides": always_hides(name),
+            "in_browser": cast("bool", kind.in_browser),  # on the class, but for samples
+            "needs_keyholders": is_sealed(name),
+        }
+        for name, kind in RELEASES.items()
+        if kind.listing is not None
+    ]
+    return json.dumps(sorted(listed, key=lambda one: one["place"]), ensure_ascii=False)
+
 
 TEMPLATES = Environment(
     loader=PackageLoader("sottovoce.server.web"),
@@ -17,6 +46,7 @@ TEMPLATES = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
+TEMPLATES.globals["mechanisms"] = listed_mechanisms
 
 
 def page(request: Request, template: str, code: int = 200, **values: object) -> HTMLResponse:

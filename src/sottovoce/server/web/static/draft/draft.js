@@ -1,11 +1,11 @@
 // The draft of a campaign: kept by this tab, so that a reload loses nothing, and written to the server
 // at each step.
 
-import { hidesParticipation, isSealed, SEALED } from "../requester/policy.js";
+import { isSealed, mechanismName, SEALED } from "../requester/policy.js";
 import { ask } from "../requester/requests.js";
 
 /** @import { Card } from "../requester/keyholder-cards.js" */
-/** @import { Campaign } from "../requester/types.js" */
+/** @import { Campaign, Overview } from "../requester/types.js" */
 
 /** @typedef {{task: string, text?: string | null, image?: string | null}} Task */
 /** @typedef {"tasks" | "answers" | "privacy" | "review"} Step */
@@ -103,7 +103,10 @@ export async function fetched(id) {
     closesOn: found.closes_on ?? "", quota: found.quota ? String(found.quota) : "",
   };
   draft.reached = !draft.tasks ? "tasks" : isAsked ? "privacy" : "answers";
-  return isAsked ? { ...draft, ...promiseOf(policy) } : draft;
+  if (!isAsked) return draft;
+  /** @type {Overview} */
+  const { coverage } = await ask(`campaigns/${id}/overview`);
+  return { ...draft, ...promiseOf(policy), hides: coverage.hidden };
 }
 
 /**
@@ -195,17 +198,15 @@ function bodyOf(draft) {
 /** @param {any} policy */
 function promiseOf(policy) {
   const { mechanism, promise } = policy;
-  const name = mechanism.name === "sampled" ? mechanism.of.name : mechanism.name;
   const { keyholders: cards, degree, minimum, layout } = mechanism;
   return {
     epsilon: Number(promise.epsilon),
     unit: promise.unit,
     answers: String(promise.answers),
-    hides: hidesParticipation(policy),
     showDraw: policy.show_draw ?? "before_send",
     ...(isSealed(policy)
       ? { sealed: true, cards, degree, minimum: String(minimum), layout: layout === "histogram" ? layout : /** @type {const} */ ("sum") }
-      : { mechanism: name }),
+      : { mechanism: mechanismName(policy) }),
   };
 }
 

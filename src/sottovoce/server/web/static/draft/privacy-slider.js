@@ -6,7 +6,7 @@ import { plain } from "../charts/scales.js";
 import { el, fill } from "../requester/elements.js";
 import { Forecasts, isForecast } from "../requester/forecasts.js";
 import { counted, percent } from "../requester/formats.js";
-import { betsOf100, counting, hundred, inNumbers, keptOf100, of100, SEALED, stops } from "../requester/policy.js";
+import { betsOf100, counting, hundred, inNumbers, keepsAnswers, keptOf100, of100, SEALED, stops } from "../requester/policy.js";
 import { domainOf, plannedOf, privacyOf } from "./draft.js";
 
 /** @import { Forecast } from "../requester/forecasts.js" */
@@ -106,7 +106,7 @@ const MOST_PLAIN_LABELS = 9;
 function keptAt(draft, epsilon, found) {
   if (draft.sealed) return betsAt(draft, epsilon, found);
   if (isForecast(found)) return of100(found.guarantee.odds);
-  const isPlain = ["", "randomized-response", "null-randomized-response"].includes(draft.mechanism);
+  const isPlain = draft.mechanism === "" || keepsAnswers(draft.mechanism);
   if (draft.kind === "numeric" || draft.unit === "worker" || !isPlain || draft.labels.length > MOST_PLAIN_LABELS) return null;
   return keptOf100(epsilon, draft.labels.length + Number(draft.hides));
 }

@@ -108,12 +108,12 @@ function advanced(draft, changed) {
     ofDevices.hidden = draft.sealed;
     const fit = fitting(draft);
     if (!fit.some(({ name }) => name === draft.mechanism)) draft.mechanism = "";
-    const group = (/** @type {boolean} */ inBrowser) => fit.filter((each) => each.inBrowser === inBrowser)
+    const group = (/** @type {boolean} */ inBrowser) => fit.filter((each) => each.in_browser === inBrowser)
       .map(({ name, words }) => el("option", { value: name, selected: name === draft.mechanism, text: words }));
     const others = group(false);
     fill(select, el("option", { value: "", selected: !draft.mechanism, text: "Chosen for you" }), group(true),
       others.length > 0 && el("optgroup", { label: "Workers need the terminal" }, others));
-    warning.hidden = fit.find(({ name }) => name === draft.mechanism)?.inBrowser ?? true;
+    warning.hidden = fit.find(({ name }) => name === draft.mechanism)?.in_browser ?? true;
   };
   select.addEventListener("change", () => {
     draft.mechanism = select.value;

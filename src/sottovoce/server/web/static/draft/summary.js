@@ -2,7 +2,7 @@
 
 import { el, fill } from "../requester/elements.js";
 import { counted, whole, written } from "../requester/formats.js";
-import { againstWords, hundred, inNumbers, inWords, isSealed, keyholdersCard, of100, sealedWords } from "../requester/policy.js";
+import { againstWords, hundred, inNumbers, inWords, isSealed, keyholdersCard, mechanismName, of100, sealedWords } from "../requester/policy.js";
 import { ask } from "../requester/requests.js";
 import { preview } from "./answers.js";
 
@@ -30,7 +30,6 @@ export function reviewStep(draft) {
 /** @param {Campaign} campaign @param {Draft} draft */
 function laid(campaign, draft) {
   const { guarantee, policy, policy_hash } = campaign;
-  const mechanism = policy.mechanism.name === "sampled" ? policy.mechanism.of.name : policy.mechanism.name;
   return el("div", { class: "with-aside" },
     el("div", {},
       el("section", { class: "card" },
@@ -53,7 +52,7 @@ function laid(campaign, draft) {
           line("For one answer", inNumbers(guarantee.per_answer)),
           line(`For ${counted(campaign.answers, "answer")} of a worker`, inNumbers(guarantee.per_worker)),
           isSealed(policy) && line("Against", againstWords(policy)),
-          line("Mechanism", inWords(mechanism)),
+          line("Mechanism", inWords(mechanismName(policy))),
         ),
         el("p", { class: "fine" }, "Policy ", el("code", { class: "hash", text: policy_hash })),
       ),

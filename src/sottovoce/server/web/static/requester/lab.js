@@ -7,10 +7,11 @@ import { at, copyButton, el, fill } from "./elements.js";
 import { choosing, field, wholeNumber } from "./fields.js";
 import { Forecasts, isForecast } from "./forecasts.js";
 import { percent } from "./formats.js";
-import { betsOf100, calledName, comparable, counting, of100, SEALED } from "./policy.js";
+import { betsOf100, calledName, comparable, counting, needsKeyholders, of100 } from "./policy.js";
 import { isSignedIn, leadToSignIn, place } from "./requests.js";
 
 /** @import { Forecast } from "./forecasts.js" */
+/** @import { Mechanism } from "./policy.js" */
 /** @import { Problem } from "./requests.js" */
 
 // The form: the scenario.
@@ -28,7 +29,7 @@ import { isSignedIn, leadToSignIn, place } from "./requests.js";
  * @property {string} answers
  * @property {string} ability
  * @property {boolean} hides
- * @property {string[]} mechanisms up to three
+ * @property {string[]} mechanisms up to three; none: the first that fits
  */
 
 const MOST_MECHANISMS = 3;
@@ -72,10 +73,10 @@ function scenarioForm(lab, changed) {
     const fit = comparable({ kind: lab.kind, labels: Array(Number(lab.labels) || 2).fill(""), hides: lab.hides });
     lab.mechanisms = lab.mechanisms.filter((name) => fit.some((each) => each.name === name));
     if (!lab.mechanisms.length) lab.mechanisms = fit.slice(0, 1).map(({ name }) => name);
-    fill(mechanisms, fit.map(({ name, inBrowser }) => tick(name, inBrowser)));
+    fill(mechanisms, fit.map(tick));
     limit();
   };
-  const tick = (/** @type {string} */ name, /** @type {boolean} */ inBrowser) => {
+  const tick = (/** @type {Mechanism} */ { name, in_browser, needs_keyholders }) => {
     const box = el("input", { type: "checkbox", value: name, checked: lab.mechanisms.includes(name) });
     box.addEventListener("change", () => {
       lab.mechanisms = box.checked ? [...lab.mechanisms, name] : lab.mechanisms.filter((each) => each !== name);
@@ -83,7 +84,7 @@ function scenarioForm(lab, changed) {
       changed(check());
     });
     return el("label", { class: "tick" }, box, el("span", {}, calledName(name),
-      !inBrowser && el("span", { class: "hint", text: "Workers need the terminal" }), name === SEALED && el("span", { class: "hint", text: "You need keyholders" })));
+      !in_browser && el("span", { class: "hint", text: "Workers need the terminal" }), needs_keyholders && el("span", { class: "hint", text: "You need keyholders" })));
   };
   const limit = () => {
     for (const box of mechanisms.querySelectorAll("input")) {
@@ -172,7 +173,7 @@ function score(found, row, place, of) {
 
 /** @param {Found[0][0]} one */
 function oddsAt(one) {
-  const kept = !isForecast(one) ? null : one.mechanism === SEALED ? betsOf100(one.guarantee.per_answer.epsilon ?? Infinity) : of100(one.guarantee.odds);
+  const kept = !isForecast(one) ? null : needsKeyholders(one.mechanism) ? betsOf100(one.guarantee.per_answer.epsilon ?? Infinity) : of100(one.guarantee.odds);
   return kept === null ? "" : `\n${kept}`;
 }
 
@@ -262,7 +263,7 @@ function begin() {
 function restored() {
   const text = sessionStorage.getItem(KEPT);
   /** @type {Lab} */
-  const usual = { kind: "categorical", labels: "4", low: "0", high: "10", tasks: "100", workers: "40", answers: "20", ability: "mixed", hides: false, mechanisms: ["randomized-response"] };
+  const usual = { kind: "categorical", labels: "4", low: "0", high: "10", tasks: "100", workers: "40", answers: "20", ability: "mixed", hides: false, mechanisms: [] };
   return text ? { ...usual, ...JSON.parse(text) } : usual;
 }
 
@@ -289,7 +290,7 @@ function names(count) {
 /** What a new campaign takes over. @param {Lab} lab */
 function drafted(lab) {
   const { kind, workers, answers, ability, hides, mechanisms: [first = ""] } = lab;
-  const sealed = first === SEALED;
+  const sealed = needsKeyholders(first);
   const numbers = { ...newDraft().numbers, low: lab.low, high: lab.high };
   return { kind, workers, answers, ability, hides, numbers, labels: kind === "numeric" ? newDraft().labels : names(Number(lab.labels)), sealed, mechanism: sealed ? "" : first };
 }

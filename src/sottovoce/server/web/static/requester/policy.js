@@ -7,54 +7,51 @@ import { fingerprint, fingerprintElement } from "./keyholder-cards.js";
 /** @import { Card } from "./keyholder-cards.js" */
 /** @import { Held, Policy } from "./types.js" */
 
-/** Mechanisms that have no way not to hide who answered what. */
-const ALWAYS = ["null-randomized-response", "matrix-factorization"];
+/**
+ * What the pages know of a mechanism, as the server lists it: they tell none by its name.
+ *
+ * @typedef {object} Mechanism
+ * @property {string} name
+ * @property {string} words its name as people say it and, after a colon, what it does
+ * @property {string | null} counts what the number of 100 counts; null: true answers
+ * @property {string[]} takes kinds of answers
+ * @property {boolean} can_hide which tasks a worker answered
+ * @property {boolean} always_hides that, and has no way not to
+ * @property {boolean} in_browser
+ * @property {boolean} needs_keyholders for whom answers are sealed
+ * @property {boolean} keeps_answers as randomised response does
+ * @property {number} fewest_symbols labels, and “no answer” where that is hidden
+ * @property {number | null} most_labels
+ */
 
-/** The mechanism of campaigns whose answers are sealed for keyholders. */
-export const SEALED = "sealed-sum";
+/** Those that pages list, in their order. @type {Mechanism[]} */
+const MECHANISMS = JSON.parse(/** @type {HTMLMetaElement} */ (document.querySelector("meta[name=mechanisms]")).content);
+
+/** @param {string} name @returns {Mechanism | undefined} */
+const listed = (name) => MECHANISMS.find((each) => each.name === name);
+
+/** The one of campaigns whose answers are sealed for keyholders, by its name. */
+export const SEALED = MECHANISMS.find((each) => each.needs_keyholders)?.name ?? "";
+
+/** @param {string} name */
+export const needsKeyholders = (name) => listed(name)?.needs_keyholders ?? false;
+
+/** Whether its odds are those of randomised response. @param {string} name */
+export const keepsAnswers = (name) => listed(name)?.keeps_answers ?? false;
+
+/** The name of a policy's mechanism; of a sample, that of what is sampled. @param {Policy} policy @returns {string} */
+export const mechanismName = ({ mechanism }) => (mechanism.of ?? mechanism).name;
 
 /** Whether answers are sealed for keyholders. @param {Policy} policy */
-export function isSealed({ mechanism }) {
-  return mechanism.name === SEALED;
-}
-
-/**
- * Whether the policy hides which tasks a worker answered.
- *
- * @param {Policy} policy
- * @returns {boolean}
- */
-export function hidesParticipation({ mechanism }) {
-  if (mechanism.name === "sampled") return hidesParticipation({ mechanism: mechanism.of });
-  if (ALWAYS.includes(mechanism.name) || mechanism.hidden === true) return true;
-  return mechanism.null !== undefined && mechanism.null !== false && mechanism.null !== "absent";
-}
+export const isSealed = (policy) => needsKeyholders(mechanismName(policy));
 
 // Mechanisms in words, and those that fit a campaign.
 
 /** @typedef {{kind: string, labels: string[], hides: boolean}} Asked */
-/** @typedef {{name: string, words: string, inBrowser: boolean}} Mechanism */
-
-/** @type {Record<string, string>} */
-const WORDS = {
-  "randomized-response": "Randomised response: the true label, or another one",
-  "null-randomized-response": "Randomised response with “no answer” as a label",
-  "subset-selection": "Subset selection: a set that may have the true answer in it",
-  "two-layer": "Two layers: every worker has odds of its own",
-  laplace: "Laplace noise: the number, and some more or less",
-  piecewise: "Piecewise: mostly a number near the true one",
-  duchi: "Two ends: which end of the range it is nearer to",
-  threshold: "Threshold: above or below a random mark",
-  "matrix-factorization": "Matrix factorisation: all answers in one bundle",
-  [SEALED]: "Sealed sums: keyholders open one total, with noise in it",
-};
-
-const ON_TERMINALS = ["two-layer", "matrix-factorization"];
-const MOST_SEALED_LABELS = 256;
 
 /** A mechanism in plain words. @param {string} name */
 export function inWords(name) {
-  return WORDS[name] ?? name;
+  return listed(name)?.words ?? name;
 }
 
 /** A mechanism's name as people say it. @param {string} name */
@@ -62,57 +59,33 @@ export function calledName(name) {
   return inWords(name).split(":")[0] ?? name;
 }
 
+/** What the number of 100 counts. @param {string} name */
+export function counting(name) {
+  return listed(name)?.counts ?? "of 100 workers so many send their true answer";
+}
+
 /**
- * Those that fit, the ones that pages can do first.
+ * Those that fit and need nobody else.
  *
  * @param {Asked} asked
- * @returns {Mechanism[]}
  */
-export function fitting({ kind, labels, hides }) {
-  const names = kind === "numeric" ? ofNumbers(hides) : ofLabels(labels.length, hides);
-  return names.map((name) => ({ name, words: inWords(name), inBrowser: !ON_TERMINALS.includes(name) }));
+export function fitting(asked) {
+  return comparable(asked).filter((each) => !each.needs_keyholders);
 }
 
 /**
  * Those that can be compared: sealed answers too, as far as a ballot has room for so many labels.
  *
  * @param {Asked} asked
- * @returns {Mechanism[]}
  */
-export function comparable(asked) {
-  const isTooMany = asked.kind !== "numeric" && asked.labels.length > MOST_SEALED_LABELS;
-  return [...fitting(asked), ...(isTooMany ? [] : [{ name: SEALED, words: inWords(SEALED), inBrowser: true }])];
-}
-
-/** @param {boolean} hides */
-function ofNumbers(hides) {
-  return hides
-    ? ["laplace", "threshold", "subset-selection", "matrix-factorization"]
-    : ["piecewise", "laplace", "duchi", "threshold", "subset-selection"];
-}
-
-/** @param {number} labels @param {boolean} hides */
-function ofLabels(labels, hides) {
-  const first = hides ? "null-randomized-response" : "randomized-response";
-  return [first, ...(hides || labels > 2 ? ["subset-selection"] : []), "two-layer"];
-}
-
-/** What the number of 100 counts. @param {string} mechanism */
-export function counting(mechanism) {
-  switch (mechanism) {
-    case "subset-selection":
-      return "of 100 workers so many send a set with their answer in it";
-    case "laplace":
-    case "piecewise":
-      return "of 100 workers so many send a number near their own";
-    case "duchi":
-    case "threshold":
-      return "of 100 workers so many tell the true side";
-    case SEALED:
-      return "of 100 guesses at an answer so many are right at most";
-    default:
-      return "of 100 workers so many send their true answer";
-  }
+export function comparable({ kind, labels, hides }) {
+  const isNumeric = kind === "numeric";
+  const hasRoom = (/** @type {Mechanism} */ { fewest_symbols, most_labels }) =>
+    labels.length + Number(hides) >= fewest_symbols && labels.length <= (most_labels ?? Infinity);
+  return MECHANISMS.filter((each) =>
+    each.takes.includes(isNumeric ? "numeric" : "categorical") &&
+    (hides ? each.can_hide : !each.always_hides) &&
+    (isNumeric || hasRoom(each)));
 }
 
 // The guarantee in odds: stops of the slider, a hundred marks, numbers.

@@ -83,9 +83,9 @@ const newId = () =>
 /** @type {typeof import("../seal.js")} */
 let sealer;
 
-/** @param {Offer | undefined} offer */
+/** Whether a policy, which nobody has verified yet, has keyholders to seal answers for. @param {Offer | undefined} offer */
 export const offersSealing = (offer) =>
-  /** @type {{ mechanism?: { name?: unknown } } | undefined} */ (offer?.policy)?.mechanism?.name === "sealed-sum";
+  "keyholders" in Object(/** @type {{ mechanism?: unknown } | undefined} */ (offer?.policy)?.mechanism);
 
 /** @param {App} app @returns {app is SealedApp} */
 export const isSealed = (app) => "keyholders" in app.verified;
