@@ -12,6 +12,8 @@ from tests.browser.forecasting import quick_forecasts
 from tests.browser.requesting import sign_in
 from tests.browser.watching import OpenPage, Scheme, Size, Watched
 
+from sottovoce.mechanisms.policies import Target
+from sottovoce.model import Domain, Unit
 from sottovoce.server.credentials import make_setup
 from sottovoce.server.database import Database
 from sottovoce.server.service import Service
@@ -319,6 +321,31 @@ def test_a_draft_is_saved_found_again_and_deleted(
     elsewhere.page.get_by_role("button", name="Delete the draft").click()
     expect(elsewhere.page.get_by_role("heading", name="Campaigns")).to_be_visible()
     assert "Leaves to go on with" not in {one["title"] for one in server.requester.campaigns()}
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "unit", "hides"),
+    [
+        ("null-randomized-response", Unit.WORKER, True),
+        ("two-layer", Unit.ANSWER, True),
+        ("two-layer", Unit.ANSWER, False),
+    ],
+)
+def test_a_draft_found_again_has_its_mechanism_and_hides_what_it_hid(
+    requester: Watched, server: RunningServer, mechanism: str, unit: Unit, hides: bool
+) -> None:
+    made = server.requester.create(
+        "Which tree?",
+        [{"task": f"t{i}", "text": f"Leaf {i}"} for i in range(9)],
+        domain=Domain.categorical(["elm", "oak"]),
+        target=Target(4.0, unit, answers=9, hide_participation=hides),
+        mechanism=mechanism,
+    )
+    page = requester.page
+    page.goto(f"/campaigns/new#{made['id']}/privacy")
+    hidden = page.get_by_label("Yes, hide that too")
+    expect(hidden).to_be_checked(checked=hides)
+    expect(page.get_by_label("Mechanism")).to_have_value(mechanism)
 
 
 def test_a_revoked_token_leads_to_the_sign_in_and_back(

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from tests.contracts.toy_mechanism import ToyRedraw
-from tests.web.node import node
+from tests.server.web.node import node
 
 import sottovoce
 from sottovoce.mechanisms import SealedSum

@@ -36,9 +36,9 @@ OWN = {
 
 ALLOWED = {
     # How many keyholders open a sum.
-    "threshold": ("securesum/", "campaign/live/", "cli/live_processes.py", "connection/live/"),
+    "threshold": ("securesum/", "live/"),
     # A field of what the command prints.
-    "sampled": ("cli/guaranteeing.py",),
+    "sampled": ("cli/guarantee.py",),
 }
 """Names of mechanisms that are also words, and where they are."""
 
