@@ -172,9 +172,11 @@ class Duchi:
 
     def claim(self, epsilon: float | None = None) -> Claim:
         return Claim(
-            self._law.epsilon, 0.0, "Duchi, Jordan & Wainwright 2018",
+            self._law.epsilon,
+            0.0,
+            "Duchi, Jordan & Wainwright 2018",
             "holds per answer; per worker it is k times that",
-        )  # fmt: skip
+        )
 
     def as_json(self) -> dict[str, Any]:
         return {"name": self.name, "steps": self.steps, "other": str(self.other)}

@@ -142,8 +142,11 @@ class Laplace:
         steps = grid_of(domain, cls.name).steps
         law = calibrated_cell(
             lambda cell, tolerance: Clamped.near(steps, cell, tolerance),
-            epsilon, unit=unit, delta=delta, answers=answers,
-        )  # fmt: skip
+            epsilon,
+            unit=unit,
+            delta=delta,
+            answers=answers,
+        )
         return cls(steps, law.noise.centre, law.noise.ratio, law.noise.reach, null)
 
     @classmethod
@@ -163,9 +166,7 @@ class Laplace:
         grid = grid_of(domain, cls.name)
         cell = epsilon * float(grid.high - grid.low) / (grid.steps + 1)
         noise = Clamped.near(grid.steps, cell, 1e-9).noise
-        return cls(
-            grid.steps, noise.centre, noise.ratio, noise.reach, "random", str(grid.step)
-        )  # fmt: skip
+        return cls(grid.steps, noise.centre, noise.ratio, noise.reach, "random", str(grid.step))
 
     @property
     def law(self) -> Clamped:
@@ -254,16 +255,22 @@ class Laplace:
             return None
         claimed = (self.steps + 1) * self.law.noise.decay / float(_fraction(self.step))
         return Claim(
-            claimed, 0.0, "P4 Thm. 1",
+            claimed,
+            0.0,
+            "P4 Thm. 1",
             "counts the values where the range counts: the true epsilon per answer is "
             f"{self.law.cell_epsilon:.4g}",
-        )  # fmt: skip
+        )
 
     def as_json(self) -> dict[str, Any]:
         law = {
-            "name": self.name, "steps": self.steps, "centre": str(self.centre),
-            "ratio": str(self.ratio), "reach": self.reach, "null": self.null,
-        }  # fmt: skip
+            "name": self.name,
+            "steps": self.steps,
+            "centre": str(self.centre),
+            "ratio": str(self.ratio),
+            "reach": self.reach,
+            "null": self.null,
+        }
         return law if self.step is None else {**law, "step": self.step}
 
     @classmethod
@@ -272,9 +279,13 @@ class Laplace:
             document, cls.name, {"steps", "centre", "ratio", "reach", "null"}, frozenset({"step"})
         )
         return cls(
-            integer(fields, "steps"), word_weight(fields, "centre"), word_weight(fields, "ratio"),
-            integer(fields, "reach"), fields["null"], fields.get("step"),
-        )  # fmt: skip
+            integer(fields, "steps"),
+            word_weight(fields, "centre"),
+            word_weight(fields, "ratio"),
+            integer(fields, "reach"),
+            fields["null"],
+            fields.get("step"),
+        )
 
 
 def _fraction(text: Any) -> Fraction:

@@ -176,9 +176,14 @@ class MatrixFactorization:
 
     @classmethod
     def as_published(
-        cls, domain: Domain, epsilon: float, *, dimension: int = 10, ridge: float = 0.0,
+        cls,
+        domain: Domain,
+        epsilon: float,
+        *,
+        dimension: int = 10,
+        ridge: float = 0.0,
         salt: str = "",
-    ) -> PublishedFactorization:  # fmt: skip
+    ) -> PublishedFactorization:
         """P4 Alg. 2 to the letter, which hides no participation: for reproduction only."""
         return PublishedFactorization.over(
             domain, epsilon, dimension=dimension, ridge=ridge, salt=salt
@@ -209,9 +214,11 @@ class MatrixFactorization:
         return cells.reporting(self._reports(sums, profiles.astype(np.float64)).ravel())
 
     def sums(
-        self, codes: FloatArray, profiles: npt.NDArray[np.int64],
+        self,
+        codes: FloatArray,
+        profiles: npt.NDArray[np.int64],
         randomness: Randomness,
-    ) -> FloatArray:  # fmt: skip
+    ) -> FloatArray:
         """z, a row per worker: all that reports are made of."""
         offsets = np.where(codes == NULL, 0.0, codes - self.middle)
         furthest = self.reach // 2
@@ -272,11 +279,18 @@ class MatrixFactorization:
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "name": self.name, "form": "sound", "steps": self.steps, "middle": self.middle,
-            "dimension": self.dimension, "resolution": self.resolution, "ridge": self.ridge,
-            "centre": str(self.centre), "ratio": str(self.ratio), "reach": self.reach,
+            "name": self.name,
+            "form": "sound",
+            "steps": self.steps,
+            "middle": self.middle,
+            "dimension": self.dimension,
+            "resolution": self.resolution,
+            "ridge": self.ridge,
+            "centre": str(self.centre),
+            "ratio": str(self.ratio),
+            "reach": self.reach,
             "salt": self.salt,
-        }  # fmt: skip
+        }
 
     @classmethod
     def of_json(cls, document: Any) -> Any:
@@ -293,9 +307,10 @@ class MatrixFactorization:
             )
         return cls(
             **{field: integer(fields, field) for field in (*small, "reach")},
-            centre=word_weight(fields, "centre"), ratio=word_weight(fields, "ratio"),
+            centre=word_weight(fields, "centre"),
+            ratio=word_weight(fields, "ratio"),
             salt=fields["salt"],
-        )  # fmt: skip
+        )
 
 
 def _pure(epsilon: float, delta: float) -> float:

@@ -129,8 +129,11 @@ class Piecewise:
         steps = grid_of(domain, cls.name).steps
         return calibrated_cell(
             lambda cell, tolerance: cls._of(steps, cell),
-            epsilon, unit=unit, delta=delta, answers=answers,
-        )  # fmt: skip
+            epsilon,
+            unit=unit,
+            delta=delta,
+            answers=answers,
+        )
 
     @classmethod
     def _of(cls, steps: int, cell: float) -> Self:
@@ -279,20 +282,27 @@ class Piecewise:
 
     def claim(self, epsilon: float | None = None) -> Claim:
         return Claim(
-            self.cell_epsilon, 0.0, "Wang et al. 2019, Alg. 2",
+            self.cell_epsilon,
+            0.0,
+            "Wang et al. 2019, Alg. 2",
             "holds per answer, here for the integer law; per worker it is k times that",
-        )  # fmt: skip
+        )
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "name": self.name, "steps": self.steps, "beyond": self.beyond, "width": self.width,
+            "name": self.name,
+            "steps": self.steps,
+            "beyond": self.beyond,
+            "width": self.width,
             "outside": str(self.outside),
-        }  # fmt: skip
+        }
 
     @classmethod
     def of_json(cls, document: Any) -> Self:
         fields = mechanism_fields(document, cls.name, {"steps", "beyond", "width", "outside"})
         return cls(
-            integer(fields, "steps"), integer(fields, "beyond"), integer(fields, "width"),
+            integer(fields, "steps"),
+            integer(fields, "beyond"),
+            integer(fields, "width"),
             word_weight(fields, "outside"),
-        )  # fmt: skip
+        )

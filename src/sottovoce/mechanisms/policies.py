@@ -165,9 +165,13 @@ MANY_LABELS = 10
 """From so many labels on, a set of labels says more than one label does."""
 
 WORDS_OF: Mapping[type, str] = {
-    bool: "true or false", int: "an integer", float: "a number", str: "a text",
-    Layout: "a Layout", tuple: "a tuple of Keyholder",
-}  # fmt: skip
+    bool: "true or false",
+    int: "an integer",
+    float: "a number",
+    str: "a text",
+    Layout: "a Layout",
+    tuple: "a tuple of Keyholder",
+}
 """What a parameter must be, in words."""
 
 
@@ -256,14 +260,23 @@ def make_policy(
     release: Release
     if _samples(kind, target):
         release = Sampled.calibrated_worker(
-            cast("type[Mechanism]", kind), domain, target.epsilon, delta=target.delta,
-            answers=target.answers, sample=target.sample, **parameters,
-        )  # fmt: skip
+            cast("type[Mechanism]", kind),
+            domain,
+            target.epsilon,
+            delta=target.delta,
+            answers=target.answers,
+            sample=target.sample,
+            **parameters,
+        )
     else:
         release = kind.calibrated(
-            domain, target.epsilon, unit=target.unit, delta=target.delta, answers=target.answers,
+            domain,
+            target.epsilon,
+            unit=target.unit,
+            delta=target.delta,
+            answers=target.answers,
             **parameters,
-        )  # fmt: skip
+        )
     _check_hiding(name, target, release)
     return replace(policy_of(release, domain, promise), show_draw=target.show_draw)
 

@@ -112,9 +112,14 @@ class PublishedFactorization:
 
     @classmethod
     def over(
-        cls, domain: Domain, epsilon: float, *, dimension: int = 10, ridge: float = 0.0,
+        cls,
+        domain: Domain,
+        epsilon: float,
+        *,
+        dimension: int = 10,
+        ridge: float = 0.0,
         salt: str = "",
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """The paper's parameters for a domain; it gives no dimension."""
         grid = grid_of(domain, cls.name)
         return cls(grid.steps, str(grid.low), str(grid.step), dimension, epsilon, ridge, salt)
@@ -204,10 +209,14 @@ class PublishedFactorization:
     def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
         """Infinite: between NULL and a value the loss has no bound."""
         return Guarantee(
-            unit, answers, math.inf, delta, False,
+            unit,
+            answers,
+            math.inf,
+            delta,
+            False,
             (f"between two values of an answer alone epsilon {self.value_epsilon:.4g} holds",),
             "P4 Alg. 2; the loss between NULL and a value grows with the report",
-        )  # fmt: skip
+        )
 
     def delta(self, epsilon: float, answers: int, unit: Unit) -> float:
         """1: nothing less is proven for every worker."""
@@ -215,31 +224,44 @@ class PublishedFactorization:
 
     def claim(self, epsilon: float | None = None) -> Claim:
         return Claim(
-            self.epsilon, 0.0, "P4 Thm. 4",
+            self.epsilon,
+            0.0,
+            "P4 Thm. 4",
             "false between not answering and an answer, where no finite epsilon holds; between "
             f"two values of an answer epsilon is {self.value_epsilon:.4g}",
-        )  # fmt: skip
+        )
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "name": self.name, "form": self.form, "steps": self.steps, "low": self.low,
-            "step": self.step, "dimension": self.dimension, "epsilon": repr(self.epsilon),
-            "ridge": repr(self.ridge), "salt": self.salt,
-        }  # fmt: skip
+            "name": self.name,
+            "form": self.form,
+            "steps": self.steps,
+            "low": self.low,
+            "step": self.step,
+            "dimension": self.dimension,
+            "epsilon": repr(self.epsilon),
+            "ridge": repr(self.ridge),
+            "salt": self.salt,
+        }
 
     @classmethod
     def of_json(cls, document: Any) -> Self:
         fields = mechanism_fields(
-            document, cls.name,
+            document,
+            cls.name,
             {"form", "steps", "low", "step", "dimension", "epsilon", "ridge", "salt"},
-        )  # fmt: skip
+        )
         if fields["form"] != cls.form:
             raise UsageError(f"the policy's form must be {cls.form}, not {fields['form']!r}")
         return cls(
-            integer(fields, "steps"), fields["low"], fields["step"], integer(fields, "dimension"),
-            decimal(fields["epsilon"], "epsilon"), decimal(fields["ridge"], "ridge"),
+            integer(fields, "steps"),
+            fields["low"],
+            fields["step"],
+            integer(fields, "dimension"),
+            decimal(fields["epsilon"], "epsilon"),
+            decimal(fields["ridge"], "ridge"),
             fields["salt"],
-        )  # fmt: skip
+        )
 
 
 def _fraction(text: Any, field: str) -> Fraction:

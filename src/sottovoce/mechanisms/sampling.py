@@ -137,9 +137,15 @@ class Sampled:
     ) -> Self:
         """The mechanism `of` on a sample, for (epsilon, delta) per worker with so many answers."""
         return cls.calibrated(
-            domain, epsilon, unit=Unit.WORKER, delta=delta, answers=answers,
-            of=of, sample=sample, **parameters,
-        )  # fmt: skip
+            domain,
+            epsilon,
+            unit=Unit.WORKER,
+            delta=delta,
+            answers=answers,
+            of=of,
+            sample=sample,
+            **parameters,
+        )
 
     @property
     def alphabet(self) -> Alphabet:

@@ -196,9 +196,16 @@ class SealedSum:
         # Floats are fractions: what is compared with the target is the number it really is.
         target = Fraction(epsilon) / (answers if unit is Unit.WORKER else 1)
         return cls(
-            shape, _size_of(domain, shape, size), hidden, _at_most(target, epsilon), seats, degree,
-            minimum, keyholders, coordinator,
-        )  # fmt: skip
+            shape,
+            _size_of(domain, shape, size),
+            hidden,
+            _at_most(target, epsilon),
+            seats,
+            degree,
+            minimum,
+            keyholders,
+            coordinator,
+        )
 
     @property
     def hides_participation(self) -> bool:
@@ -278,31 +285,49 @@ class SealedSum:
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "name": self.name, "suite": SUITE, "layout": str(self.layout), "size": self.size,
+            "name": self.name,
+            "suite": SUITE,
+            "layout": str(self.layout),
+            "size": self.size,
             "hidden": self.hidden,
             "epsilon": [str(self.epsilon.numerator), str(self.epsilon.denominator)],
-            "seats": self.seats, "degree": self.degree, "minimum": self.minimum,
+            "seats": self.seats,
+            "degree": self.degree,
+            "minimum": self.minimum,
             "keyholders": [one.as_json() for one in self.keyholders],
             "coordinator": self.coordinator,
-        }  # fmt: skip
+        }
 
     @classmethod
     def of_json(cls, document: Any) -> Self:
         known = {
-            "suite", "layout", "size", "hidden", "epsilon", "seats", "degree", "minimum",
-            "keyholders", "coordinator",
-        }  # fmt: skip
+            "suite",
+            "layout",
+            "size",
+            "hidden",
+            "epsilon",
+            "seats",
+            "degree",
+            "minimum",
+            "keyholders",
+            "coordinator",
+        }
         fields = mechanism_fields(document, cls.name, known)
         if fields["suite"] != SUITE:
             raise UsageError(f"the policy's suite must be {SUITE}, not {short(fields['suite'])}")
         if not isinstance(fields["keyholders"], list):
             raise UsageError("the policy's keyholders must be a list")
         return cls(
-            _layout(fields["layout"]), integer(fields, "size"), fields["hidden"],
-            _epsilon_of(fields["epsilon"]), integer(fields, "seats"), integer(fields, "degree"),
-            integer(fields, "minimum"), tuple(map(Keyholder.of_json, fields["keyholders"])),
+            _layout(fields["layout"]),
+            integer(fields, "size"),
+            fields["hidden"],
+            _epsilon_of(fields["epsilon"]),
+            integer(fields, "seats"),
+            integer(fields, "degree"),
+            integer(fields, "minimum"),
+            tuple(map(Keyholder.of_json, fields["keyholders"])),
             fields["coordinator"],
-        )  # fmt: skip
+        )
 
 
 def _size_bounds(layout: Layout, size: Any) -> tuple[str, Any, int, int]:

@@ -302,9 +302,13 @@ class SubsetSelection:
     def as_json(self) -> dict[str, Any]:
         cut = {} if self.bins is None else {"bins": self.bins, "steps": self.steps}
         return {
-            "name": self.name, "labels": self.labels, "size": self.size,
-            "include": str(self.include), "null": self.null, **cut,
-        }  # fmt: skip
+            "name": self.name,
+            "labels": self.labels,
+            "size": self.size,
+            "include": str(self.include),
+            "null": self.null,
+            **cut,
+        }
 
     @classmethod
     def of_json(cls, document: Any) -> Self:
@@ -313,9 +317,13 @@ class SubsetSelection:
         )
         bins, steps = (integer(fields, f) if f in fields else None for f in ("bins", "steps"))
         return cls(
-            integer(fields, "labels"), integer(fields, "size"), word_weight(fields, "include"),
-            fields["null"], bins, steps,
-        )  # fmt: skip
+            integer(fields, "labels"),
+            integer(fields, "size"),
+            word_weight(fields, "include"),
+            fields["null"],
+            bins,
+            steps,
+        )
 
 
 def _check_symbols(field: str, value: int, most: int) -> None:

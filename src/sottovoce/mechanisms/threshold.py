@@ -380,9 +380,14 @@ class Threshold:
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "name": self.name, "steps": self.steps, "other": str(self.other), "null": self.null,
-            "coin": self.coin, "salt": self.salt, "windows": self.windows.as_json(),
-        }  # fmt: skip
+            "name": self.name,
+            "steps": self.steps,
+            "other": str(self.other),
+            "null": self.null,
+            "coin": self.coin,
+            "salt": self.salt,
+            "windows": self.windows.as_json(),
+        }
 
     @classmethod
     def of_json(cls, document: Any) -> Self:
@@ -391,9 +396,13 @@ class Threshold:
         steps = integer(fields, "steps")
         check_steps(steps)
         return cls(
-            steps, word_weight(fields, "other"), fields["null"], fields["coin"], fields["salt"],
+            steps,
+            word_weight(fields, "other"),
+            fields["null"],
+            fields["coin"],
+            fields["salt"],
             Windows.of(fields["windows"], steps),
-        )  # fmt: skip
+        )
 
 
 def _groups(steps: int) -> npt.NDArray[np.int64]:

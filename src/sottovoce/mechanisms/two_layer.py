@@ -277,10 +277,12 @@ class TwoLayer:
         """|ln((2 - a - b)(s - 1) / (a + b))|: P1's formula, of which it forgets the bars."""
         keep, other = self.channel().weights[0][:2]
         return Claim(
-            abs(math.log(keep) - math.log(other)), 0.0, "P1 Thm. 6.3",
+            abs(math.log(keep) - math.log(other)),
+            0.0,
+            "P1 Thm. 6.3",
             "true only of a worker who sends one answer: reports that share a flip probability "
             "betray more together, and Thm. 6.4 is false",
-        )  # fmt: skip
+        )
 
     def as_json(self) -> dict[str, Any]:
         own = {"name": self.name, "labels": self.labels, "null": self.null}

@@ -162,9 +162,12 @@ class Policy:
                 f"not {short(fields['calibration'])}"
             ) from None
         return cls(
-            _domain_of(fields["domain"]), mechanism, calibration, _promise_of(fields["promise"]),
+            _domain_of(fields["domain"]),
+            mechanism,
+            calibration,
+            _promise_of(fields["promise"]),
             _show_draw_of(fields),
-        )  # fmt: skip
+        )
 
 
 def check_target(epsilon: float, delta: float, answers: int) -> None:
@@ -219,8 +222,11 @@ def _domain_json(domain: Domain) -> dict[str, Any]:
     if domain.is_numeric:
         step = {} if domain.step is None else {"step": repr(domain.step)}
         return {
-            "kind": str(domain.kind), "low": repr(domain.low), "high": repr(domain.high), **step,
-        }  # fmt: skip
+            "kind": str(domain.kind),
+            "low": repr(domain.low),
+            "high": repr(domain.high),
+            **step,
+        }
     return {"kind": str(domain.kind), "labels": [_label_json(label) for label in domain.labels]}
 
 
@@ -273,9 +279,11 @@ def _promise_of(document: Any) -> Promise | None:
     if not isinstance(fields["answers"], int) or isinstance(fields["answers"], bool):
         raise UsageError("the promise's answers must be an integer")
     return Promise(
-        unit, decimal(fields["epsilon"], "epsilon"), decimal(fields["delta"], "delta"),
+        unit,
+        decimal(fields["epsilon"], "epsilon"),
+        decimal(fields["delta"], "delta"),
         fields["answers"],
-    )  # fmt: skip
+    )
 
 
 def _show_draw_of(fields: Mapping[str, Any]) -> ShowDraw:

@@ -43,9 +43,12 @@ class Reading:
                 "keep": "kept them all",
                 "error": "refused",
             }[self.repeats]
-            verbs = ("repeats" if self.repeated == 1 else "repeat",
-                     "pair contradicts itself" if self.contradicting == 1
-                     else "pairs contradict themselves")  # fmt: skip
+            verbs = (
+                "repeats" if self.repeated == 1 else "repeat",
+                "pair contradicts itself"
+                if self.contradicting == 1
+                else "pairs contradict themselves",
+            )
             lines.append(
                 f"{self.repeated:,} of {self.rows:,} rows {verbs[0]} a (worker, task) pair: "
                 f"{fate}; {self.contradicting:,} {verbs[1]}"

@@ -148,9 +148,15 @@ def pure_guarantee(
     epsilon 19.35, delta 1e-06 per worker
     """
     return repeated_guarantee(
-        cell_epsilon, _binary(cell_epsilon), answers, unit, delta,
-        exact=False, assumptions=assumptions, source=source,
-    )  # fmt: skip
+        cell_epsilon,
+        _binary(cell_epsilon),
+        answers,
+        unit,
+        delta,
+        exact=False,
+        assumptions=assumptions,
+        source=source,
+    )
 
 
 def pure_delta(epsilon: float, cell_epsilon: float, answers: int, unit: Unit) -> float:

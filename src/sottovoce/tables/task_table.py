@@ -83,8 +83,9 @@ def _delimited(text: str, delimiter: str, file: str) -> Iterator[Row]:
             raise DataError(
                 f"{len(record)} cells where the header has {len(names)}: put quotes round a text "
                 "that has commas",
-                file=file, row=number,
-            )  # fmt: skip
+                file=file,
+                row=number,
+            )
         yield Row(number, dict(zip(names, record, strict=True)), first)
 
 
@@ -117,8 +118,10 @@ def _check_header(names: list[str], row: int, file: str) -> None:
     if repeated is not None:
         raise DataError(
             "the header names this column more than once: rename one",
-            file=file, row=row, column=repeated[:40],
-        )  # fmt: skip
+            file=file,
+            row=row,
+            column=repeated[:40],
+        )
 
 
 def _lines(text: str, file: str) -> Iterator[Row]:
@@ -152,16 +155,21 @@ def _parsed(text: str, file: str, number: int | None) -> Any:
         raise DataError(
             "is not JSON that can be read: a field is there twice, a number has thousands of "
             "digits, or it is nested too deeply",
-            file=file, row=number,
-        ) from None  # fmt: skip
+            file=file,
+            row=number,
+        ) from None
 
 
 COLUMNS = ("task", "text", "image")
 MOST_BYTES = 64 << 20
 
 _ENDINGS: Mapping[str, TaskFormat] = {
-    ".csv": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json",
-}  # fmt: skip
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "json",
+}
 
 
 class TaskTable(NamedTuple):
@@ -219,8 +227,10 @@ def _table(content: bytes, format: TaskFormat, file: str) -> TaskTable:
         if task.name in seen:
             raise DataError(
                 f"task {task.name[:40]!r} is here and in row {seen[task.name]:,}: name each once",
-                file=file, row=row.number, column="task",
-            )  # fmt: skip
+                file=file,
+                row=row.number,
+                column="task",
+            )
         if len(tasks) == MOST_TASKS:
             raise DataError(f"has more than {MOST_TASKS:,} tasks", file=file, row=row.number)
         seen[task.name] = row.number

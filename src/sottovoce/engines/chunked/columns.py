@@ -40,9 +40,15 @@ MOST_LABELS = 1_000_000
 """More distinct labels than this are refused whatever is said of them: they are held in memory."""
 
 _DTYPES = {
-    "BOOLEAN": "bool", "TINYINT": "int8", "SMALLINT": "int16", "INTEGER": "int32",
-    "UTINYINT": "uint8", "USMALLINT": "uint16", "UINTEGER": "uint32", "UBIGINT": "uint64",
-}  # fmt: skip
+    "BOOLEAN": "bool",
+    "TINYINT": "int8",
+    "SMALLINT": "int16",
+    "INTEGER": "int32",
+    "UTINYINT": "uint8",
+    "USMALLINT": "uint16",
+    "UINTEGER": "uint32",
+    "UBIGINT": "uint64",
+}
 """DuckDB's integers as NumPy has them; what is not here becomes 8 bytes."""
 
 

@@ -113,9 +113,12 @@ class ChunkedEngine:
         for first in range(0, part.tasks, most):
             some = _between(part, first, min(first + most, part.tasks))
             engine = PartEngine(
-                some, names[first : first + most], self.domain, self.task_count,
+                some,
+                names[first : first + most],
+                self.domain,
+                self.task_count,
                 use_kernels=self._kernels,
-            )  # fmt: skip
+            )
             yield aggregator.tell(engine, learnt)
 
     def write_workers(self, columns: dict[str, FloatArray], folder: str | os.PathLike[str]) -> None:

@@ -207,9 +207,17 @@ class _TextVocabulary:
         while done < len(hashes):
             self._make_room(int(keys.ends[done + 1] - keys.ends[done]))
             done, self._count = _code_texts()(
-                keys.ends, keys.data, hashes, done,
-                self._slots, self._hashes, self._ends, self._data, self._count, codes,
-            )  # fmt: skip
+                keys.ends,
+                keys.data,
+                hashes,
+                done,
+                self._slots,
+                self._hashes,
+                self._ends,
+                self._data,
+                self._count,
+                codes,
+            )
         return codes
 
     def keys(self) -> Keys:
@@ -283,9 +291,17 @@ def _integers(
 
 
 def _texts(
-    ends: Any, data: Any, hashed: Any, done: int,
-    slots: Any, hashes: Any, known_ends: Any, known: Any, count: int, codes: Any,
-) -> tuple[int, int]:  # pragma: no cover - compiled  # fmt: skip
+    ends: Any,
+    data: Any,
+    hashed: Any,
+    done: int,
+    slots: Any,
+    hashes: Any,
+    known_ends: Any,
+    known: Any,
+    count: int,
+    codes: Any,
+) -> tuple[int, int]:  # pragma: no cover - compiled
     """Codes of the rows from `done` on, until there is no room; how many rows and names then."""
     mask = np.uint64(len(slots) - 1)
     for row in range(done, len(codes)):

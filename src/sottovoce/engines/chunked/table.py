@@ -152,10 +152,14 @@ class ChunkedTable:
         worker, task = (name_column(table, role) for role in ("worker", "task"))
         use_kernels = self._source.rows >= self._sizes.compiled_from
         reader = RowReader(
-            self._source, worker, task, answer,
+            self._source,
+            worker,
+            task,
+            answer,
             vocabulary(text=worker.dtype is None, use_kernels=use_kernels),
-            drop=options.bad_rows == "drop", numbered=options.repeats == "error",
-        )  # fmt: skip
+            drop=options.bad_rows == "drop",
+            numbered=options.repeats == "error",
+        )
         with new_folder(self._work / TABLE, CONTENTS) as place, PackedWriter(place) as writer:
             found = pack_rows(
                 reader, writer, place / "spool", options.repeats, recoding, self._sizes
@@ -163,14 +167,26 @@ class ChunkedTable:
             count = len(reader.workers)
             workers = writer.add_workers(count, reader.workers.keys())
             reading = Reading(
-                table.name, reader.rows, found.repeated, found.contradicting, options.repeats,
+                table.name,
+                reader.rows,
+                found.repeated,
+                found.contradicting,
+                options.repeats,
                 dict(reader.dropped),
-            )  # fmt: skip
+            )
             manifest = Manifest(
-                self.identity, _said(recoding), answer.domain,
-                answer.domain if recoding is None else recoding.domain, self.simulated,
-                worker.dtype, task.dtype, workers, writer.wide, tuple(writer.blocks), reading,
-            )  # fmt: skip
+                self.identity,
+                _said(recoding),
+                answer.domain,
+                answer.domain if recoding is None else recoding.domain,
+                self.simulated,
+                worker.dtype,
+                task.dtype,
+                workers,
+                writer.wide,
+                tuple(writer.blocks),
+                reading,
+            )
             writer.finish(manifest)
         return manifest
 

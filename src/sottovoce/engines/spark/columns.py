@@ -193,11 +193,12 @@ def _profile(cells: DataFrame, source: Source, *, grouped: bool) -> Profile:
     present = cell.isNotNull() & (cell != "") if is_text(source, "answer") else cell.isNotNull()
     finite = number.isNotNull() & ~sql.isnan(number) & (sql.abs(number) != float("inf"))
     row = counted.agg(
-        _sum(rows, finite), _sum(rows, number.isNotNull() & ~finite),
+        _sum(rows, finite),
+        _sum(rows, number.isNotNull() & ~finite),
         _sum(rows, number.isNull() & present),
         sql.coalesce(sql.bool_and(sql.when(finite, number == sql.floor(number))), sql.lit(True)),
         _sum(sql.lit(1), finite),
-    ).first()  # fmt: skip
+    ).first()
     assert row is not None  # noqa: S101 - an aggregate has one row
     numbers, infinite, texts, whole, distinct = row
     return Profile(int(numbers), int(infinite), int(texts), bool(whole), int(distinct))

@@ -180,9 +180,14 @@ class SparkEngine:
         blocks = self._blocks.frame.select(*PART_COLUMNS, "tasks")
         with saying(), self._everywhere(learnt) as (get, wide):
             told = BlockTruths(
-                aggregator, get, self._domain, self.task_count, len(self._blocks.workers),
-                self._kernels, wide,
-            )  # fmt: skip
+                aggregator,
+                get,
+                self._domain,
+                self.task_count,
+                len(self._blocks.workers),
+                self._kernels,
+                wide,
+            )
             _write(blocks.mapInArrow(told.batches, schema), folder, self.task_count)
 
     def write_workers(self, columns: dict[str, FloatArray], folder: str | os.PathLike[str]) -> None:

@@ -319,10 +319,14 @@ def counts_of(frame: DataFrame) -> Counts:
     from pyspark.sql import functions as sql
 
     row: Any = frame.agg(
-        sql.sum(sql.length("starts") / 8 - 1), sql.sum("answers"), sql.sum("repeated"),
-        sql.sum("contradicting"), sql.min("repeat_place"),
-        sql.min_by("repeat_worker", "repeat_place"), sql.min_by("repeat_task", "repeat_place"),
-    ).first()  # fmt: skip
+        sql.sum(sql.length("starts") / 8 - 1),
+        sql.sum("answers"),
+        sql.sum("repeated"),
+        sql.sum("contradicting"),
+        sql.min("repeat_place"),
+        sql.min_by("repeat_worker", "repeat_place"),
+        sql.min_by("repeat_task", "repeat_place"),
+    ).first()
     tasks, answers, repeated, contradicting = map(int, row[:4])
     first = Repeat(*row[4:]) if repeated else None
     return Counts(tasks, answers, repeated, contradicting, first)

@@ -119,11 +119,12 @@ class SparkTable:
             "columns": dict(self.source.columns),
             "rows": self.table.rows,
             "dropped": self.table.dropped,
-            "domain": str(replace(self.domain, labels=())) if self.domain.is_numeric
+            "domain": str(replace(self.domain, labels=()))
+            if self.domain.is_numeric
             else [str(label) for label in self.domain.labels],
             "repeats": self.repeats,
             "recoding": codes,
-        }  # fmt: skip
+        }
 
     def _check_repeats(self, counts: Counts, workers: pa.Array) -> None:
         if counts.first is None or self.repeats != "error":

@@ -135,9 +135,13 @@ class AwareLabels:
         states = coin_states(self.channel, sets, self.participation)
         concentration = np.full(self.channel.labels, self._held(engine))
         fit = fit_coins(
-            engine, states, sets, concentration,
-            max_rounds=self.max_rounds, tolerance=self.tolerance,
-        )  # fmt: skip
+            engine,
+            states,
+            sets,
+            concentration,
+            max_rounds=self.max_rounds,
+            tolerance=self.tolerance,
+        )
         return Coins(fit, states, sets)
 
     def _confusions(self, engine: Engine, coins: Coins) -> tuple[ConfusionFit, float]:
@@ -145,12 +149,16 @@ class AwareLabels:
         shares = self._skewed(engine, coins)
         personal, common = (
             fit_confusions(
-                engine, self.channel.matrix(), shares, self._first(coins),
+                engine,
+                self.channel.matrix(),
+                shares,
+                self._first(coins),
                 strength * self.channel.labels,
-                max_rounds=self.max_rounds, tolerance=self.tolerance,
+                max_rounds=self.max_rounds,
+                tolerance=self.tolerance,
             )
             for strength in (PERSONAL, COMMON)
-        )  # fmt: skip
+        )
         gain = (personal.bound - max(common.bound, coins.fit.bound)) / len(engine.workers)
         return personal, float(1 / (1 + np.exp(-2 * (gain - NEEDED))))
 
@@ -195,9 +203,14 @@ class AwareLabels:
             accuracy = np.einsum("t,wtt->w", shares, confusions)
             rounds, converged = rounds + personal.rounds, converged and personal.converged
         result = label_result(
-            self, engine, posterior, Settled(accuracy, rounds, converged),
-            confusions=confusions, prior=shares, domain=self.domain,
-        )  # fmt: skip
+            self,
+            engine,
+            posterior,
+            Settled(accuracy, rounds, converged),
+            confusions=confusions,
+            prior=shares,
+            domain=self.domain,
+        )
         chosen = {**result.provenance.parameters, "confusion_share": round(share, 4)}
         return replace(result, provenance=replace(result.provenance, parameters=chosen))
 

@@ -174,9 +174,12 @@ def binary_hidden_likelihood(opened: Opened, counts: Counts, chances: FloatArray
 
 
 def log_density(
-    totals: FloatArray, shares: FloatArray, mean: FloatArray, variance: FloatArray,
+    totals: FloatArray,
+    shares: FloatArray,
+    mean: FloatArray,
+    variance: FloatArray,
     noise: FloatArray,
-) -> FloatArray:  # fmt: skip
+) -> FloatArray:
     """ln of the density of noisy counts, tasks by rows of `shares`.
 
     n answers with mean μ and variance v fall into slots with shares a; slot k has noise of variance

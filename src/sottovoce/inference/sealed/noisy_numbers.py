@@ -64,11 +64,17 @@ def numbers_found(
     else:
         usual, spread = (domain.low + domain.high) / 2, (domain.high - domain.low) / np.sqrt(12)
     return Result(
-        opened.tasks, np.array([], dtype=str), domain, np.where(known, truths, usual),
-        np.array([]), used_counts(opened), 1, True,
+        opened.tasks,
+        np.array([], dtype=str),
+        domain,
+        np.where(known, truths, usual),
+        np.array([]),
+        used_counts(opened),
+        1,
+        True,
         Provenance(name, simulated=opened.simulated),
         standard_error=np.where(known, error, spread),
-    )  # fmt: skip
+    )
 
 
 def _inverse_counts(opened: Opened) -> tuple[FloatArray, FloatArray]:

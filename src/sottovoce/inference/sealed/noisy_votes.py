@@ -127,16 +127,20 @@ def _two_labels(given: FloatArray, means: FloatArray, laws: FloatArray) -> Crowd
     first, second = (
         given[:, label].reshape(len(given), len(CONCENTRATIONS), MEANS) for label in (0, 1)
     )
-    found = np.array([
+    found = np.array(
         [
-            np.log(
-                (1 - share) * first[:, one, :, np.newaxis]
-                + share * second[:, one, np.newaxis, :]
-            ).sum(axis=0) + unlike + np.log(alike * even)
-            for share, even in zip(SHARES, EVEN, strict=True)
+            [
+                np.log(
+                    (1 - share) * first[:, one, :, np.newaxis]
+                    + share * second[:, one, np.newaxis, :]
+                ).sum(axis=0)
+                + unlike
+                + np.log(alike * even)
+                for share, even in zip(SHARES, EVEN, strict=True)
+            ]
+            for one, alike in enumerate(ALIKE)
         ]
-        for one, alike in enumerate(ALIKE)
-    ])  # fmt: skip
+    )
     places = np.flatnonzero(found.ravel() > found.max() + np.log(LEAST))
     one, share, *pair = np.unravel_index(places, found.shape)
     shares = np.array(SHARES)[share]
@@ -160,9 +164,11 @@ def _more_labels(given: FloatArray, laws: FloatArray) -> Crowd:
     found += np.repeat(np.log(ALIKE), MEANS)
     places = np.flatnonzero(found > found.max() + np.log(LEAST))
     return Crowd(
-        _normalised(found[places]), shares[:, places].T,
-        np.repeat(places[:, np.newaxis], labels, axis=1), laws,
-    )  # fmt: skip
+        _normalised(found[places]),
+        shares[:, places].T,
+        np.repeat(places[:, np.newaxis], labels, axis=1),
+        laws,
+    )
 
 
 def _normalised(logs: FloatArray) -> FloatArray:
@@ -313,7 +319,16 @@ def _result(
 ) -> Result:
     truths = choose(posterior)
     return Result(
-        opened.tasks, np.array([], dtype=str), opened.domain, truths, np.array([]),
-        used_counts(opened), 1, True, Provenance(name, simulated=opened.simulated),
-        confidence=posterior[np.arange(len(truths)), truths], posterior=posterior, prior=prior,
-    )  # fmt: skip
+        opened.tasks,
+        np.array([], dtype=str),
+        opened.domain,
+        truths,
+        np.array([]),
+        used_counts(opened),
+        1,
+        True,
+        Provenance(name, simulated=opened.simulated),
+        confidence=posterior[np.arange(len(truths)), truths],
+        posterior=posterior,
+        prior=prior,
+    )

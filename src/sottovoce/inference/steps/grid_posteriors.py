@@ -254,9 +254,7 @@ def _score_kernel(
     def scores(part: LabelPart) -> FloatArray:
         rows = np.empty((part.tasks, len(log_prior)))
         empty = np.empty(0)
-        run(
-            part.starts, part.coded, logs, shares, log_prior, log_prior, rows, _NONE, empty, empty
-        )  # fmt: skip
+        run(part.starts, part.coded, logs, shares, log_prior, log_prior, rows, _NONE, empty, empty)
         return rows
 
     return scores

@@ -130,9 +130,13 @@ class LevelWeights:
 
     @classmethod
     def _shaped(
-        cls, symbols: int, low: float, high: float, levels: int,
+        cls,
+        symbols: int,
+        low: float,
+        high: float,
+        levels: int,
         below: Callable[[FloatArray], FloatArray],
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """Equal cells, each at its middle; `below` is the mass below a place from 0 to 1."""
         if not 0 <= low < high <= 1:
             raise UsageError(

@@ -213,10 +213,15 @@ def _audit(first: Stream, second: Stream, count: int, delta: float, confidence: 
     )
     found = bounds(*likely, *rare, delta=delta, doubt=doubt)
     return Audit(
-        float(found.epsilon), delta, confidence, count, event.words(encoding),
+        float(found.epsilon),
+        delta,
+        confidence,
+        count,
+        event.words(encoding),
         "first over second" if event.first_likelier else "second over first",
-        float(found.p_low), float(found.q_high),
-    )  # fmt: skip
+        float(found.p_low),
+        float(found.q_high),
+    )
 
 
 def _counted(stream: Stream, event: Event, encoding: Encoding) -> tuple[int, int]:

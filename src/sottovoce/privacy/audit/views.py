@@ -275,8 +275,9 @@ def _evidence(first: Matrix, second: Matrix) -> tuple[Evidence, Columns]:
 def _contexts(first: Matrix, second: Matrix, columns: Columns, nominal: bool) -> list[Axis]:
     """What many columns show together."""
     found: list[Axis] = []
-    values = [np.unique(np.concatenate([first[:, j], second[:, j]]), return_counts=True)
-              for j in columns]  # fmt: skip
+    values = [
+        np.unique(np.concatenate([first[:, j], second[:, j]]), return_counts=True) for j in columns
+    ]
     if all(len(seen) <= WITHIN for seen, _ in values):
         usual = np.array([seen[np.argmax(times)] for seen, times in values])
         found.append(Usual(columns, usual))

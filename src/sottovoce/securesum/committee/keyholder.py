@@ -188,9 +188,12 @@ class Reader:
         constraints = ballot.constraint_values(bits).ravel()
         opened = opened_values(contribution.digest, constraints, values, masks)
         return Share(
-            contribution.digest, contribution.worker, contribution.places,
-            ballot.slot_values(bits), [str(value) for value in opened],
-        )  # fmt: skip
+            contribution.digest,
+            contribution.worker,
+            contribution.places,
+            ballot.slot_values(bits),
+            [str(value) for value in opened],
+        )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -258,8 +261,10 @@ class KeyholderSession:
         self._refuse_out_of_order(proposed)
         batch = self._reader.read(proposed, items, self._facts.dealt)
         fields = {
-            "number": proposed.number, "batch": proposed.digest, "values": batch.values,
-        }  # fmt: skip
+            "number": proposed.number,
+            "batch": proposed.digest,
+            "values": batch.values,
+        }
         self._batch = batch.checked(self._written(Phase.CHECK, fields))
         return Step((), self._batch.check)
 

@@ -87,9 +87,13 @@ def party(session: Session, sender: int) -> str:
 
 
 def written(
-    session: Session, phase: Phase, sender: int, fields: Mapping[str, Any], key: Ed25519PrivateKey,
+    session: Session,
+    phase: Phase,
+    sender: int,
+    fields: Mapping[str, Any],
+    key: Ed25519PrivateKey,
     **extra: Any,
-) -> bytes:  # fmt: skip
+) -> bytes:
     """The message of one phase with these fields."""
     return signed({**_header(session, phase, sender), **fields}, key, **extra)
 
@@ -114,9 +118,13 @@ def read_message(
 
 def _header(session: Session, phase: Phase, sender: int) -> dict[str, Any]:
     return {
-        "format": FORMAT, "phase": str(phase), "round": session.round, "sender": sender,
-        "session": session.id, "suite": SUITE,
-    }  # fmt: skip
+        "format": FORMAT,
+        "phase": str(phase),
+        "round": session.round,
+        "sender": sender,
+        "session": session.id,
+        "suite": SUITE,
+    }
 
 
 def _key(session: Session, body: Mapping[str, Any], carrier: str) -> str:
@@ -138,8 +146,10 @@ def _checked(session: Session, envelope: Envelope, phase: Phase | None) -> Messa
     if said not in list(Phase) or (phase is not None and said != phase):
         raise SealedRefused(culprit, f"the message is not of the phase {phase or 'it should be'}")
     header, shapes = _header(session, Phase(said), sender), _SHAPES[Phase(said)]
-    if any(body.get(name) != value or type(body[name]) is not type(value)
-           for name, value in header.items()):  # fmt: skip
+    if any(
+        body.get(name) != value or type(body[name]) is not type(value)
+        for name, value in header.items()
+    ):
         raise SealedRefused(culprit, "the message is for another session, round or suite")
     if (sender == SERVER) != (said in _BY_SERVER):
         raise SealedRefused(culprit, f"the phase {said} is not for this sender")
@@ -148,9 +158,7 @@ def _checked(session: Session, envelope: Envelope, phase: Phase | None) -> Messa
     for name, fits in shapes.items():
         if not fits(session, body[name], body):
             raise SealedRefused(culprit, f"the field {name} of its {said} message is malformed")
-    return Message(
-        Phase(said), sender, body.get("number"), envelope.digest, body, envelope.extra
-    )  # fmt: skip
+    return Message(Phase(said), sender, body.get("number"), envelope.digest, body, envelope.extra)
 
 
 Shape = Callable[[Session, Any, Mapping[str, Any]], bool]

@@ -88,9 +88,12 @@ def _noise(session: Session, randomness: Randomness) -> np.ndarray[tuple[int], n
 def _info(session: Session, sender: int, seat: int) -> bytes:
     """What the seal is for: nobody can pass off another's deal as its own, or use it again."""
     terms = {
-        "keyholder": seat, "phase": str(Phase.DEAL), "round": session.round, "sender": sender,
+        "keyholder": seat,
+        "phase": str(Phase.DEAL),
+        "round": session.round,
+        "sender": sender,
         "session": session.id,
-    }  # fmt: skip
+    }
     return sealing_info(terms)
 
 

@@ -68,9 +68,13 @@ def read_message(session: Session, content: bytes) -> Message:
 def item_for(content: bytes, seat: int) -> bytes:
     """What one keyholder is given of a deal or contribution that was read: the text, its share."""
     wire = json.loads(content)
-    return canonical({
-        "share": wire["shares"][seat - 1], "signature": wire["signature"], "text": wire["text"],
-    }).encode("ascii")  # fmt: skip
+    return canonical(
+        {
+            "share": wire["shares"][seat - 1],
+            "signature": wire["signature"],
+            "text": wire["text"],
+        }
+    ).encode("ascii")
 
 
 def propose(

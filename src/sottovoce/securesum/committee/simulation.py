@@ -172,9 +172,12 @@ class Committee:
         """One batch, from proposal to certificate; contents by digest."""
         with self._timed():
             propose = server.propose(
-                self.session, self.coordinator, self.state.number + 1, self.state.state,
+                self.session,
+                self.coordinator,
+                self.state.number + 1,
+                self.state.state,
                 list(contents),
-            )  # fmt: skip
+            )
             ordered = list(contents) if self.state.number < 0 else sorted(contents)
         checks = []
         for keyholder in self.keyholders:

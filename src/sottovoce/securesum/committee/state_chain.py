@@ -112,8 +112,10 @@ def certified(session: Session, confirms: Sequence[bytes]) -> Certified:
     for message in messages:
         body = message.body
         if (body["number"], body["state"], body["count"]) != (
-            reached.number, reached.state, reached.count,
-        ):  # fmt: skip
+            reached.number,
+            reached.state,
+            reached.count,
+        ):
             raise SealedRefused(party(session, message.sender), "it has confirmed another state")
     return reached
 
@@ -210,8 +212,15 @@ class Facts:
         if self.opened is not None:
             raise SealedRefused(THE_SERVER, "it asks to confirm a batch after the opening")
         self.confirmed.append(state)
-        return ({"fact": "confirmed", "session": self._session, "number": state.number,
-                 "state": state.state, "count": state.count},)  # fmt: skip
+        return (
+            {
+                "fact": "confirmed",
+                "session": self._session,
+                "number": state.number,
+                "state": state.state,
+                "count": state.count,
+            },
+        )
 
     def open(self, state: str, digest: str) -> tuple[Fact, ...]:
         """The total is opened: once. The same words may be said again."""
@@ -231,8 +240,12 @@ class Facts:
         match fact:
             case {"fact": "dealt", "digest": str(digest)} if self.dealt is None:
                 self.dealt = digest
-            case {"fact": "confirmed", "number": int(number), "state": str(state),
-                  "count": int(count)} if self._follows(number):  # fmt: skip
+            case {
+                "fact": "confirmed",
+                "number": int(number),
+                "state": str(state),
+                "count": int(count),
+            } if self._follows(number):
                 self.confirmed.append(Certified(number, state, count))
             case {"fact": "opened", "state": str(state), "digest": str(digest)} if (
                 self.opened is None and self.confirmed and self.confirmed[-1].state == state

@@ -111,8 +111,12 @@ def commitment(start: RoundStart, number: int, content: bytes) -> str:
     It is bound to the worker: a copy of somebody's hash fits no contribution of one's own. It
     hides enough, since ciphertexts are as unpredictable as their blinds.
     """
-    purpose = {"kind": "commitment", "round": start.round, "session": start.terms.id,
-               "worker": number}  # fmt: skip
+    purpose = {
+        "kind": "commitment",
+        "round": start.round,
+        "session": start.terms.id,
+        "worker": number,
+    }
     head = CONTEXT + canonical(purpose).encode("ascii") + b"\0"
     return hashlib.sha256(head + content).hexdigest()
 
@@ -286,6 +290,10 @@ def slots_of(public: PublicKey, start: RoundStart) -> Slots:
 def proof_context(proposed: ProposedSet, number: int) -> bytes:
     """What a proof is bound to beside the values: session, round, sender and set."""
     start = proposed.start
-    purpose = {"round": start.round, "sender": number, "session": start.terms.id,
-               "set": proposed.digest}  # fmt: skip
+    purpose = {
+        "round": start.round,
+        "sender": number,
+        "session": start.terms.id,
+        "set": proposed.digest,
+    }
     return canonical(purpose).encode("ascii")

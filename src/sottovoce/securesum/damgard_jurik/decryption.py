@@ -45,10 +45,12 @@ def lagrange(points: tuple[int, ...], at: int = 0) -> tuple[int, tuple[int, ...]
     (3, (8, -6, 1))
     """
     exact = [
-        prod((Fraction(at - other, each - other) for other in points if other != each),
-             start=Fraction(1))
+        prod(
+            (Fraction(at - other, each - other) for other in points if other != each),
+            start=Fraction(1),
+        )
         for each in points
-    ]  # fmt: skip
+    ]
     common = lcm(*(one.denominator for one in exact))
     return common, tuple(int(one * common) for one in exact)
 

@@ -106,9 +106,12 @@ class Announcement:
     second: int = field(repr=False)
 
     def answer(
-        self, public: PublicKey, given: Sequence[int], messages: Sequence[int],
+        self,
+        public: PublicKey,
+        given: Sequence[int],
+        messages: Sequence[int],
         blinds: Sequence[Blind],
-    ) -> Answer:  # fmt: skip
+    ) -> Answer:
         """z and w."""
         z, w = self.first, self.second
         for challenge, message, blind in zip(given, messages, blinds, strict=True):
@@ -161,9 +164,12 @@ def challenges(public: PublicKey, seed: str, count: int) -> list[int]:
 
 
 def holds(
-    public: PublicKey, answer: Answer, announced: int, given: Sequence[int],
+    public: PublicKey,
+    answer: Answer,
+    announced: int,
+    given: Sequence[int],
     ciphertexts: Sequence[int],
-) -> bool:  # fmt: skip
+) -> bool:
     """Whether whoever answered knows what is in these ciphertexts, or products of them."""
     right = announced * product_of_powers(ciphertexts, given, public.modulus) % public.modulus
     return _opened(public, answer.z, answer.w) == right

@@ -192,9 +192,13 @@ def calibrated(
         raise UsageError(f"weighted_rounds is from 0 to {MOST_NOISED - 1}, not {weighted_rounds}")
     # A little of delta is for the reach.
     asked = _Asked(
-        tuple(tasks), tuple(labels), _at_most(epsilon), _at_most(delta * (1 - 1e-4)), honest,
+        tuple(tasks),
+        tuple(labels),
+        _at_most(epsilon),
+        _at_most(delta * (1 - 1e-4)),
+        honest,
         weighted_rounds,
-    )  # fmt: skip
+    )
     found = [_least(asked, laws, epsilon, delta) for laws in _laws(asked, law)]
     fitting = [terms for terms in found if terms is not None]
     if not fitting:

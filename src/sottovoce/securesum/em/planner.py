@@ -188,16 +188,26 @@ def result_of(terms: EMTerms, state: EMState, domain: Domain | None = None) -> R
         raise UsageError(f"the terms have {len(terms.labels)} labels, the domain {domain.size}")
     truths = choose(state.posterior)
     parameters = {
-        "mode": str(terms.mode), "scale": terms.scale, "clip": terms.clip,
-        "tolerance": terms.tolerance, "max_rounds": terms.rounds,
-    }  # fmt: skip
+        "mode": str(terms.mode),
+        "scale": terms.scale,
+        "clip": terms.clip,
+        "tolerance": terms.tolerance,
+        "max_rounds": terms.rounds,
+    }
     return Result(
-        np.array(terms.tasks, object), np.empty(0, object), domain, truths, np.empty(0),
-        state.answers, state.rounds, state.converged,
+        np.array(terms.tasks, object),
+        np.empty(0, object),
+        domain,
+        truths,
+        np.empty(0),
+        state.answers,
+        state.rounds,
+        state.converged,
         Provenance("private-em", parameters, __version__),
         confidence=state.posterior[np.arange(len(truths)), truths],
-        posterior=state.posterior, prior=state.prior,
-    )  # fmt: skip
+        posterior=state.posterior,
+        prior=state.prior,
+    )
 
 
 def _same(one: OpenedSum, other: OpenedSum) -> bool:
@@ -281,9 +291,16 @@ def _from_votes(terms: EMTerms, totals: bytes, workers: int) -> tuple[FloatArray
     sums = slots.decoded(0, OpenedSum(np.frombuffer(totals, np.int64), workers))
     law, labels = _law_of_votes(slots, workers), len(terms.labels)
     opened = Opened(
-        np.arange(len(terms.tasks)), Domain.categorical(terms.labels), "votes", labels, True,
-        np.rint(sums).astype(np.int64), None, workers, (law,) * labels,
-    )  # fmt: skip
+        np.arange(len(terms.tasks)),
+        Domain.categorical(terms.labels),
+        "votes",
+        labels,
+        True,
+        np.rint(sums).astype(np.int64),
+        None,
+        workers,
+        (law,) * labels,
+    )
     result = SealedVotes().fit(opened)
     assert result.posterior is not None  # noqa: S101 - votes have posteriors
     return result.posterior, result.answers

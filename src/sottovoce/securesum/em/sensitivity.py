@@ -115,10 +115,12 @@ class Slots:
 
     def variances(self, workers: int) -> FloatArray:
         """The variance of the noise that so many workers add to a slot, in votes², by round."""
-        return np.array([
-            workers * self._variance(number) / self.unit(number) ** 2
-            for number in range(len(self.noise.rounds))
-        ])  # fmt: skip
+        return np.array(
+            [
+                workers * self._variance(number) / self.unit(number) ** 2
+                for number in range(len(self.noise.rounds))
+            ]
+        )
 
     def _variance(self, number: int) -> float:
         """Of one share, in steps²; a discrete Gaussian's is its σ² but for less than 10⁻⁵."""

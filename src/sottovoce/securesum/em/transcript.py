@@ -58,7 +58,8 @@ class Transcript:
     def text(self) -> str:
         """The file: canonical JSON, one line."""
         document = {
-            "assignments": None if self.assignments is None
+            "assignments": None
+            if self.assignments is None
             else {worker: list(tasks) for worker, tasks in self.assignments.items()},
             "em": self.terms.as_json(),
             "format": FORMAT,
@@ -67,7 +68,7 @@ class Transcript:
                 for each in self.opened
             ],
             "workers": self.workers,
-        }  # fmt: skip
+        }
         return canonical(document) + "\n"
 
     @classmethod
@@ -80,9 +81,10 @@ class Transcript:
                 EMTerms.of_json(document["em"]),
                 _integer(document["workers"]),
                 tuple(_round(each) for each in document["rounds"]),
-                None if assigned is None
+                None
+                if assigned is None
                 else {worker: tuple(tasks) for worker, tasks in assigned.items()},
-            )  # fmt: skip
+            )
             whole = canonical(json.loads(found.text())) == canonical(document)
         except UsageError as error:
             raise DataError(f"not a transcript that can be: {error}", file=file) from None

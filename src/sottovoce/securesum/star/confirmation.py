@@ -88,8 +88,13 @@ def read_list(value: object, allowed: frozenset[int]) -> dict[int, str]:
     if not isinstance(value, list):
         raise SealedRefused(THE_SERVER, "there is no list of workers and digests")
     pairs = [_pair(item) for item in value]
-    return dict(zip(read_numbers([one for one, _ in pairs], allowed),
-                    (digest for _, digest in pairs), strict=True))  # fmt: skip
+    return dict(
+        zip(
+            read_numbers([one for one, _ in pairs], allowed),
+            (digest for _, digest in pairs),
+            strict=True,
+        )
+    )
 
 
 def read_numbers(value: object, allowed: frozenset[int], culprit: str = THE_SERVER) -> list[int]:

@@ -103,9 +103,15 @@ def run_in_memory(
     for number in sorted(members.keys() - silent - refused.keys()):
         _asked(session, members[number], number, clock, refused)
     return StarRun(
-        session.records, session.state, session.reason, session.culprits, session.excluded,
-        refused, clock.seconds, clock.phases,
-    )  # fmt: skip
+        session.records,
+        session.state,
+        session.reason,
+        session.culprits,
+        session.excluded,
+        refused,
+        clock.seconds,
+        clock.phases,
+    )
 
 
 def _phase(
@@ -199,7 +205,12 @@ class Parties:
         """What they agree on. A set of fewer than `threshold` workers is never opened."""
         agreed = default_threshold(len(self.signing)) if threshold is None else threshold
         return StarTerms(
-            NAME, suite, purpose, agreed, agreed, public_text(self.server),
+            NAME,
+            suite,
+            purpose,
+            agreed,
+            agreed,
+            public_text(self.server),
             tuple(
                 Member(number, public_text(signing), _public(sealing))
                 for number, (signing, sealing) in enumerate(
@@ -207,7 +218,7 @@ class Parties:
                 )
             ),
             self._key(bits, s) if suite is Suite.DAMGARD_JURIK else None,
-        )  # fmt: skip
+        )
 
     def _key(self, bits: int, s: int) -> KeyTerms:
         card = Keyholder("dealer", _public(X25519PrivateKey.generate()), public_text(self.dealer))
@@ -243,9 +254,15 @@ def run_star(
     faults = _faults(dropouts or {}, terms.size)
     suites = _masked(parties) if terms.suite is Suite.MASKED else _dealt(terms, parties)
     done = run_in_memory(
-        terms, planner, contributors, parties.signing, parties.server, suites.workers,
-        suites.server, faults,
-    )  # fmt: skip
+        terms,
+        planner,
+        contributors,
+        parties.signing,
+        parties.server,
+        suites.workers,
+        suites.server,
+        faults,
+    )
     return done, suites.seconds
 
 
@@ -281,8 +298,10 @@ def _dealt(terms: StarTerms, parties: Parties) -> Suites:
     share = open_share(terms, public, holder, parties.server_sealing, made.shares[holder])
     server = ThresholdServer(public, share)
     seconds = {
-        "dealer": dealing - start, "workers": opening - dealing, "server": thread_time() - opening
-    }  # fmt: skip
+        "dealer": dealing - start,
+        "workers": opening - dealing,
+        "server": thread_time() - opening,
+    }
     return Suites(workers, server, seconds)
 
 
