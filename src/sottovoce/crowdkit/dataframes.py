@@ -1,8 +1,6 @@
-"""A crowd-kit frame as codes.
+"""Between crowd-kit's frames and arrays: a frame as codes, results as the frames that it gives.
 
-Distinct integers in order of appearance: by their place in a table, not by hashing.
-
-Arrays as the frames that crowd-kit gives.
+Distinct integers are coded in order of appearance by their place in a table, not by hashing.
 """
 
 from __future__ import annotations

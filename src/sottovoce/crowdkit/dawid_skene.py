@@ -1,10 +1,6 @@
-"""Dawid-Skene, with known truths and initial errors.
+"""Dawid-Skene and its one-coin form, with known truths and initial errors.
 
-Known truths as codes.
-
-What is known about workers beforehand, and how EM starts from it.
-
-One-coin Dawid-Skene.
+Known truths become codes; EM starts from what is known about workers beforehand.
 """
 
 from __future__ import annotations

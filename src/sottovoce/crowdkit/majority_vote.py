@@ -1,8 +1,6 @@
-"""Majority vote, plain or weighted by given skills.
+"""Majority vote, plain or weighted by given skills; how often workers agree with given truths.
 
-How often each worker agrees with given truths, repeated rows counted once.
-
-Given skills, and what to do about workers that have none.
+Repeated rows count once. Workers without a given skill are refused or get a default.
 """
 
 from __future__ import annotations

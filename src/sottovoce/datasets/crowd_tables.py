@@ -1,7 +1,4 @@
-"""A crowd of any size as Parquet files, in bounded memory.
-
-A crowd's answers as tables in memory.
-"""
+"""A crowd's answers as tables in memory, or of any size as Parquet files in bounded memory."""
 
 from __future__ import annotations
 

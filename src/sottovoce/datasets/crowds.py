@@ -1,14 +1,8 @@
-"""A crowd that chooses labels.
-
-What simulated crowds have in common: blocks of answers that become tables and files.
+"""Simulated crowds: of workers who choose labels, who estimate numbers, who leave most cells empty.
 
 Simulation only. A crowd is a frozen set of parameters with a seed. What it draws comes in blocks of
 whole tasks, and block i depends on the parameters and i alone, so that a table in memory and a file
 written block by block hold the same rows in the same order.
-
-A crowd that estimates numbers, each worker with its own error variance.
-
-A crowd that leaves most cells empty.
 """
 
 from __future__ import annotations

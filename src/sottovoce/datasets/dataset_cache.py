@@ -1,10 +1,8 @@
-"""What is known about a dataset before its tables are read: one record of the index, checked.
+"""Real datasets, from a folder on this machine; nothing is fetched from a network.
 
-Datasets enter the cache: checked first, copied aside, and there once the index says so.
-
-Real datasets, from a folder on this machine; nothing is fetched from a network.
-
-An index record for a folder that has none, from the tables in it.
+A record of the index says what is known about a dataset before its tables are read; a folder that
+has none gets one from the tables in it. Datasets enter the cache checked first and copied aside,
+and are there once the index says so.
 """
 
 from __future__ import annotations

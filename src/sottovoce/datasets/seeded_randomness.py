@@ -1,6 +1,6 @@
-"""Who answers which task: exact draws without a matrix of workers by tasks.
+"""Randomness that can be had again, and that therefore protects nobody.
 
-Randomness that can be had again, and that therefore protects nobody.
+Also who answers which task of a simulated crowd: exact draws without a matrix of workers by tasks.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
 """How the tasks are cut into blocks: by the data alone, so that sums do not depend on the machine.
 
 A sum is made per block from zero, and the blocks are added in their order. Whoever makes a block's
-sum, and when, changes nothing: one thread, many threads or a cluster give the same bits.
-
-How a step's value is added up: by its compiled twin where there is one and it pays.
-
-Work on blocks by several threads, its outcomes in the blocks' order.
+sum, and when, changes nothing: one thread, many threads or a cluster give the same bits. A step's
+value is added up by its compiled twin where there is one and it pays.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Tables larger than memory: what an engine for one offers beyond the seam.
 
 Its tasks lie elsewhere, on a disk or on a cluster. So `tasks` is empty and `map` gives no rows; the
-truths are told where the tasks lie, and written there.
-
-An engine for the truths of some tasks, once all sums are made.
+truths are told where the tasks lie, and written there, by an engine for the tasks at hand
+(`PartEngine`) once all sums are made.
 """
 
 from __future__ import annotations

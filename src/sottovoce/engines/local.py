@@ -1,6 +1,6 @@
 """The engine of one machine: NumPy for small tables, compiled kernels for large ones.
 
-Reports sorted by task, so that a pass reads memory from front to back.
+Reports are sorted by task, so that a pass reads memory from front to back.
 """
 
 from __future__ import annotations

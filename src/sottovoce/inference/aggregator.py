@@ -1,10 +1,6 @@
-"""From posteriors or means to a `Result`.
+"""What aggregators share: parameters checked at birth, the iteration and its end, and the `Result`.
 
-Rounds: how an iteration goes on and when it stops.
-
-Which kinds of domain a method takes.
-
-A method's parameters, checked when it is made.
+Results are made from posteriors for labels, or from means and their errors for numbers.
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""One answer for every task: the baseline that a method has to beat.
-
-The plain mean.
-
-The plain median.
-"""
+"""Baselines that a method has to beat: one answer for every task, the plain mean and median."""
 
 from __future__ import annotations
 

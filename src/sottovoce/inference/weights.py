@@ -1,12 +1,7 @@
-"""How far a weighted mean may be off.
+"""Weights of workers: for methods whose truths are weighted votes or weighted means.
 
-Losses kept away from zero, weights that sum to one.
-
-Which workers matter most (P1 §6.2.3).
-
-How far each worker is from the truths that some weights imply.
-
-Methods whose truths are weighted votes or weighted means: what they learn, what they tell.
+How far each worker is from the truths that some weights imply, losses kept away from zero, weights
+that sum to one, which workers matter most (P1 §6.2.3), and how far a weighted mean may be off.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Between tables and codes: answers into a mechanism, reports out of it and back again.
 
-Reports that arrive: from what is written back to codes, if the mechanism can have sent them.
+Reports that arrive from outside become codes only if the mechanism can have sent them.
 """
 
 from __future__ import annotations

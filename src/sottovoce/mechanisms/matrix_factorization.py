@@ -82,7 +82,7 @@ class MatrixFactorization:
         zₗ = clamp(clamp((V o)ₗ) + noise)               clamp to ±S, S = reach / 2
         u  = (V Vᵀ + ridge I)⁻¹ z,   reports = c + uᵀ V
 
-    The columns of V are public integers with 1-norm `resolution`, r (see `profiles`); the noise
+    The columns of V are public integers with 1-norm `resolution`, r (`task_profiles`); the noise
     is `Geometric` and independent. u and the reports are computed from z alone.
 
     One answer, changed to another or to or from NULL, moves o by at most N = `steps` in one place,

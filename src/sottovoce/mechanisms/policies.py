@@ -1,6 +1,6 @@
-"""From a policy to its mechanism or sealed sum, which must keep what the policy promises.
+"""Policies: from what a requester asks for to a policy, and from a policy to its mechanism.
 
-From what a requester asks for to a policy.
+A mechanism or sealed sum must keep what the policy promises, or the policy is refused.
 """
 
 from __future__ import annotations

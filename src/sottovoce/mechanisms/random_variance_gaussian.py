@@ -1,6 +1,6 @@
 """Gaussian noise of a variance that each worker draws and keeps to itself.
 
-The guarantee of Gaussian noise with a random variance, when floating point draws it.
+Floating point draws it, and the guarantee pays for that (`VarianceCurve`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Threshold questions: whether a number is below a public threshold, or not below it.
 
-Public thresholds: one for every cell, derived from names, and windows that narrow them down.
+There is one threshold for every cell, derived from names, and windows narrow thresholds down.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Parameters and inputs that a mechanism refuses, each with its field and what it may be.
 
-What mechanisms for numbers share: answers are the points 0, …, steps of a public grid.
+Answers of mechanisms for numbers are the points 0, …, steps of a public grid.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""The exact law of a report given an answer.
+"""The law of a report given an answer: exact in integers, and in the form that inference takes.
 
-What reports say about answers, in the form that inference takes: symbols and their law.
-
-Every report of a table is coded as a symbol 0, 1, …, and a channel says how likely each symbol is
-given what the worker truly answered. So inference knows of no mechanism, and they of no inference.
+`FiniteChannel` is the exact law. For inference every report of a table is coded as a symbol 0, 1,
+…, and a channel says how likely each symbol is given what the worker truly answered. So inference
+knows of no mechanism, and they of no inference.
 """
 
 from __future__ import annotations

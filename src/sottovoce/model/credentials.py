@@ -1,6 +1,6 @@
-"""What people hold to take part: texts of 256 random bits, of which others keep only hashes.
+"""Credentials: texts of 256 random bits, of which others keep only hashes, and webhook signatures.
 
-How a webhook's message is signed: the same for who sends it and who receives it.
+A webhook's message is signed in the same way by who sends it and who checks it.
 """
 
 from __future__ import annotations

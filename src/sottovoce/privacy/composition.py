@@ -1,8 +1,7 @@
-"""Many reports of one worker, each with noise of its own.
+"""Composition: what several reports, or several campaigns, of one worker betray together.
 
-Several campaigns of one worker: what all of them betray together.
-
-Guarantees of mechanisms that give every answer fresh noise with a pure ε of its own.
+Reports that each have fresh noise with a pure ε of their own, and the guarantees and calibration of
+mechanisms that are made so; and the sum of several guarantees.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a worker says of one task, in bits that keyholders can check without seeing them.
+"""A ballot: what a worker says of one task, in bits that keyholders can check without seeing them.
 
 | layout | bits of a task | constraints besides b(b − 1) = 0 | slots, which are opened |
 |---|---|---|---|
@@ -11,9 +11,8 @@
 
 c says that the worker answered; where that is hidden, not answering (NULL) is a ballot too, whose
 slots are all zero. Slots are affine in the bits, so shares of bits give shares of slots; products
-in constraints are of two shares at most, so theirs lie on polynomials of degree 2t.
-
-From answers to the codes of ballots: a label's place, or a number's step or bin.
+in constraints are of two shares at most, so theirs lie on polynomials of degree 2t. The code of an
+answer is a label's place, or a number's step or bin (`ballot_codes`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The column of answers as label codes or numbers, under a given domain or a guessed one.
 
-Domains as the command line writes them.
-
-Whether a column of answers holds numbers or labels, where nobody says.
+The command line writes a domain as text (`parse_domain`); where nobody says, the column itself
+tells whether it holds numbers or labels (`guessed_kind`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""(worker, task) pairs that occur more than once: found, counted and settled, on codes.
-
-The policy for repeated pairs, applied to a table.
-"""
+"""(worker, task) pairs that occur more than once: found on codes, resolved by a policy."""
 
 from __future__ import annotations
 

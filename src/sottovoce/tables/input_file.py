@@ -1,6 +1,6 @@
 """Where a table comes from: a path, standard input or a stream, made a local file.
 
-Which format a file has: by its ending, else by what it starts with.
+Its format is told by the file's ending, else by what the file starts with.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A table of raw answers or reports, from wherever it is, as codes.
-
-A table of known truths.
-"""
+"""Tables as codes, from wherever they are: raw answers or reports, and known truths."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Any source as a DuckDB relation whose columns are named after their roles.
 
-Frames in memory: pandas, Polars, Arrow, or a mapping of arrays. None of them is required.
+Sources are files, or frames in memory: pandas, Polars, Arrow, or a mapping of arrays, none of which
+is required.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Tasks from a file: CSV, TSV, JSONL or a JSON list of objects.
 
-Every fault is said with its row, as an editor counts them (the header is row 1), and its column.
-
-The rows of a file of tasks: bytes to cells under their columns' names, each with its row.
+Bytes become cells under their columns' names, each with its row, then tasks. Every fault is said
+with its row, as an editor counts them (the header is row 1), and its column.
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
-"""The records of a CSV or TSV file, one by one: for the header, and to say where a fault is.
+"""Text files: what must hold for their bytes, and their records or lines one by one.
 
-Slow and exact, so it runs on the error path only. A record may span lines; its row is the line it
-starts in, as an editor counts: the header is row 1.
-
-The lines of a JSONL file, one by one: for the keys, and to say where a fault is.
-
-What must hold for the bytes of a text file before its rows mean anything.
+Records of CSV and TSV files and lines of JSONL files are read for the header or the keys, and to
+say where a fault is. That is slow and exact, so it runs on the error path only. A record may span
+lines; its row is the line it starts in, as an editor counts: the header is row 1.
 """
 
 from __future__ import annotations

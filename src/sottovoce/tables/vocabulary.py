@@ -1,11 +1,8 @@
 """Columns as codes into sorted vocabularies, without a Python object per row.
 
-Names in the order in which a table first uses them.
-
-From hashes to codes: for each row the place of its hash in a vocabulary.
-
-Cheap because a row is 8 bytes whatever its text is; exact because the vocabulary's hashes are
-checked to be distinct and every row's hash is one of them.
+A code is the place of a row's hash in the vocabulary: cheap because a row is 8 bytes whatever its
+text is; exact because the vocabulary's hashes are checked to be distinct and every row's hash is
+one of them. Names can be put in the order in which the table first uses them (`in_order`).
 """
 
 from __future__ import annotations

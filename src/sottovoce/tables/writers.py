@@ -1,9 +1,8 @@
-"""Tables that leave piece by piece, in constant memory: CSV, JSONL and Parquet.
+"""Tables that leave as CSV, JSONL or Parquet: whole files, or piece by piece in constant memory.
 
-A table is its columns' names and an iterator of chunks; a chunk has a list for each column. A
-column with `words` holds places among them instead of the words themselves.
-
-Columns into a file, whole or not at all.
+A file is written whole or not at all. Piece by piece, a table is its columns' names and an iterator
+of chunks; a chunk has a list for each column. A column with `words` holds places among them instead
+of the words themselves.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""How the columns of a large table are read: SQL for each, and what the cells then are.
+"""The columns of a large table: SQL for each, what the cells then are, and the rows in order.
 
-The rows of a large table, read once from front to back: checked, coded, never all at once.
+Rows are read once from front to back: checked, coded, never all at once.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Names as they come, each with a code: the first is 0, the next new one 1.
 
 Two ways for each kind of name: a Python dictionary, which is the specification and what small
-tables use, and a compiled table with open addressing that holds no Python object.
-
-Many texts as the bytes of all of them, one after the other: no Python object for each.
+tables use, and a compiled table with open addressing that holds no Python object. Many texts are
+the bytes of all of them, one after the other: no Python object for each.
 """
 
 from __future__ import annotations

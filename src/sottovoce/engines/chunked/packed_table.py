@@ -3,9 +3,8 @@
 `reports` has worker · labels + label of every report, or the worker where answers are numbers,
 which are then in `numbers`; `starts` says where each task's begin in its block. Names of tasks lie
 in the same order in `tasks`, of workers in `workers`: 8-byte integers, or the bytes of all names
-with their lengths beside them.
-
-From the rows of a table to a packed one: bucketed by task, settled, sorted, written.
+with their lengths beside them. The rows of a table are packed bucket by bucket of tasks: their
+repeated pairs resolved, sorted, written.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Parquet files as one DuckDB relation whose columns are named after their roles.
+"""The Parquet files of a large table, in order: one DuckDB relation with a column for each role.
 
-The Parquet files of a large table, in order, and what tells one table from another.
+Also the fingerprint that tells one table from another.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""What the answers of a table on a cluster are: labels, each with its code, or numbers.
+"""The columns of a table on a cluster, as Spark's expressions: names, and labels or numbers.
 
-Cells of a table as Spark's expressions: names, numbers, texts of labels, and their faults.
-
-Rows of a table on a cluster that cannot be used: refused by their place, or counted.
+Labels each have a code. Rows that cannot be used are refused by their place, or counted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Sums on a Spark cluster, made where the blocks lie.
-
-Truths told where the blocks lie: what a partition runs once all sums are made.
-"""
+"""Sums on a Spark cluster, made where the blocks lie; truths told there once all sums are made."""
 
 from __future__ import annotations
 

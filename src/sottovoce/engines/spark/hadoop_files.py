@@ -1,6 +1,6 @@
-"""Small files wherever Spark writes: on HDFS, in object stores, or on this machine.
+"""Files wherever Spark writes: on HDFS, in object stores, or on this machine.
 
-Tables that a cluster writes as Parquet files.
+Small files whole, and tables that a cluster writes as Parquet files.
 """
 
 from __future__ import annotations

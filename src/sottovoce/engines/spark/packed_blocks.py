@@ -1,14 +1,9 @@
-"""Rows sorted by task become blocks of whole tasks: what a partition runs while it packs.
-
-Blocks of whole tasks as rows of a Spark table: arrays in binary columns.
-
-A row has tens of thousands of reports and more, so that a round handles few objects, and the arrays
-come out of a row without being copied.
-
-A table's reports as blocks of whole tasks on a cluster, packed once.
+"""A table's reports as blocks of whole tasks on a cluster, packed once.
 
 Workers are coded in the order of their names. Rows go to partitions by their task and are sorted
-there, so that a partition that is lost and made again is the same, and so is every number.
+there, so that a partition that is lost and made again is the same, and so is every number. Blocks
+are rows of a Spark table, arrays in binary columns: a row has tens of thousands of reports or more,
+so that a round handles few objects, and the arrays come out of a row without being copied.
 """
 
 from __future__ import annotations

@@ -1,14 +1,12 @@
-"""Buckets of workers, and the reports of each: what a partition of a simulated table runs.
+"""Reports for a large table of answers, made on a Spark cluster: for simulation only.
+
+Answers on a cluster have left the devices of whoever gave them, and no noise added there protects
+anybody. So noise comes from a seed, and the reports are stamped.
 
 A worker's answers are perturbed together, so rows are grouped by worker: a hash of its name says in
 which bucket. A bucket has a seed of its own, its workers are in the order of their names and the
 rows of each in the order of tasks. So reports follow from the table and the seed, however many
 partitions and executors there are, and a partition that is made again is the same.
-
-Reports for a large table of answers, made on a Spark cluster: for simulation only.
-
-Answers on a cluster have left the devices of whoever gave them, and no noise added there protects
-anybody. So noise comes from a seed, and the reports are stamped.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The session that work on a cluster goes through.
-
-What goes wrong on a cluster, in one line.
-"""
+"""The session that work on a cluster goes through, and what goes wrong there in one line."""
 
 from __future__ import annotations
 

@@ -1,21 +1,17 @@
-"""Sums of so many workers that no process holds them all: ten million confusion matrices, say.
-
-A partition adds up in a file of its own, block by block, each with the parameters of the workers
-that occur in it. Then the sums of a range of workers come together in one place, and the driver
-takes one range after the other.
-
-A part whose workers are numbered by themselves, where few of all workers occur in it.
-
-Values for all executors that are too large for every Python process there.
-
-Spark brings a broadcast into a file on each machine. Arrays are left in that file and mapped into
-memory: a process that needs the parameters of some workers reads those, and what it has read
-belongs to the machine, not to the process.
-
-The sums of a round: what a partition runs, and how partitions' sums come together.
+"""The sums of a round on a cluster: what a partition runs, and how partitions' sums come together.
 
 Blocks are added in their order and partitions in theirs, so that a partition that is lost and made
 again elsewhere changes no bit of a sum.
+
+Some sums are of so many workers that no process holds them all: ten million confusion matrices,
+say. Then a partition adds up in a file of its own, block by block, each with the parameters of the
+workers that occur in it (few of all occur in a part, so it numbers them by themselves). The sums of
+a range of workers come together in one place, and the driver takes one range after the other.
+
+Values for all executors may be too large for every Python process there. Spark brings a broadcast
+into a file on each machine. Arrays are left in that file and mapped into memory: a process that
+needs the parameters of some workers reads those, and what it has read belongs to the machine, not
+to the process.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How likely a symbol is at each point of a truth grid, for each kind of worker.
+"""Truths on a grid seen through a known channel: the model, its rounds, and private participation.
 
-Rounds between truths on a grid and what workers are, each given the other's probabilities.
-
-How many cells were answered, where participation is private.
+The model says how likely a symbol is at each point of the grid, for each kind of worker. Rounds
+alternate between truths and what workers are, each given the other's probabilities. Where
+participation is private, how many cells were answered is estimated first.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Numbers through a known channel: truths on a grid, workers by their deviation.
+"""Numbers and ordinal labels through a known channel: truths on a grid, workers by their deviation.
 
-Ordinal labels through a known channel: the label that an answer on the scale points to.
-
-Where truths lie on the whole, as all reports together show it.
+An ordinal truth is the label that an answer on the scale points to. Where truths lie on the whole,
+all reports together show (`pooled_prior`).
 """
 
 from __future__ import annotations

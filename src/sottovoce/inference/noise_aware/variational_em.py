@@ -1,10 +1,7 @@
-"""One accuracy a worker, seen through the channel: variational EM over a grid of accuracies.
+"""Labels seen through a channel, by variational EM: one accuracy, or a confusion matrix, a worker.
 
-What a worker's accuracy makes of its reports: the one-coin model seen through a channel.
-
-A confusion matrix a worker, seen through the channel: variational EM with shrinkage.
-
-Dirichlet laws over the last axis, as variational EM needs them.
+Accuracies lie on a grid, and `coin_states` says what each makes of a worker's reports (the one-coin
+model). Confusion matrices have Dirichlet laws over their last axis and shrink towards the crowd's.
 """
 
 from __future__ import annotations

@@ -1,18 +1,15 @@
-"""How likely the totals of three or more labels are, exactly, where counts are small.
+"""How likely the totals of a task are: counts of votes with noise of a known law in them.
 
-Each answer is right with chance p, and a wrong one is any other label alike. If m of n answers to a
-task with truth z are right, the n - m wrong ones are spread over the other labels whatever p is:
+Exact where counts are small. Each answer is right with chance p, and a wrong one is any other label
+alike. Of two labels the count is binomial. Of three or more, if m of n answers to a task with truth
+z are right, the n - m wrong ones are spread over the other labels whatever p is:
 
     P(totals | z, p, n) = Σₘ Bin(m; n, p) P(noise_z = y_z - m) W_z(n - m)
     W_z(r) = E[ Πₖ P(noiseₖ = yₖ - Xₖ) ],   X ~ Multinomial(r, uniform over the labels k ≠ z)
 
-and W_z is a convolution, since multinomial counts are Poisson ones whose sum is given.
-
-How likely the totals of two labels are, exactly: counts are binomial, the noise is known.
-
-How likely noisy counts are where they are many: Gaussian, with the exact mean and covariance.
-
-How many workers answered a task, where only a noisy count of them is known.
+and W_z is a convolution, since multinomial counts are Poisson ones whose sum is given. Where counts
+are many they are Gaussian, with the exact mean and covariance. How many workers answered a task may
+itself be known from a noisy count only (`Counts`).
 """
 
 from __future__ import annotations

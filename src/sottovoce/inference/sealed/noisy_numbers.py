@@ -1,7 +1,4 @@
-"""Numbers from noisy histograms, in which some workers may have answered anything.
-
-Numbers from noisy sums.
-"""
+"""Numbers from noisy sums, and from noisy histograms, in which some workers may answer anything."""
 
 from __future__ import annotations
 

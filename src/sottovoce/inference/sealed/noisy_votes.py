@@ -1,6 +1,6 @@
 """Labels from noisy counts of votes.
 
-What a crowd is like, learnt from all tasks at once, and each task's label given that.
+What a crowd is like is learnt from all tasks at once, and each task's label follows given that.
 """
 
 from __future__ import annotations

@@ -1,15 +1,11 @@
-"""Reductions over the labels of each task.
+"""Arithmetic of steps: sums and reductions that do not depend on the order of their terms.
 
-NumPy reduces a short last axis slowly: going label by label over contiguous columns is several
-times faster.
-
-How a kernel is compiled: once per machine, and only when it is first used.
-
-Sums that do not depend on the order of their terms.
-
-Rounding that keeps the order of additions from deciding anything.
-
-Sums over the reports of each task, or of each group of reports, exact in any order.
+- Sums are exact in any order (`split`): of all values, of rows and columns, over the reports of
+  each task, or of each group of reports.
+- `steady` rounds, so that the order of additions decides nothing.
+- NumPy reduces a short last axis slowly: reductions over the labels of each task go label by label
+  over contiguous columns, which is several times faster.
+- A kernel is compiled once per machine, and only when it is first used (`compiled`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Dawid-Skene's E step and M step, fused into one pass over the reports.
 
-Tables of all workers, narrowed to some of them.
+A table of all workers can be narrowed to some of them (`narrowed`).
 """
 
 from __future__ import annotations

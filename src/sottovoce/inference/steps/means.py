@@ -1,6 +1,6 @@
-"""Weighted means per task, and how far each worker's numbers are from them.
+"""Weighted means per task, how far each worker is from them, and how far numbers are apart.
 
-How far numbers are apart: within tasks, between tasks, from a centre.
+Numbers are apart within tasks, between tasks, or from a centre.
 """
 
 from __future__ import annotations

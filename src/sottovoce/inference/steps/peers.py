@@ -1,7 +1,4 @@
-"""How each worker compares with the others who answered the same tasks.
-
-How far each worker is from the others, its own answers left out.
-"""
+"""How workers compare with the others who answered the same tasks, their own answers left out."""
 
 from __future__ import annotations
 

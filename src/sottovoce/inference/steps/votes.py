@@ -1,6 +1,6 @@
-"""Weighted votes: who agrees with the winner, and how sure the vote is.
+"""Votes and counts: weighted votes, who agrees with the winner, how sure the vote is.
 
-How many reports there are: per task, per worker, per label.
+Also how many reports there are: per task, per worker, per label.
 """
 
 from __future__ import annotations

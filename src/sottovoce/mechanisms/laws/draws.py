@@ -1,7 +1,4 @@
-"""Exact draws from uniform 64-bit words.
-
-Draws in floating point, for the mechanisms whose noise no integers hold.
-"""
+"""Draws from uniform 64-bit words: exact integers, and floats where no integers hold the noise."""
 
 from __future__ import annotations
 

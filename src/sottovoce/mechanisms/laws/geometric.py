@@ -1,8 +1,7 @@
-"""The integer law of two-sided geometric noise: one table over 2⁶⁴.
+"""Two-sided geometric noise as an integer law: one table of weights over 2⁶⁴.
 
-Geometric noise on a grid with clamped ends: its exact law and what it betrays.
-
-Geometric noise on sums that are clamped before and after: what a shift betrays.
+Also what it betrays on a grid with clamped ends (`Clamped`), and of sums that are clamped before
+and after (`step_epsilon`).
 """
 
 from __future__ import annotations

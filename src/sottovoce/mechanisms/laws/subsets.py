@@ -1,6 +1,6 @@
 """The law behind subset selection: a set with the symbol, or one without it.
 
-Sets of a given size as 64-bit masks, one to one with the integers below their number.
+Sets of a given size are 64-bit masks, one to one with the integers below their number.
 """
 
 from __future__ import annotations

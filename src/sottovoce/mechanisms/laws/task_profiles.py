@@ -5,9 +5,8 @@ sides compute it. A column is expanded from 8 d bytes of
 
     SHAKE-256( "sottovoce-profile/1" 00 salt 00 name )        in UTF-8, 00 one zero byte
 
-read as d big-endian 64-bit words: the first bit is the sign, the others the size.
-
-Cells of every worker with every task, as a matrix.
+read as d big-endian 64-bit words: the first bit is the sign, the others the size. What profiles
+multiply, the cells of every worker with every task, is a matrix (`as_matrix`).
 """
 
 from __future__ import annotations

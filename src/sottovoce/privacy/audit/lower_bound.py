@@ -1,6 +1,6 @@
 """The audit: what samples prove about a mechanism nobody looks into.
 
-The event by which two laws are best told apart.
+It rests on the event by which two laws are best told apart, chosen by samples that do not bound it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Ways to sort reports into finitely many cells.
-
-From samples of two inputs to the views in which they may differ.
-"""
+"""Views: ways to sort reports into finitely many cells, from samples of the two inputs."""
 
 from __future__ import annotations
 

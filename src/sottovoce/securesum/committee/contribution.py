@@ -1,7 +1,7 @@
 """Which contributions may be in a batch: those any reader can see to be in order.
 
 The server refuses the others when they are uploaded, and a keyholder refuses a batch that has one.
-What only keyholders can see, in shares that nobody else can read, is in `checking`.
+What only keyholders can see, in shares that nobody else can read, is in `validity`.
 """
 
 from __future__ import annotations

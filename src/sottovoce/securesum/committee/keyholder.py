@@ -1,17 +1,15 @@
 """A keyholder's side of one session, without I/O: messages in, messages out.
 
 What a keyholder must never forget are *facts*: that it dealt, what it confirmed, what it opened.
-Each call returns a `Step`. Its facts must be durable before its message leaves; then a keyholder
+Each call returns a `Reply`. Its facts must be durable before its message leaves; then a keyholder
 that is killed at any moment and starts again from its facts says nothing that contradicts what it
 said before. If they cannot be made durable, the session must be dropped and built again.
 
 A call that refuses (`SealedRefused`, which names who broke the rules) changes nothing.
 
-How one keyholder reads batches: what it opens of each share to check it, and what it adds up.
-
-The total only ever has in it what passed in a batch that the keyholder has confirmed, and each
-worker and each contribution at most once in a session: whoever failed once is out, and whoever is
-in cannot be added again.
+`Reader` opens of each share in a batch what checks it, and adds it up. The total only ever has in
+it what passed in a batch that the keyholder has confirmed, and each worker and each contribution at
+most once in a session: whoever failed once is out, and whoever is in cannot be added again.
 """
 
 from __future__ import annotations
@@ -251,7 +249,7 @@ class KeyholderSession:
         """What it opens of each deal or contribution of the next batch, to check it.
 
         Batches come in order and each number once. That would not have to be: what is opened of a
-        contribution is always the same, and tells nothing of it (`checking`).
+        contribution is always the same, and tells nothing of it (`validity`).
         """
         proposed = read_message(self.session, propose, Phase.PROPOSE, carrier=THE_SERVER)
         if self._batch is not None and self._batch.propose.number == proposed.number:

@@ -8,9 +8,8 @@
     open      a keyholder's share of the total in that state
 
 Keyholders are senders 1 … N by their seats, the server is sender 0. Reading a message checks all
-that can be checked without knowing what came before it.
-
-Whose turn it is, as the server tells a keyholder.
+that can be checked without knowing what came before it. `WorkKind` is how the server tells a
+keyholder whose turn it is.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The server's side, without I/O: it carries messages, proposes batches and opens what is opened.
 
 Nobody has to trust it with an answer. It can leave contributions out, and it can stop; it cannot
-have two sums opened, or one of too few contributions, or one without noise (`rosters`).
+have two sums opened, or one of too few contributions, or one without noise (`state_chain`).
 """
 
 from __future__ import annotations

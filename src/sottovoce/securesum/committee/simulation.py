@@ -1,7 +1,8 @@
-"""The whole protocol in one process, through bytes: for tests, simulations and measurements.
+"""Committees in one process: the whole protocol through bytes, and its arithmetic alone.
 
-The committee's arithmetic for vectors of bounded integers, to rehearse a private EM with it.
+`run_in_memory` runs the protocol, for tests, simulations and measurements.
 
+`CommitteeSum` is the arithmetic for vectors of bounded integers, to rehearse a private EM with it.
 Workers who are all there share each round's vector over the field of 2⁶¹ − 1 and seal one share to
 each keyholder; keyholders add up what they unsealed and open each round once. That is all. Nobody
 adds noise, so what is opened has no guarantee; no contribution proves that it is in range, so one

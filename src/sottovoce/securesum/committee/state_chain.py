@@ -16,7 +16,7 @@ that is away after certification is not needed, if t + 1 others are there. One t
 others have confirmed a state that it has not is waited for: to go back to the state before would
 be to open two.
 
-What a keyholder must never forget, and what it therefore refuses to say.
+What a keyholder must never forget, and what it therefore refuses to say, are its `Facts`:
 
     {"fact": "dealt", "session", "digest"}
     {"fact": "confirmed", "session", "number", "state", "count"}

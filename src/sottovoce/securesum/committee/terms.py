@@ -1,6 +1,6 @@
-"""What a contribution is bound to: a share opens only where both sides say the same.
+"""What everybody must agree on before anything is summed: one campaign, policy, tasks, round.
 
-What everybody must agree on before anything is summed: one campaign, policy, tasks, round.
+A contribution is bound to it: a share opens only where both sides say the same.
 """
 
 from __future__ import annotations

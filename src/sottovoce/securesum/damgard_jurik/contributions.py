@@ -1,13 +1,11 @@
 """A worker's contribution to a round: its ciphertexts and its announcement, as bytes.
 
-It commits to a hash of them before it has seen any other's.
+It commits to a hash of them before it has seen any other's. A worker and the server work out the
+same from the contributions of a round (`Gathered`, `Products`).
 
-What a worker and the server work out alike from the contributions of a round.
-
-Many sums in few ciphertexts: how a worker's values are laid out in messages.
-
-Each message has a tally in its lowest bits, which is 1 for every worker, and then as many slots
-(`codec.Packing`) as fit. So each opened message says how many workers are in it.
+Many sums go into few ciphertexts: each message has a tally in its lowest bits, which is 1 for every
+worker, and then as many slots (`codec.Packing`) as fit. So each opened message says how many
+workers are in it.
 """
 
 from __future__ import annotations

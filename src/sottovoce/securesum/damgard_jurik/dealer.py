@@ -1,18 +1,17 @@
-"""The dealer's public document: one signed text that says what the key of a session is.
-
-It is canonical JSON, signed with the key that the terms pin for the dealer, and names the session:
-a key that was dealt for other members, another threshold or another purpose is refused. What can
-be checked of it without the primes is checked. That n is a product of two safe primes cannot:
-the dealer is believed in that, as in forgetting them.
-
-Dealing a key: each holder gets its share, sealed to it; everybody gets the public document.
+"""Dealing a key: each holder gets its share, sealed to it; everybody gets the public document.
 
 The dealer could decrypt everything: for a while it has the whole secret. It must be somebody who
 is neither the requester nor a worker, and who forgets what it made. If the requester deals, there
-is no privacy from the requester at all. What forgetting means in Python, `generating` says.
+is no privacy from the requester at all. What forgetting means in Python, `keys` says.
 
 Holders 1 … J are the workers, holder J + 1 is the server (P2, protocol 2): a set of θ - 1 workers
 and the server opens.
+
+The public document is one text that says what the key of a session is: canonical JSON, signed with
+the key that the terms pin for the dealer. It names the session: a key that was dealt for other
+members, another threshold or another purpose is refused. What can be checked of it without the
+primes is checked. That n is a product of two safe primes cannot: the dealer is believed in that, as
+in forgetting them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,12 @@
-"""Opening with enough partial decryptions: Lagrange in the exponent, then a logarithm.
+"""Threshold decryption: each holder's part, and opening with enough of the parts.
 
-For a set S of θ holders, λ_i = D Π_{i' ∈ S, i' ≠ i} i' / (i' - i) are integers if D is a common
+    c_i = c^(2 Δ f(i)) modulo nˢ⁺¹                                      holder i's part
+
+(Damgård and Jurik, PKC 2001, after Shoup, EUROCRYPT 2000). The 2 makes a square of
+it, and with Δ = ℓ! nobody needs to divide by the unknown order of the group.
+
+Parts are combined by Lagrange in the exponent, then a logarithm. For a set S of θ holders,
+λ_i = D Π_{i' ∈ S, i' ≠ i} i' / (i' - i) are integers if D is a common
 multiple of the denominators, and Σ λ_i f(i) = D f(0) = D d modulo nˢ m. All squares have an order
 that divides nˢ m, and c_i² is one, so
 
@@ -9,13 +15,6 @@ that divides nˢ m, and c_i² is one, so
 (Damgård and Jurik, PKC 2001, with D = Δ; any common multiple does, and the least one
 makes the exponents short). What is left is the logarithm to base 1 + n, which is easy
 (`logarithm`), and a division by 4 Δ D modulo nˢ, which has no factor in common with n.
-
-A holder's part of a decryption.
-
-    c_i = c^(2 Δ f(i)) modulo nˢ⁺¹
-
-(Damgård and Jurik, PKC 2001, after Shoup, EUROCRYPT 2000). The 2 makes a square of
-it, and with Δ = ℓ! nobody needs to divide by the unknown order of the group.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ def combine(public: PublicKey, partials: Mapping[int, Sequence[int]]) -> list[in
     """The messages of several ciphertexts, from the partial decryptions of exactly θ holders.
 
     None where what comes out is no power of 1 + n: some partial decryption was wrong then. That
-    it is a power proves nothing (`proving` does).
+    it is a power proves nothing (`proofs.prove` does).
     """
     if len(partials) != public.threshold:
         raise UsageError(f"{public.threshold} holders open a ciphertext, not {len(partials)}")

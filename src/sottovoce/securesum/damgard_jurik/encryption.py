@@ -1,4 +1,7 @@
-"""Blinds that are cheap to make: powers of one fixed number with short exponents.
+"""Encryption after Damgård and Jurik: c = (1 + n)^m · blind modulo nˢ⁺¹.
+
+The product of ciphertexts is a ciphertext of the sum. A blind is an nˢ-th power of a random unit:
+r^(nˢ) (PKC 2001), or a cheap one, a power of one fixed number with a short exponent:
 
 h = -x² modulo n for a random x; a blind is (h^(nˢ))^ρ modulo nˢ⁺¹ for a random ρ of half as many
 bits as n (Damgård, Jurik and Nielsen, Int. J. Inf. Secur. 9, 2010). That it looks
@@ -9,11 +12,6 @@ The powers come from a comb (Lim and Lee, CRYPTO 1994). Its look-ups are not mad
 time: Python cannot promise that. What they may betray is bounded, since ρ serves one ciphertext
 and is forgotten with its round. A ρ that leaks opens that one ciphertext, and neither the key nor
 another one; and whoever could watch a worker's device so closely could read its answers there.
-
-Encryption after Damgård and Jurik: c = (1 + n)^m · blind modulo nˢ⁺¹.
-
-A blind is an nˢ-th power of a random unit: r^(nˢ) (PKC 2001), or h^(nˢ ρ) for a short
-random ρ (`blinding`). The product of ciphertexts is a ciphertext of the sum.
 """
 
 from __future__ import annotations
@@ -89,7 +87,7 @@ class Comb:
 
 @dataclass(frozen=True, slots=True)
 class Blind:
-    """(h^(nˢ))^ρ, and ρ, which proves that one knows what is in a ciphertext (`knowing`)."""
+    """(h^(nˢ))^ρ, and ρ, which proves that one knows what is in a ciphertext (`proofs`)."""
 
     value: int
     exponent: int = field(repr=False)

@@ -1,4 +1,4 @@
-"""The threshold key of Damgård and Jurik: what is public, and what each holder has.
+"""The threshold key of Damgård and Jurik: what is public, what each holder has, how it is made.
 
 n = p q for safe primes p = 2p' + 1 and q = 2q' + 1, and m = p' q'. Messages are integers modulo
 nˢ, ciphertexts are units modulo nˢ⁺¹. The squares among those are a cyclic group of order nˢ m,
@@ -7,9 +7,7 @@ whose prime factors are all huge: whoever does not know m can look for small sub
 The secret d is 0 modulo m and 1 modulo nˢ. It is the constant of a random polynomial f of degree
 θ - 1 modulo nˢ m; holder i of ℓ has f(i), and Δ = ℓ! (Damgård and Jurik, PKC 2001).
 
-Making a threshold key: primes, the secret, its shares, and what they are checked against.
-
-Whoever runs this knows p and q and could decrypt everything. Python cannot overwrite integers:
+Whoever makes a key knows p and q and could decrypt everything. Python cannot overwrite integers:
 that the primes, the secret and the polynomial are forgotten means that nothing refers to them any
 more once a function returns, and that the process should end soon after. Until its memory is used
 for something else, whoever can read it, a swap file or a core dump can find them there.

@@ -1,18 +1,17 @@
-"""Safe primes p = 2q + 1 with q prime too, found by sieving q and 2q + 1 together.
-
-Of the odd numbers q in a window, whoever divides q or 2q + 1 by a small prime is struck out before
-the first exponentiation: one prime in each number would be rare, two in the same place are rarer,
-and a joint sieve is why a key takes seconds and not minutes.
-
-Large integers: the arithmetic of gmpy2, and the one way in which integers are written as bytes.
+"""Large integers: the arithmetic of gmpy2, products of powers, and safe primes.
 
 A secret exponent goes through `powmod_sec` only: it takes the same time whatever the exponent's
-bits are. Everything else here is quick and takes whatever time it takes.
+bits are. Everything else here is quick and takes whatever time it takes. Integers are written as
+bytes in one way only.
 
-Products of powers with public exponents: Π bᵢ^eᵢ with one row of squarings for all of them.
+Products of powers with public exponents, Π bᵢ^eᵢ, share one row of squarings (Straus, Amer. Math.
+Monthly, 1964, problem 5125): exponents are read in windows of the same width, from the highest on,
+and each base has a table of its small powers.
 
-Straus (Amer. Math. Monthly, 1964, problem 5125): exponents are read in windows of the same
-width, from the highest on; squarings are shared, and each base has a table of its small powers.
+Safe primes p = 2q + 1 with q prime too are found by sieving q and 2q + 1 together. Of the odd
+numbers q in a window, whoever divides q or 2q + 1 by a small prime is struck out before the first
+exponentiation: one prime in each number would be rare, two in the same place are rarer, and a joint
+sieve is why a key takes seconds and not minutes.
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ class Answer:
 
 
 def announce(public: PublicKey) -> Announcement:
-    """A fresh a. The look-ups of its comb betray no more than those of blinds (`blinding`)."""
+    """A fresh a. The look-ups of its comb betray no more than those of blinds (`encryption`)."""
     hidden = _lengths(public)[1] - _SUMS + 3  # the places' bytes count, the workers' do not
     first, second = below(public.messages), below(1 << 8 * hidden)
     return Announcement(_opened(public, first, second), first, second)

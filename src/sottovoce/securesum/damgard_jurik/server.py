@@ -4,22 +4,20 @@ Workers commit, contribute, show that they know what they contributed, and confi
 them open, others every round. If some of those are missing, all others are asked (step 1). What
 was confirmed is what is opened: whoever goes missing or is found cheating after that stays in this
 round's total, and is in no later one. Below the threshold the session ends: no smaller set is ever
-asked for.
+asked for. `Collected` is what was taken before a set is proposed: commitments, contributions,
+answers.
 
-The server's side of an opening: partial decryptions come in, totals come out or a cheater does.
-
+An opening (`Assembly`) takes partial decryptions, and totals come out or a cheater does.
 Optimistic first. One worker more than needed is asked. Any θ holders foretell what the next one
 must have sent:
 
-    Π_{i ∈ S} c_i^(2 D λ_i(j)) = c_j^(2 D)        λ_i(j): Lagrange at j (`combining.lagrange`)
+    Π_{i ∈ S} c_i^(2 D λ_i(j)) = c_j^(2 D)       λ_i(j): Lagrange at j (`decryption.lagrange`)
 
 and the totals must be possible: the tallies equal to the number of workers, every slot in range.
 One holder alone cannot send anything wrong that passes this. Two who agree on it could shift
 totals to others that are as possible; the equation costs one partial decryption, and more would
 cost more. Where it fails, or nobody is left for it, proofs are asked for, and those name whoever
-was wrong (`proving`).
-
-What the server has taken before a set is proposed: commitments, contributions, answers.
+was wrong (`proofs`).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     COMMIT        says a hash of its ciphertexts
     CONTRIBUTE    is shown everybody's hashes; says its ciphertexts
     CONTRIBUTE 1  is shown everybody's ciphertexts, and checks them; answers to show that it knows
-                  what is in its own (`knowing`)
+                  what is in its own (`proofs`)
     CONFIRM       is shown who has answered, and the sum of the answers; multiplies the ciphertexts
                   itself, checks that those who made them know what is in them, and says the set
     OPEN          is shown that enough confirmed this set; decrypts its part of those products

@@ -1,10 +1,7 @@
-"""One worker's side of noised rounds: votes first, then votes by what it is worth, with noise.
+"""One worker's side of a private EM. Its answers stay in here; only what it adds leaves, sealed.
 
-Raw answers pass through here, so nothing of the server may import it.
-
-What one worker's answers in a private EM may be.
-
-One worker's side of a private EM. Its answers stay in here; only what it adds leaves, sealed.
+Raw answers pass through here, so nothing of the server may import it. In noised rounds a worker
+gives votes first, then votes by what it is worth, with noise.
 """
 
 from __future__ import annotations

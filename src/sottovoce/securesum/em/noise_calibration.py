@@ -1,7 +1,4 @@
-"""How much noise a promise takes.
-
-What noised rounds promise.
-"""
+"""What noised rounds promise, and how much noise a promise takes."""
 
 from __future__ import annotations
 

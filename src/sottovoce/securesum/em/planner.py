@@ -1,15 +1,11 @@
 """What is added up in the rounds of a private EM, and what follows from it.
 
-Round 0 adds up how often each task was given each label. Every round t > 0 adds up what workers'
-answers say of each task, given how good the workers are: -ln P(answers | truth) for each truth as
-published, or the differences to the first label. Each is a fixed-point number of `scale` steps to
-one. Server and workers work all of it out alone, from what was opened.
-
-The side of a private EM that needs no answer: what is added up, and what the truths are.
-
-The noised rounds of a private EM, for everybody: what is added up, and what follows from it.
-
-Posteriors follow from what was opened, noise included, so working them out betrays nothing more.
+This is the side that needs no answer. Round 0 adds up how often each task was given each label.
+Every round t > 0 adds up what workers' answers say of each task, given how good the workers are:
+-ln P(answers | truth) for each truth as published, or the differences to the first label. Each is a
+fixed-point number of `scale` steps to one. Server and workers work all of it out alone, from what
+was opened. In noised rounds posteriors follow from what was opened, noise included, so working them
+out betrays nothing more.
 """
 
 from __future__ import annotations

@@ -6,8 +6,7 @@
     stop    Q(t)  = Σᵢ Σ_k μᵢₖ(t) ln(pₖ(t) aᵢₖ(t)), from the second round on    (lines 9 and 10)
 
 For two labels this is `LatentLabel`; for more it is the model of Dawid and Skene, by the same sums.
-
-Posteriors from several rounds of sums about the same answers, with noise of known size.
+`posterior_of_rounds` takes several rounds of sums about the same answers, with noise of known size.
 """
 
 from __future__ import annotations

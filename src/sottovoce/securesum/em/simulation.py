@@ -1,8 +1,6 @@
 """A private EM rehearsed: its rounds, sealed in one way or another, all parties in this process.
 
 Sums in the open need no library for it; others are loaded where they are used.
-
-The rounds of a private EM with everybody there, in one process.
 """
 
 from __future__ import annotations

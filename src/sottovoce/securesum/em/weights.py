@@ -1,12 +1,11 @@
-"""What a worker's answers weigh, by how far they agree with what was opened; in whole steps.
-
-Everything here is integer arithmetic, so that how far one answer can move a weight is a theorem
-about what is really sent.
-
-A worker's own side of the EM: how good it is, and what its answers say of each task.
+"""A worker's own side of the EM: how good it is, and what its answers say of each task.
 
 Both need posteriors that everybody knows and answers that the worker alone knows (P2, protocol 1,
 lines 5 and 7).
+
+In noised rounds answers weigh by how far they agree with what was opened, in whole steps: all of
+that is integer arithmetic, so that how far one answer can move a weight is a theorem about what is
+really sent.
 """
 
 from __future__ import annotations

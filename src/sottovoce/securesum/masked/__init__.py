@@ -11,5 +11,5 @@ mask key among all, so that any `threshold` can give bᵢ of those whose contrib
 mask key of those who fell silent: never both of one worker, or its contribution would be bare.
 
 A server and c < threshold workers in league learn the sum of the workers who are not in league
-with them, and nothing else, as long as 2 · threshold > J + c (`sets`).
+with them, and nothing else, as long as 2 · threshold > J + c (`confirmation`).
 """

@@ -1,19 +1,17 @@
-"""The keys of one worker for one round: a pair from which masks are agreed, and a seed.
+"""The keys of a worker under masks: those of a round, those of a session, and their primitives.
 
-They are fresh in every round. The mask key of a worker who falls silent is recovered, and with it
-all masks it ever agreed on under that key: had it served an earlier round too, where the worker's
-own mask was opened, the server could bare that round's contribution. And the key of the channels
-(`Channels`) is another one, so that nobody who recovers a mask key can read the shares of others.
+For a round a worker has a pair from which masks are agreed, and a seed. They are fresh in every
+round. The mask key of a worker who falls silent is recovered, and with it all masks it ever agreed
+on under that key: had it served an earlier round too, where the worker's own mask was opened, the
+server could bare that round's contribution. And the key of the channels (`Channels`) is another
+one, so that nobody who recovers a mask key can read the shares of others.
 
-What a worker has in common with each other worker for a whole session.
-
-Everybody's sealing key is in the terms, so both ends of a channel are known before anything is
-said, and nobody can stand between them. What two workers have agreed on is computed once. From
-it a key is derived for each row that one seals to the other, bound to the session, the round, who
-sends it to whom, and the mask key it comes with; and one key for tags, each of which is over the
-session, the round, its sender and its reader.
-
-The symmetric primitives: key derivation, sealing and tags.
+For a whole session a worker has a channel with each other worker. Everybody's sealing key is in the
+terms, so both ends of a channel are known before anything is said, and nobody can stand between
+them. What two workers have agreed on is computed once. From it a key is derived for each row that
+one seals to the other, bound to the session, the round, who sends it to whom, and the mask key it
+comes with; and one key for tags, each of which is over the session, the round, its sender and its
+reader.
 """
 
 from __future__ import annotations

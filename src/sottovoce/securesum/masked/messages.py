@@ -1,4 +1,6 @@
-"""What a worker deals in a round: its mask key, and pieces of it and of its seed, sealed.
+"""What travels in a round under masks: deals, and confirmations of the one set that is opened.
+
+A deal is a worker's mask key, and pieces of it and of its seed, sealed:
 
     fields: the public mask key
     payload: commitment of the seed (32 bytes) | a row for each worker in the terms
@@ -9,9 +11,10 @@ the mask key with the head of the frame. A row is sealed under a key that the de
 recipient alone have, and bound to the dealer's mask key. So a row that opens says whose the mask
 key is, and where it does not, the signature of the head must: nobody stands between two honest
 workers, as if each had checked the other's signature. A dealer that seals garbage to somebody
-loses a holder of its pieces, and nothing else.
+loses a holder of its pieces, and nothing else. The server keeps of the deals of a round rows to
+hand on, and commitments to check by (`Deals`).
 
-Confirmations of the one set that is opened: signed for the server, tagged for each other.
+Confirmations are signed for the server, tagged for each other:
 
     reply: the name of the set in the fields; payload: a tag (16 bytes) for each member of the set
     turn: who has confirmed in the fields; payload: the head of its frame | its tag for the reader
@@ -19,12 +22,6 @@ Confirmations of the one set that is opened: signed for the server, tagged for e
 A tag is made with a key that its maker and its reader alone have, so the reader knows without a
 signature. A worker may send good tags to some and bad ones to others: where a tag is bad, the
 signature counts, and no honest worker refuses an honest server.
-
-What the server has of the deals of a round: rows to hand on, and commitments to check by.
-
-The order of phases in a round under masks.
-
-Byte strings of one length under each other, to cut the same columns out of all at once.
 """
 
 from __future__ import annotations

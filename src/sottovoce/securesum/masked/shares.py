@@ -2,9 +2,8 @@
 
 A secret is 32 bytes, as five numbers below 2⁵⁶ (elements of the field). A piece is a salt and a
 share of all five. Its commitment, SHA-256 of both, is signed by the dealer before anything is
-opened: whoever opens another piece is seen, and named.
-
-Secrets back from the pieces that were opened, each checked against what its dealer said.
+opened: whoever opens another piece is seen, and named. So secrets come back from the pieces that
+were opened, each checked against what its dealer said.
 """
 
 from __future__ import annotations

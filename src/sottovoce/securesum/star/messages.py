@@ -5,8 +5,8 @@
 The text is canonical JSON, names the payload by its SHA-256 and is what is signed. Every text has
 the same first fields, so that a frame serves one purpose only: it is bound to the format, the
 suite, the session (and with it the roster), the round, the phase, the step in it and the sender.
-
-What was opened so far: how it is sent to workers, and a hash that tells histories apart.
+What was opened so far is sent to workers too (`totals_content`), with a hash that tells histories
+apart (`extended`).
 """
 
 from __future__ import annotations

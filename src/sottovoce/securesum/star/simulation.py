@@ -1,6 +1,6 @@
-"""The parties of a star in one process: their keys, their terms, and the key that is dealt them.
+"""A whole session in one process, through bytes: for tests, simulations and measurements.
 
-A whole session in one process, through bytes: for tests, simulations and measurements.
+`Parties` has the keys of all, their terms, and the key that is dealt them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""What a suite fills in: one round of one party, without I/O.
+"""What a suite fills in: one round of one party, without I/O, in phases of which it uses some.
 
-The sessions (`working`, `coordinating`) sign and read frames, keep the order of rounds and phases,
-answer what comes twice and remember who is excluded. A suite says what is in the frames.
-
-The phases of a round, in the order in which they come. Each suite uses some of them.
+The sessions (`worker`, `server`) sign and read frames, keep the order of rounds and phases, answer
+what comes twice and remember who is excluded. A suite says what is in the frames.
 """
 
 from __future__ import annotations
