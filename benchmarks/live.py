@@ -26,7 +26,7 @@ import numpy as np
 
 from sottovoce.model import Keyholder
 from sottovoce.model.sum_rounds import Integers, OpenedSum, SumSpec
-from sottovoce.securesum.damgard_jurik.dealer import deal, open_share, read_public
+from sottovoce.securesum.damgard_jurik.dealer import deal_threshold_key, open_share, read_public
 from sottovoce.securesum.damgard_jurik.server import ThresholdServer
 from sottovoce.securesum.damgard_jurik.worker import ThresholdWorker
 from sottovoce.securesum.envelope import Ed25519PrivateKey, b64, public_text
@@ -102,7 +102,7 @@ def threshold(bits: int, scale: int, mode: str, workers: int, rounds: int) -> di
     terms = parties.terms(Suite.DAMGARD_JURIK, KeyTerms(bits, dealer))
     own = X25519PrivateKey.generate()
     begun = time.process_time()
-    dealt = deal(terms, signing, _public(own))
+    dealt = deal_threshold_key(terms, signing, _public(own))
     dealing = time.process_time() - begun
     public = read_public(terms, dealt.public)
     suites = [

@@ -18,7 +18,7 @@ from sottovoce.model import Credential, Domain, Label, Policy, pseudonym
 from sottovoce.randomness import SystemRandomness
 from sottovoce.requester.terms import Sealing
 from sottovoce.securesum.ballot import Ballot, ballot_codes
-from sottovoce.securesum.committee.keyholder import KeyholderKeys, KeyholderSession, Step
+from sottovoce.securesum.committee.keyholder import KeyholderKeys, KeyholderSession, Reply
 from sottovoce.securesum.committee.messages import WorkKind
 from sottovoce.securesum.committee.terms import committee_of
 from sottovoce.securesum.committee.worker import contribute
@@ -64,7 +64,7 @@ class SeatedKeyholder:
             self.coordinator.send(self._step(work.kind, work.number).message)
         return work.kind
 
-    def _step(self, kind: WorkKind, number: int) -> Step:
+    def _step(self, kind: WorkKind, number: int) -> Reply:
         if kind is WorkKind.DEAL:
             return self.session.deal(SystemRandomness())
         if kind is WorkKind.OPEN:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.engines.local import Layout, arrange
+from sottovoce.engines.local import SortedReports, arrange
 from sottovoce.inference.steps.coins import Coins, VoteCoins
 from sottovoce.inference.steps.confusions import Confusions, Posteriors, VoteConfusions
 from sottovoce.inference.steps.label_sets import KindCounts, SetCoins, SetPosteriors, Sets
@@ -152,7 +152,7 @@ EVERY_STEP = pytest.mark.parametrize(
 )
 
 
-def made(make: Maker, labels: int) -> tuple[Step, Layout]:
+def made(make: Maker, labels: int) -> tuple[Step, SortedReports]:
     rng = np.random.default_rng(labels)
     layout = arrange(reports(rng, labels), use_kernels=False)
     return make(rng, labels), layout

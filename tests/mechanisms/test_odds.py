@@ -7,7 +7,7 @@ import math
 import pytest
 
 from sottovoce.cli.console import hundred
-from sottovoce.mechanisms.odds import frankly
+from sottovoce.mechanisms.odds import weakness_warning
 from sottovoce.mechanisms.policies import Target, make_policy, mechanism_of
 from sottovoce.model import Domain, Unit
 
@@ -97,7 +97,7 @@ def test_no_report_stands_for_one_answer_where_answers_are_factorised() -> None:
     ("epsilon", "word"), [(3.99, None), (4.0, "hides little"), (math.inf, "no finite epsilon")]
 )
 def test_a_large_epsilon_is_called_what_it_is(epsilon: float, word: str | None) -> None:
-    said = frankly(epsilon)
+    said = weakness_warning(epsilon)
     assert said is None if word is None else said is not None and word in said
 
 

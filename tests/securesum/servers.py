@@ -11,7 +11,7 @@ from tests.securesum.sealed_policies import COORDINATOR
 
 from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.securesum.committee import server
-from sottovoce.securesum.committee.keyholder import KeyholderSession, Step
+from sottovoce.securesum.committee.keyholder import KeyholderSession, Reply
 from sottovoce.securesum.committee.messages import Phase, written
 from sottovoce.securesum.committee.state_chain import BEGINNING, Certified, Fact
 from sottovoce.securesum.committee.terms import Session
@@ -38,7 +38,7 @@ class Party:
             self.session, keys_of(self.session)[self.seat - 1], self.facts
         )
 
-    def keep(self, step: Step) -> bytes:
+    def keep(self, step: Reply) -> bytes:
         """Write down, then say."""
         self.facts.extend(step.facts)
         self.said.append(step.message)

@@ -16,7 +16,14 @@ from sottovoce.randomness import SystemRandomness
 from sottovoce.securesum.em.contributor import EMContributor, PrivateContributor, contributor_of
 from sottovoce.securesum.em.noise_calibration import calibrated, default_honest, guarantee
 from sottovoce.securesum.em.planner import EMPlanner, exact_terms, planner_of
-from sottovoce.securesum.em.simulation import Dropouts, Recorded, Rehearsal, Rounds, Suite, rehearse
+from sottovoce.securesum.em.simulation import (
+    Dropouts,
+    Recorded,
+    Rehearsal,
+    Suite,
+    SummedRounds,
+    rehearse,
+)
 from sottovoce.securesum.em.terms import EMTerms, Mode
 from sottovoce.securesum.em.transcript import Transcript
 
@@ -130,7 +137,7 @@ def private_run(
     answers: Reports,
     terms: EMTerms,
     suite: str,
-    done: Rounds,
+    done: SummedRounds,
     workers: Sequence[PrivateContributor],
     *,
     identical: bool | None,

@@ -30,7 +30,7 @@ from sottovoce.randomness import SystemRandomness
 from sottovoce.seams import Randomness
 from sottovoce.securesum.ballot import Ballot, number_codes
 from sottovoce.securesum.committee.keyholder import KeyholderKeys
-from sottovoce.securesum.committee.simulation import Run, run_in_memory
+from sottovoce.securesum.committee.simulation import CommitteeRun, run_in_memory
 from sottovoce.securesum.committee.terms import Session
 from sottovoce.securesum.committee.worker import contribute
 from sottovoce.securesum.envelope import Ed25519PrivateKey, public_text
@@ -175,7 +175,7 @@ def _committee(
     keys: list[KeyholderKeys],
     coordinator: Ed25519PrivateKey,
     randomness: Randomness,
-) -> Run:
+) -> CommitteeRun:
     start = thread_time()
     contributions = [
         contribute(CAMPAIGN, session.policy, worker, tasks, given)
@@ -184,7 +184,7 @@ def _committee(
     spent = thread_time() - start
     run = run_in_memory(session, contributions, keys, coordinator, randomness)
     seconds = {"workers": spent, **run.seconds}
-    return Run(run.totals, run.verdicts, run.workers, run.refused, seconds)
+    return CommitteeRun(run.totals, run.verdicts, run.workers, run.refused, seconds)
 
 
 def _by_worker(

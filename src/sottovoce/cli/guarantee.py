@@ -30,7 +30,7 @@ from sottovoce.cli.options import (
 )
 from sottovoce.cli.policy_options import domain_from, policy_from
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.odds import frankly
+from sottovoce.mechanisms.odds import weakness_warning
 from sottovoce.mechanisms.policies import release_of, sealed_of, weakest_guarantee
 from sottovoce.mechanisms.sampling import sample_of, unsampled_document
 from sottovoce.model import Claim, Policy
@@ -186,7 +186,7 @@ def guarantee_words(policy: Policy, most: int) -> list[str]:
     lines.append(
         f"guarantee for up to {most:,} answer{'s'[: most > 1]} of a worker: {held[0]}, {held[1]}"
     )
-    odds, warning = mechanism.odds(), frankly(held[0].epsilon, delta)
+    odds, warning = mechanism.odds(), weakness_warning(held[0].epsilon, delta)
     return [*lines, *([odds.sentence] if odds else []), *([warning] if warning else [])]
 
 
@@ -225,7 +225,7 @@ def _print(policy: Policy, content: dict[str, Any]) -> None:
         console.say(f"The paper's claim: {claim['verdict']}.")
     part = content["per_answer"]
     at = part.get("at_delta", part)
-    warning = frankly(_infinite(at["epsilon"]), at.get("delta", 0.0))
+    warning = weakness_warning(_infinite(at["epsilon"]), at.get("delta", 0.0))
     for line in _sealed_lines(content) if policy.sealed else _odds_lines(policy):
         console.say(line)
     if warning:

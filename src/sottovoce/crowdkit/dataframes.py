@@ -19,8 +19,8 @@ from sottovoce.model import Codes, Domain, FloatArray, Reports
 from sottovoce.tables.vocabulary import appearing
 
 __all__ = [
+    "CodedFrame",
     "Frames",
-    "Table",
     "aligned",
     "fitted_frames",
     "label_series",
@@ -61,7 +61,7 @@ depend on it.
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CodedFrame:
     """Who gave which label to which task: codes, and the names they stand for.
 
     Names are in order of appearance. `label_type` is the label column's own type, which the names'
@@ -77,7 +77,7 @@ class Table:
     label_type: Any
 
     @classmethod
-    def of(cls, data: pd.DataFrame) -> Table:
+    def of(cls, data: pd.DataFrame) -> CodedFrame:
         """Code the three columns; a missing value in one of them is refused."""
         (task, tasks), (worker, workers), (label, labels) = (
             _coded(data, name) for name in ("task", "worker", "label")
@@ -88,7 +88,7 @@ class Table:
     def __len__(self) -> int:
         return len(self.label)
 
-    def with_labels(self, labels: pd.Index[Any]) -> Table:
+    def with_labels(self, labels: pd.Index[Any]) -> CodedFrame:
         """The same answers with other label names: all of this table's, in any order, or more."""
         if labels.equals(self.labels):
             return self
@@ -100,11 +100,11 @@ class Table:
         """The labels in the order of unweighted votes."""
         return sorted_names(self.labels) if VOTES_ARE_SORTED else self.labels
 
-    def as_counted(self) -> Table:
+    def as_counted(self) -> CodedFrame:
         """The same answers with tasks and labels in the order of unweighted votes."""
         return self.sorted() if VOTES_ARE_SORTED else self
 
-    def sorted(self) -> Table:
+    def sorted(self) -> CodedFrame:
         """The same answers with tasks and labels sorted by name."""
         task = ranks(self.tasks).astype(np.int32)[self.task]
         moved = replace(self, task=task, tasks=sorted_names(self.tasks))
@@ -166,7 +166,7 @@ class Frames(NamedTuple):
 
 
 def fitted_frames(
-    table: Table, posterior: FloatArray, prior: FloatArray, errors: FloatArray
+    table: CodedFrame, posterior: FloatArray, prior: FloatArray, errors: FloatArray
 ) -> Frames:
     """The frames of a fit; `errors[worker · labels + label, truth]`."""
     labels = _retyped(table)
@@ -203,7 +203,7 @@ def label_series(truths: Codes, tasks: pd.Index[Any], labels: pd.Index[Any]) -> 
     return pd.Series(chosen.take(truths), index=tasks.rename("task"), name="agg_label")
 
 
-def _error_frame(errors: FloatArray, table: Table) -> pd.DataFrame:
+def _error_frame(errors: FloatArray, table: CodedFrame) -> pd.DataFrame:
     """One row for each label a worker gave, in order of appearance; one column a truth."""
     count = len(table.labels)
     pairs = appearing(table.worker.astype(np.int64) * count + table.label, len(errors))
@@ -233,7 +233,7 @@ def aligned(labels: pd.Index[Any], columns: pd.Index[Any]) -> pd.Index[Any]:
     return labels.take(places[places >= 0])
 
 
-def _retyped(table: Table) -> pd.Index[Any]:
+def _retyped(table: CodedFrame) -> pd.Index[Any]:
     """The labels in the type of the column they came from."""
     try:
         typed: pd.Index[Any] = table.labels.astype(table.label_type)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sottovoce.crowdkit.dataframes import Frames, Table, aligned, fitted_frames, no_frames
+from sottovoce.crowdkit.dataframes import CodedFrame, Frames, aligned, fitted_frames, no_frames
 from sottovoce.errors import DataError
 from sottovoce.inference import dawid_skene as em
 from sottovoce.inference.dawid_skene import Parameters
@@ -27,14 +27,14 @@ from sottovoce.seams import Engine
 __all__ = ["DawidSkene", "OneCoinDawidSkene"]
 
 
-def with_gold_labels(table: Table, gold: pd.Series[Any]) -> Table:
+def with_gold_labels(table: CodedFrame, gold: pd.Series[Any]) -> CodedFrame:
     """The table with room for truths that no worker gave: such labels come last."""
     named = pd.Index(gold.dropna().unique())
     new = named[table.labels.get_indexer(named) < 0]
     return table.with_labels(table.labels.append(new)) if len(new) else table
 
 
-def known_codes(table: Table, gold: pd.Series[Any]) -> Codes:
+def known_codes(table: CodedFrame, gold: pd.Series[Any]) -> Codes:
     """The label of each task whose truth is known, else −1.
 
     Where a task is named more than once, the label that `gold` mentions last for the first time
@@ -63,7 +63,7 @@ class History(NamedTuple):
     strategy: str
 
 
-def read_history(table: Table, initial_error: pd.DataFrame, strategy: str) -> History:
+def read_history(table: CodedFrame, initial_error: pd.DataFrame, strategy: str) -> History:
     """Check a frame of initial errors and code its rows; rows of unknown workers are left out."""
     if strategy not in ("assign", "addition"):
         raise ValueError(f'initial_error_strategy is "assign" or "addition", not {strategy!r}')
@@ -102,7 +102,7 @@ def informed_start(sums: ConfusionSums, history: History) -> Parameters:
 
 
 def _check_assigned(
-    table: Table,
+    table: CodedFrame,
     initial_error: pd.DataFrame,
     worker: npt.NDArray[np.intp],
     label: npt.NDArray[np.intp],
@@ -170,7 +170,7 @@ class DawidSkene:
             self._keep(no_frames())
             return self
         history = None if self.initial_error_strategy is None else initial_error
-        table = Table.of(data)
+        table = CodedFrame.of(data)
         if self.n_iter < 1:
             table = table.as_counted()  # without rounds the votes are all there is
         table = _arranged(table, true_labels, history)
@@ -207,7 +207,7 @@ class DawidSkene:
         return self.fit(data, true_labels, initial_error).probas_
 
     def _start(
-        self, table: Table, engine: Engine, known: Codes | None, history: pd.DataFrame | None
+        self, table: CodedFrame, engine: Engine, known: Codes | None, history: pd.DataFrame | None
     ) -> em.Parameters:
         if history is None or self.initial_error_strategy is None:
             return em.DawidSkene(known=known).start(engine)
@@ -219,7 +219,9 @@ class DawidSkene:
         self.labels_, self.probas_, self.priors_, self.errors_ = frames
 
 
-def _arranged(table: Table, gold: pd.Series[Any] | None, history: pd.DataFrame | None) -> Table:
+def _arranged(
+    table: CodedFrame, gold: pd.Series[Any] | None, history: pd.DataFrame | None
+) -> CodedFrame:
     """The table with the labels that crowd-kit's frames end up with, in their order."""
     table = table.with_labels(table.voted_labels)
     if gold is not None:
@@ -273,7 +275,7 @@ class OneCoinDawidSkene:
         if len(data) == 0:
             self._keep(no_frames())
             return self
-        table = Table.of(data)
+        table = CodedFrame.of(data)
         if self.n_iter < 1:
             table = table.as_counted()  # without rounds the votes are all there is
         table = table.with_labels(aligned(table.voted_labels, table.voted_labels))

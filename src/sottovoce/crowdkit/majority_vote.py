@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sottovoce.crowdkit.dataframes import Table, label_series, posterior_frame, ranks
+from sottovoce.crowdkit.dataframes import CodedFrame, label_series, posterior_frame, ranks
 from sottovoce.errors import DataError
 from sottovoce.inference.aggregator import choose
 from sottovoce.inference.steps.arithmetic import compiled, row_sum
@@ -82,10 +82,10 @@ def _kernel(labels: int) -> Callable[..., None]:
 
 def weigh(
     data: pd.DataFrame, skills: pd.Series[Any], on_missing: str, default: float | None
-) -> tuple[Table, FloatArray]:
+) -> tuple[CodedFrame, FloatArray]:
     """The answers that count, and the weight of each worker among them."""
     _check(on_missing, default)
-    table = Table.of(data)
+    table = CodedFrame.of(data)
     weights = _weights(table, skills)
     missing = np.isnan(weights)[table.worker]
     if default is not None:
@@ -97,7 +97,7 @@ def weigh(
             f"{missing.sum():,} answers come from workers without a skill: add their skills, or "
             'choose on_missing_skill="ignore" or "value"'
         )
-    kept = Table.of(data[~missing])
+    kept = CodedFrame.of(data[~missing])
     if lost := len(table.tasks) - len(kept.tasks):
         raise ValueError(
             f"{lost:,} tasks have no answer from a worker with a skill: add skills, or choose "
@@ -106,7 +106,7 @@ def weigh(
     return kept, _weights(kept, skills)
 
 
-def _weights(table: Table, skills: pd.Series[Any]) -> FloatArray:
+def _weights(table: CodedFrame, skills: pd.Series[Any]) -> FloatArray:
     if not skills.index.is_unique:
         raise DataError("skills names a worker more than once; keep one skill each")
     return skills.reindex(table.workers).to_numpy(np.float64, na_value=np.nan)
@@ -149,7 +149,7 @@ class MajorityVote:
     def fit(self, data: pd.DataFrame, skills: pd.Series[Any] | None = None) -> MajorityVote:
         """Count the votes; the results are attributes."""
         if skills is None:
-            table = Table.of(data).as_counted()
+            table = CodedFrame.of(data).as_counted()
             weights = np.ones(len(table.workers))
         else:
             table, weights = weigh(data, skills, self.on_missing_skill, self.default_skill)
@@ -170,7 +170,7 @@ class MajorityVote:
         """Fit, and give `probas_`."""
         return self.fit(data, skills).probas_
 
-    def _vote(self, table: Table, weights: FloatArray) -> None:
+    def _vote(self, table: CodedFrame, weights: FloatArray) -> None:
         engine = table.engine()
         count = len(table.labels)
         posterior = _shares(engine.map(Votes(weights, count)))
@@ -183,13 +183,13 @@ class MajorityVote:
         )
         self.skills_ = skills.iloc[np.argsort(ranks(table.workers))]
 
-    def _give_up(self, table: Table) -> None:
+    def _give_up(self, table: CodedFrame) -> None:
         self.probas_ = pd.DataFrame(index=table.tasks, columns=table.labels)
         self.labels_ = pd.Series([], dtype=object, name="agg_label")
         self.skills_ = pd.Series([], dtype=float, index=table.workers, name="skill")
 
 
-def _share_type(table: Table) -> str:
+def _share_type(table: CodedFrame) -> str:
     """Shares of nullable labels are nullable, as their comparisons are."""
     label = pd.Series([], dtype=table.label_type)
     return "Float64" if str((label == label).dtype) == "boolean" else "float64"

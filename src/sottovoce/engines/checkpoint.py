@@ -43,7 +43,7 @@ class KeptSums:
 
     def __init__(self, folder: str | os.PathLike[str], identity: str) -> None:
         self._folder = Path(folder)
-        with _saying(self._folder):
+        with _file_errors(self._folder):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             remove_unfinished(self._folder)
             self._check(identity)
@@ -59,7 +59,7 @@ class KeptSums:
 
     def append(self, number: int, sums: FloatArray) -> None:
         """Keep the next sum; it is on the disk when this returns."""
-        with _saying(self._folder):
+        with _file_errors(self._folder):
             self._forget(number)
             body = np.ascontiguousarray(sums, "<f8")
             with durable_file(self._path(number)) as file:
@@ -121,7 +121,7 @@ def _array(head: bytes, body: bytes) -> FloatArray | None:
 
 
 @contextmanager
-def _saying(folder: Path) -> Iterator[None]:
+def _file_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

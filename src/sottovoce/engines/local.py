@@ -31,10 +31,10 @@ from sottovoce.model import (
 )
 from sottovoce.seams import Step
 
-__all__ = ["Layout", "LocalEngine", "arrange"]
+__all__ = ["LocalEngine", "SortedReports", "arrange"]
 
 
-class Layout(Protocol):
+class SortedReports(Protocol):
     """All reports, grouped by task."""
 
     @property
@@ -67,7 +67,7 @@ class _Numbers:
         return NumberPart(first, self.starts[first : last + 1], self.worker, self.value)
 
 
-def arrange(reports: Reports, *, use_kernels: bool) -> Layout:
+def arrange(reports: Reports, *, use_kernels: bool) -> SortedReports:
     """The reports grouped by task by a stable counting sort; within a task in the table's order.
 
     Labels become one number a report, worker · labels + label: 4 bytes instead of 12.

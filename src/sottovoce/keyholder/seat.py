@@ -21,7 +21,7 @@ from sottovoce.keyholder.agreement import REFUSED, Agreement
 from sottovoce.keyholder.client import Coordinator, Work
 from sottovoce.keyholder.fact_log import Logged
 from sottovoce.randomness import SystemRandomness
-from sottovoce.securesum.committee.keyholder import KeyholderKeys, KeyholderSession, Step
+from sottovoce.securesum.committee.keyholder import KeyholderKeys, KeyholderSession, Reply
 from sottovoce.securesum.committee.messages import WorkKind
 from sottovoce.securesum.committee.server import read_message
 from sottovoce.securesum.committee.state_chain import Fact
@@ -120,7 +120,7 @@ class Seat:
             if step.facts:  # it was not confirmed before: then nobody has it yet
                 self._send(step)
 
-    def _confirmed(self, number: int) -> Step:
+    def _confirmed(self, number: int) -> Reply:
         batch = self._coordinator.batch(number)
         with self._refusing(batch.document):
             if self._session.number < number:
@@ -130,7 +130,7 @@ class Seat:
     def _confirms(self) -> list[Fact]:
         return [fact for fact in self._facts if fact["fact"] == CONFIRMED]
 
-    def _send(self, step: Step) -> None:
+    def _send(self, step: Reply) -> None:
         self._write_down(step)
         self._deliver(step.message)
 
@@ -138,7 +138,7 @@ class Seat:
         with self._refusing({"unsent": message.decode("ascii")}):
             self._coordinator.send(message)
 
-    def _write_down(self, step: Step) -> None:
+    def _write_down(self, step: Reply) -> None:
         for fact in step.facts:
             self._log.add(fact)
             self._facts.append(dict(fact))

@@ -14,7 +14,7 @@ from sottovoce.live.member_client import LiveLine, senseless
 from sottovoce.live.offer import LiveOffer, agreed_terms
 from sottovoce.model import Keyholder
 from sottovoce.securesum.committee.keyholder import KeyholderKeys
-from sottovoce.securesum.damgard_jurik.dealer import Deal, deal
+from sottovoce.securesum.damgard_jurik.dealer import DealtKey, deal_threshold_key
 from sottovoce.securesum.envelope import b64
 from sottovoce.securesum.star.terms import KeyTerms
 
@@ -62,10 +62,10 @@ def deal_key(
         raise senseless(line.link.server) from None
     terms, _ = agreed_terms(found, offer)
     tell(f"{terms.size} workers take part: making the key")
-    line.post("/deal", _written(deal(terms, keys.signing, server)))
+    line.post("/deal", _written(deal_threshold_key(terms, keys.signing, server)))
     tell("dealt: every share is sealed to its holder, and nothing is kept here")
 
 
-def _written(dealt: Deal) -> dict[str, Any]:
+def _written(dealt: DealtKey) -> dict[str, Any]:
     shares = [b64(dealt.shares[number]) for number in sorted(dealt.shares)]
     return {"public": dealt.public.decode("ascii"), "shares": shares}

@@ -34,7 +34,7 @@ from sottovoce.securesum.masked.worker import MaskedWorker
 from sottovoce.securesum.star.messages import THE_SERVER
 from sottovoce.securesum.star.suite import WorkerSuite
 from sottovoce.securesum.star.terms import Member, StarTerms, Suite
-from sottovoce.securesum.star.worker import Ended, WorkerSession
+from sottovoce.securesum.star.worker import SessionEnded, WorkerSession
 from sottovoce.worker.ledger import Ledger
 
 __all__ = ["LiveAnswers", "LiveOutcome", "LiveWorker", "OwnKeys", "suite_of", "take_part"]
@@ -75,7 +75,7 @@ class LiveOutcome:
 
     session: str
     number: int
-    ended: Ended
+    ended: SessionEnded
     rounds: int
     labels: tuple[str, ...]
     skill: FloatArray | None = field(repr=False)
@@ -157,7 +157,7 @@ class Line(Protocol):
         ...
 
 
-def take_part(session: WorkerSession, line: Line, tell: Callable[[str], None]) -> Ended:
+def take_part(session: WorkerSession, line: Line, tell: Callable[[str], None]) -> SessionEnded:
     """How the session ended. `SealedRefused` ends it too, and names who broke what.
 
     What can be prepared is prepared when a reply has left, while others work on theirs.

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from sottovoce.model import FloatArray, Odds
 
-__all__ = ["LITTLE", "frankly", "label_odds", "point_odds", "shares", "side_odds"]
+__all__ = ["LITTLE", "label_odds", "point_odds", "shares", "side_odds", "weakness_warning"]
 
 LITTLE = 4.0
 """From this epsilon per answer on, little is hidden: of 100 answers of four labels 95 are sent."""
@@ -31,7 +31,7 @@ class Likely(Protocol):
         ...
 
 
-def frankly(epsilon: float, delta: float = 0.0) -> str | None:
+def weakness_warning(epsilon: float, delta: float = 0.0) -> str | None:
     """A warning where a guarantee per answer hides little or nothing; None where it does hide."""
     if math.isinf(epsilon):
         return "This promises to hide nothing: no finite epsilon holds at this delta."

@@ -14,7 +14,7 @@ from sottovoce.planning.scenario import Assumption, LabelAbility, Scenario
 from sottovoce.planning.trials import trial_seed
 from sottovoce.securesum.em.noise_calibration import calibrated, default_honest
 from sottovoce.securesum.em.posteriors import guess, posterior_of_rounds
-from sottovoce.securesum.em.sensitivity import Slots
+from sottovoce.securesum.em.sensitivity import NoisedSlots
 from sottovoce.securesum.em.terms import EMTerms, Law
 from sottovoce.securesum.em.weights import GRID, weights
 
@@ -125,7 +125,7 @@ def _terms(tasks: int, domain: Domain, epsilon: float, delta: float, honest: int
 
 def _session(table: Reports, terms: EMTerms, seed: int) -> FloatArray:
     """The posteriors of one simulated session."""
-    slots, labels = Slots(terms), len(terms.labels)
+    slots, labels = NoisedSlots(terms), len(terms.labels)
     workers = len(table.workers)
     answers = np.bincount(table.worker, minlength=workers)
     weight, sums, noise = np.ones(workers), [], []
@@ -161,7 +161,7 @@ def _campaign(table: Reports, epsilon: float, seed: int) -> FloatArray:
 
 
 def _noise(
-    slots: Slots, number: int, workers: int, shape: tuple[int, ...], seed: int
+    slots: NoisedSlots, number: int, workers: int, shape: tuple[int, ...], seed: int
 ) -> FloatArray:
     """Noise of all workers in a round, in votes: as much as is opened, drawn as real numbers."""
     each, rng = slots.noise.rounds[number], np.random.default_rng([seed, number])

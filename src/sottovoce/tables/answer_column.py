@@ -18,9 +18,9 @@ from sottovoce.errors import DataError, UsageError
 from sottovoce.model import Codes, Domain, FloatArray, Kind, Label
 from sottovoce.model.reports import LARGEST
 from sottovoce.tables.faults import LONGEST, Fault, Faults, shown
-from sottovoce.tables.relation import Table
+from sottovoce.tables.relation import Relation
 from sottovoce.tables.vocabulary import (
-    Cells,
+    SqlCells,
     Vocabulary,
     cells_of,
     codes_of,
@@ -52,7 +52,7 @@ MOST_LABELS = 10_000
 """More distinct labels than this are refused where labels were only guessed."""
 
 
-def guessed_kind(table: Table, role: str) -> Kind:
+def guessed_kind(table: Relation, role: str) -> Kind:
     """Numbers or labels, by the column's name, else by its type and cells."""
     told = kind_by_name(table.columns[role])
     if told is not None:
@@ -108,7 +108,7 @@ class Profile:
         )
 
 
-def _profile(table: Table, cells: Cells, *, grouped: bool) -> Profile:
+def _profile(table: Relation, cells: SqlCells, *, grouped: bool) -> Profile:
     count, group = ("count(*)", "GROUP BY cell") if grouped else ("1", "")
     row = table.one(
         "SELECT coalesce(sum(rows) FILTER (isfinite(n)), 0), "
@@ -122,11 +122,11 @@ def _profile(table: Table, cells: Cells, *, grouped: bool) -> Profile:
     return Profile(int(row[0]), int(row[1]), int(row[2]), bool(row[3]), int(row[4]))
 
 
-def _present(sql: str, cells: Cells) -> str:
+def _present(sql: str, cells: SqlCells) -> str:
     return f"{sql} IS NOT NULL" + (f" AND {sql} <> ''" if cells.is_text else "")
 
 
-def _refuse_mixture(table: Table, role: str, counts: Profile, cells: Cells) -> None:
+def _refuse_mixture(table: Relation, role: str, counts: Profile, cells: SqlCells) -> None:
     rarer = "IS NULL" if counts.texts <= counts.numbers else "IS NOT NULL"
     odd = table.fetch(
         f"SELECT {_present(cells.sql, cells)} AND TRY_CAST({cells.sql} AS DOUBLE) {rarer} AS odd "
@@ -160,7 +160,7 @@ class Labels:
     domain: Domain
 
 
-def answers_of(table: Table, wanted: Domain | Kind | None, role: str = "answer") -> Answers:
+def answers_of(table: Relation, wanted: Domain | Kind | None, role: str = "answer") -> Answers:
     """The answers under the domain that is wanted, or inferred when None is."""
     kind = wanted.kind if isinstance(wanted, Domain) else wanted
     guessed = kind is None
@@ -175,7 +175,7 @@ def answers_of(table: Table, wanted: Domain | Kind | None, role: str = "answer")
     return Answers(values, labels.domain, fault_of(values))
 
 
-def _numbers(table: Table, domain: Domain, role: str) -> Answers:
+def _numbers(table: Relation, domain: Domain, role: str) -> Answers:
     values, faults = numbers_of(table, role)
     outside = beyond(values, domain)
     if outside.any():
@@ -190,7 +190,7 @@ def beyond(values: FloatArray, domain: Domain) -> npt.NDArray[np.bool_]:
         return (values < max(domain.low, -LARGEST)) | (values > min(domain.high, LARGEST))
 
 
-def labels_of(table: Table, wanted: Domain | Kind, role: str, *, guessed: bool) -> Labels:
+def labels_of(table: Relation, wanted: Domain | Kind, role: str, *, guessed: bool) -> Labels:
     """The labels of a column; refused where they were only guessed to be some and are many."""
     vocabulary = vocabulary_of(table, cells_of(table, role))
     if guessed and len(vocabulary.cells) > MOST_LABELS:

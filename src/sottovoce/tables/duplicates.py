@@ -21,7 +21,7 @@ __all__ = [
     "repeated_pairs_compiled",
     "repeated_pairs_plain",
     "repeated_words",
-    "settled",
+    "resolved",
 ]
 
 
@@ -123,7 +123,7 @@ def _settle(
     return repeated, contradicting
 
 
-def settled(reports: Reports, repeats: Repeats, row_of: Callable[[int], int]) -> Reports:
+def resolved(reports: Reports, repeats: Repeats, row_of: Callable[[int], int]) -> Reports:
     """The table after the policy for repeated pairs, with what was found in its reading."""
     found = repeated_pairs(reports.worker, reports.task, reports.value)
     reading = reports.reading or Reading("the table", len(reports))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sottovoce.errors import DataError
 from sottovoce.model import Domain
 from sottovoce.model.reports import LARGEST
-from sottovoce.tables.relation import Table
+from sottovoce.tables.relation import Relation
 
 __all__ = ["LONGEST", "REASONS", "Fault", "Faults", "complaint", "counted", "raise_first", "shown"]
 
@@ -64,7 +64,9 @@ def counted(
     return (np.flatnonzero(sound) if reasons else None), reasons
 
 
-def raise_first(table: Table, faults: Mapping[str, Faults | None], domain: Domain | None) -> None:
+def raise_first(
+    table: Relation, faults: Mapping[str, Faults | None], domain: Domain | None
+) -> None:
     """Raise for the first faulty cell, if there is one."""
     firsts = [
         (int(np.argmax(fault != 0)), role)

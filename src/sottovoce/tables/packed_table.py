@@ -23,7 +23,7 @@ from sottovoce.errors import DataError, UsageError
 from sottovoce.files.atomic_output import new_file
 from sottovoce.model import Codes, Domain, FloatArray, Kind, Names, Reading, Repeats, Reports
 from sottovoce.tables.duckdb_connection import connect, first_line, path_of, text_of
-from sottovoce.tables.duplicates import settled
+from sottovoce.tables.duplicates import resolved
 from sottovoce.tables.input_file import LocalFile, format_of_ending
 from sottovoce.tables.relation import check_ends_like_parquet
 from sottovoce.tables.vocabulary import in_order
@@ -144,7 +144,7 @@ def read_packed(
     reports = _under(reports, wanted, file.name, private=private)
     if manifest.get("distinct"):
         return reports
-    return settled(reports, repeats, lambda position: position + 1)
+    return resolved(reports, repeats, lambda position: position + 1)
 
 
 def _loaded(

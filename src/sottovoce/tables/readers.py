@@ -14,11 +14,11 @@ from sottovoce.errors import DataError, UsageError
 from sottovoce.model import Domain, Gold, Kind, Reading, Repeats, Reports
 from sottovoce.tables.answer_column import Answers, answers_of
 from sottovoce.tables.column_roles import ANSWERS, GOLD, MADE, REPORTS, is_stamp
-from sottovoce.tables.duplicates import settled
+from sottovoce.tables.duplicates import resolved
 from sottovoce.tables.faults import counted, raise_first
 from sottovoce.tables.input_file import Source, local_file
 from sottovoce.tables.packed_table import manifest_of, read_packed
-from sottovoce.tables.relation import Table, is_path, opened
+from sottovoce.tables.relation import Relation, is_path, opened
 from sottovoce.tables.vocabulary import Coded, fault_of, in_order, names_of
 
 __all__ = ["BadRows", "check_options", "read_gold", "read_reports"]
@@ -114,7 +114,7 @@ def check_options(repeats: str, bad_rows: str) -> None:
 
 
 def _read(
-    table: Table, domain: Domain | Kind | None, repeats: Repeats, bad_rows: BadRows
+    table: Relation, domain: Domain | Kind | None, repeats: Repeats, bad_rows: BadRows
 ) -> Reports:
     if table.one(f"SELECT 1 FROM {table.relation} LIMIT 1") == ():
         raise DataError("the table has a header but no rows", file=table.name)
@@ -136,7 +136,7 @@ def _read(
     reading = Reading(table.name, rows, repeats=repeats, dropped=dropped)
     place = (lambda i: table.row_of(int(kept[i]))) if kept is not None else table.row_of
     simulated = is_stamp(table.columns["answer"])
-    return settled(replace(reports, reading=reading, simulated=simulated), repeats, place)
+    return resolved(replace(reports, reading=reading, simulated=simulated), repeats, place)
 
 
 def _sound(worker: Coded, task: Coded, answers: Answers, kept: Kept, name: str) -> Reports:

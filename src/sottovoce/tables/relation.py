@@ -29,7 +29,7 @@ from sottovoce.tables.text_files import (
     with_one_line_end,
 )
 
-__all__ = ["Table", "check_ends_like_parquet", "is_path", "opened"]
+__all__ = ["Relation", "check_ends_like_parquet", "is_path", "opened"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def _array(values: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Relation:
     """A source that DuckDB can query, and what is needed to speak about it.
 
     `relation` has one column per role; `columns` are the names these have in the source, `types`
@@ -157,7 +157,7 @@ def is_path(source: object) -> TypeGuard[str | os.PathLike[str] | BinaryIO]:
 @contextmanager
 def opened(
     source: Any, roles: Roles, columns: Mapping[str, str] | None = None, *, drop: bool = False
-) -> Iterator[Table]:
+) -> Iterator[Relation]:
     """The table in a local file or a frame; what DuckDB finds wrong with it becomes one line."""
     connection = connect()
     is_file = isinstance(source, LocalFile)
@@ -182,7 +182,7 @@ def _file(
     roles: Roles,
     columns: Mapping[str, str] | None,
     drop: bool,
-) -> Table:
+) -> Relation:
     match file.format:
         case "parquet":
             return _parquet(connection, file, roles, columns)
@@ -197,7 +197,7 @@ def _frame(
     source: object,
     roles: Roles,
     columns: Mapping[str, str] | None,
-) -> Table:
+) -> Relation:
     frame = frame_of(source)
     positions = chosen_columns(frame.names, roles, columns, frame.kind)
     registered(connection, frame, list(positions.values()))
@@ -211,7 +211,7 @@ def _parquet(
     file: LocalFile,
     roles: Roles,
     columns: Mapping[str, str] | None,
-) -> Table:
+) -> Relation:
     check_ends_like_parquet(file)
     scan = f"read_parquet({path_of(file.path)}, hive_partitioning = false)"
     rows = connection.execute(f"DESCRIBE SELECT * FROM {scan}").fetchall()
@@ -239,7 +239,7 @@ def _jsonl(
     file: LocalFile,
     roles: Roles,
     columns: Mapping[str, str] | None,
-) -> Table:
+) -> Relation:
     check_text(file)
     names = first_keys(file)
     positions = chosen_columns(names, roles, columns, file.name)
@@ -266,7 +266,7 @@ def _delimited(
     roles: Roles,
     columns: Mapping[str, str] | None,
     drop: bool,
-) -> Table:
+) -> Relation:
     delimiter = "\t" if file.format == "tsv" else ","
     marks = check_text(file)
     blank, names = header(file, delimiter)
@@ -314,7 +314,7 @@ def _described(
     columns: Mapping[str, str],
     row_of: Callable[[int], int] = lambda position: position + 1,
     dropped: Mapping[str, int] | None = None,
-) -> Table:
+) -> Relation:
     rows = connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
     types = {str(row[0]): str(row[1]) for row in rows}
-    return Table(connection, name, relation, columns, types, row_of, dropped or {})
+    return Relation(connection, name, relation, columns, types, row_of, dropped or {})

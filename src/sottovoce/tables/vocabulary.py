@@ -19,11 +19,11 @@ from sottovoce.errors import DataError
 from sottovoce.inference.steps.arithmetic import COMPILED_FROM, compiled
 from sottovoce.model import Codes, FloatArray, Names
 from sottovoce.tables.faults import LONGEST, Fault, Faults
-from sottovoce.tables.relation import Table
+from sottovoce.tables.relation import Relation
 
 __all__ = [
-    "Cells",
     "Coded",
+    "SqlCells",
     "Vocabulary",
     "appearing",
     "cells_of",
@@ -125,7 +125,7 @@ _HASHINGS = ("hash({})", *(f"hash('{salt}' || {{}})" for salt in "abcdefg"))
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class SqlCells:
     """An SQL expression for the cells of a column, and what it gives."""
 
     sql: str
@@ -155,25 +155,25 @@ class Coded:
     names: Names
 
 
-def cells_of(table: Table, role: str) -> Cells:
+def cells_of(table: Relation, role: str) -> SqlCells:
     """How to read the column: text, integers and booleans as they are, fractions as doubles."""
     kind = table.types[role]
     if kind == "VARCHAR":
-        return Cells(role, is_text=True)
+        return SqlCells(role, is_text=True)
     if kind == "BOOLEAN" or kind in _INTEGERS:
-        return Cells(role)
+        return SqlCells(role)
     if kind.startswith(_FRACTIONS):
-        return Cells(f"CAST({role} AS DOUBLE)", is_fraction=True)
+        return SqlCells(f"CAST({role} AS DOUBLE)", is_fraction=True)
     if kind.startswith(_NESTED) or kind.endswith("]"):
         raise DataError(
             f"holds {kind.partition('(')[0].lower()} values: expected text or numbers",
             file=table.name,
             column=table.columns[role],
         )
-    return Cells(f"CAST({role} AS VARCHAR)", is_text=True)
+    return SqlCells(f"CAST({role} AS VARCHAR)", is_text=True)
 
 
-def names_of(table: Table, role: str) -> Coded:
+def names_of(table: Relation, role: str) -> Coded:
     """A column of worker or task names.
 
     Text becomes an object array of str (DuckDB makes one str per name, so nothing is copied);
@@ -186,13 +186,13 @@ def names_of(table: Table, role: str) -> Coded:
     return Coded(codes_of(table, vocabulary, codes), vocabulary.cells[good])
 
 
-def name_cells(table: Table, role: str) -> Cells:
+def name_cells(table: Relation, role: str) -> SqlCells:
     """How to read a column of names: as text or as integers."""
     cells = cells_of(table, role)
     return _whole(table, role, cells) if cells.is_fraction else cells
 
 
-def vocabulary_of(table: Table, cells: Cells) -> Vocabulary:
+def vocabulary_of(table: Relation, cells: SqlCells) -> Vocabulary:
     """The distinct cells, sorted, with hashes that differ."""
     length = "length(cell)" if cells.is_text else "0"
     for hashing in _HASHINGS:
@@ -219,13 +219,13 @@ def _distinct(hashes: npt.NDArray[np.uint64]) -> bool:
     return not (ordered[1:] == ordered[:-1]).any()
 
 
-def codes_of(table: Table, vocabulary: Vocabulary, codes: Codes) -> Codes:
+def codes_of(table: Relation, vocabulary: Vocabulary, codes: Codes) -> Codes:
     """The code of every row, in the order of the source."""
     column = table.fetch(f"SELECT {vocabulary.hashing} AS hashed FROM {table.relation}")["hashed"]
     return looked_up(np.ma.getdata(column), vocabulary.hashes, codes)
 
 
-def numbers_of(table: Table, role: str) -> tuple[FloatArray, Faults | None]:
+def numbers_of(table: Relation, role: str) -> tuple[FloatArray, Faults | None]:
     """A column of numbers, NaN where there is none, and what is wrong with those."""
     number, kind = number_cells(table, role)
     column = table.fetch(f"SELECT {number} AS number FROM {table.relation}")["number"]
@@ -236,7 +236,7 @@ def numbers_of(table: Table, role: str) -> tuple[FloatArray, Faults | None]:
     return values, np.ma.getdata(kinds)
 
 
-def number_cells(table: Table, role: str) -> tuple[str, str]:
+def number_cells(table: Relation, role: str) -> tuple[str, str]:
     """SQL for the numbers of a column, NULL where there is none, and for the fault of each or 0."""
     cells = cells_of(table, role)
     number = f"{'TRY_CAST' if cells.is_text else 'CAST'}({cells.sql} AS DOUBLE)"
@@ -255,7 +255,7 @@ def fault_of(codes: Codes) -> Faults | None:
     return (-np.minimum(codes, 0)).astype(np.int8)
 
 
-def _whole(table: Table, role: str, cells: Cells) -> Cells:
+def _whole(table: Relation, role: str, cells: SqlCells) -> SqlCells:
     """Whole numbers in a column of fractions, as pandas makes them when some are missing."""
     (fractions,) = table.one(
         f"SELECT count(*) FROM (SELECT {cells.sql} AS n FROM {table.relation}) "
@@ -267,4 +267,4 @@ def _whole(table: Table, role: str, cells: Cells) -> Cells:
             file=table.name,
             column=table.columns[role],
         )
-    return Cells(f"TRY_CAST(CASE WHEN NOT isnan({cells.sql}) THEN {cells.sql} END AS BIGINT)")
+    return SqlCells(f"TRY_CAST(CASE WHEN NOT isnan({cells.sql}) THEN {cells.sql} END AS BIGINT)")

@@ -12,7 +12,7 @@ from sottovoce.tables.answer_column import Answers, answers_of
 from sottovoce.tables.column_roles import Roles
 from sottovoce.tables.faults import raise_first
 from sottovoce.tables.input_file import local_file
-from sottovoce.tables.relation import Table, opened
+from sottovoce.tables.relation import Relation, opened
 from sottovoce.tables.vocabulary import Coded, fault_of, names_of
 
 __all__ = ["read_answers", "sound_rows"]
@@ -35,7 +35,7 @@ def read_answers(path: Path, domain: Domain) -> dict[str, Label]:
 
 
 @contextmanager
-def sound_rows(path: Path, domain: Domain) -> Iterator[tuple[Table, Coded, Answers]]:
+def sound_rows(path: Path, domain: Domain) -> Iterator[tuple[Relation, Coded, Answers]]:
     """The rows of a table of answers, none of which is faulty."""
     roles = Roles({"task": ("task",), "answer": ("answer", "label", "value")}, "--answers", True)
     with local_file(path, None) as file, opened(file, roles) as table:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from sottovoce.errors import Unreachable, UsageError
-from sottovoce.mechanisms.odds import frankly
+from sottovoce.mechanisms.odds import weakness_warning
 from sottovoce.mechanisms.policies import mechanism_of, release_of, weakest_guarantee
 from sottovoce.mechanisms.sampling import sent_by
 from sottovoce.mechanisms.sealed_sum import SealedSum
@@ -135,7 +135,7 @@ class Offer:
     def warnings(self) -> Sequence[str]:
         """What has to be said where little is hidden."""
         held = self.per_answer
-        return [said for said in (frankly(held.epsilon, held.delta),) if said]
+        return [said for said in (weakness_warning(held.epsilon, held.delta),) if said]
 
     def _guarantee(self, unit: Unit) -> Guarantee:
         promise = self.policy.promise

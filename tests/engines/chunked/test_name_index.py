@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from sottovoce.engines.chunked.name_index import (
     Keys,
+    NameIndex,
     Texts,
-    Vocabulary,
     cells_of,
     decoded,
     gathered,
     gathered_plain,
     joined,
+    name_index,
     texts,
-    vocabulary,
 )
 
 EITHER = pytest.mark.parametrize("use_kernels", [False, True])
@@ -29,13 +29,13 @@ def listed(keys: Keys) -> list[Any]:
     return cells_of(keys) if isinstance(keys, Texts) else keys.tolist()
 
 
-def both(text: bool) -> tuple[Vocabulary, Vocabulary]:
-    return vocabulary(text=text, use_kernels=False), vocabulary(text=text, use_kernels=True)
+def both(text: bool) -> tuple[NameIndex, NameIndex]:
+    return name_index(text=text, use_kernels=False), name_index(text=text, use_kernels=True)
 
 
 @EITHER
 def test_the_first_name_is_0_and_the_next_new_one_1(use_kernels: bool) -> None:
-    names = vocabulary(text=True, use_kernels=use_kernels)
+    names = name_index(text=True, use_kernels=use_kernels)
     assert names.codes(texts([b"bo", b"ann", b"bo"])).tolist() == [0, 1, 0]
     assert names.codes(texts([b"cy", b"ann"])).tolist() == [2, 1]
     assert (len(names), listed(names.keys())) == (3, [b"bo", b"ann", b"cy"])
@@ -69,7 +69,7 @@ def test_tables_grow_with_the_names(text: bool) -> None:
 
 
 def test_a_name_longer_than_all_before_finds_room() -> None:
-    names = vocabulary(text=True, use_kernels=True)
+    names = name_index(text=True, use_kernels=True)
     cells = [b"a", b"x" * 200_000, b"b"]
     assert names.codes(texts(cells)).tolist() == [0, 1, 2]
     assert listed(names.keys()) == cells

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sottovoce.engines.spark.session import SparkFailed, saying
+from sottovoce.engines.spark.session import SparkFailed, spark_errors
 from sottovoce.errors import SottovoceError, UsageError
 
 TRACE = """
@@ -19,7 +19,7 @@ Traceback (most recent call last):
 def said(words: str) -> SottovoceError:
     from pyspark.errors import PySparkException
 
-    with pytest.raises(SottovoceError) as raised, saying():
+    with pytest.raises(SottovoceError) as raised, spark_errors():
         raise PySparkException(words)
     return raised.value
 
@@ -51,5 +51,5 @@ def test_anything_else_is_its_innermost_reason() -> None:
 
 
 def test_what_was_meant_for_people_goes_through() -> None:
-    with pytest.raises(UsageError, match="as it is"), saying():
+    with pytest.raises(UsageError, match="as it is"), spark_errors():
         raise UsageError("as it is")

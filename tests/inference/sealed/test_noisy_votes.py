@@ -13,7 +13,7 @@ from sottovoce.api.infer_opened import infer_opened, sum_answers
 from sottovoce.datasets import SeededRandomness
 from sottovoce.errors import UsageError
 from sottovoce.inference.sealed import likelihood
-from sottovoce.inference.sealed.likelihood import Counts, counts_of
+from sottovoce.inference.sealed.likelihood import CountLaw, counts_of
 from sottovoce.mechanisms.laws.polya import noise_law
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain, Result
@@ -59,7 +59,7 @@ def test_two_labels_are_binomial_counts_with_noise() -> None:
 
 
 def test_a_hidden_count_is_summed_over() -> None:
-    counts = Counts(np.array([3, 4]), np.array([0.25, 0.75]))
+    counts = CountLaw(np.array([3, 4]), np.array([0.25, 0.75]))
     [found] = likelihood.binary_hidden_likelihood(opened([[1, 5]], 2, None), counts, GRID)
     expected = [
         sum(
@@ -94,7 +94,7 @@ def test_three_labels_are_multinomial_counts_with_noise() -> None:
 
 
 def test_three_labels_with_a_hidden_count_are_summed_over_it() -> None:
-    counts = Counts(np.array([2, 4]), np.array([0.5, 0.5]))
+    counts = CountLaw(np.array([2, 4]), np.array([0.5, 0.5]))
     found = likelihood.several_hidden_likelihood(opened([[3, 0, 2]], 3, None), counts, GRID)
     expected = [
         [sum(brute([3, 0, 2], truth, right, n) for n in (2, 4)) / 2 for right in GRID]

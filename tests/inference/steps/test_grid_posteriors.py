@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sottovoce.engines.local import Layout, arrange
+from sottovoce.engines.local import SortedReports, arrange
 from sottovoce.inference.steps import grid_posteriors
 from sottovoce.inference.steps.grid_posteriors import GridPosteriors, Grids, GridTruths
 from sottovoce.model import Domain, FloatArray, Reports, labels_of
@@ -20,7 +20,7 @@ MAPS = ("posteriors", "truths")
 STEPS = ("sums", *MAPS)
 
 
-def layout(symbols: int) -> Layout:
+def layout(symbols: int) -> SortedReports:
     """Some tasks have no report, and one has more than there are symbols."""
     rng = np.random.default_rng(symbols)
     task = np.concatenate([np.full(60, 3), rng.integers(4, TASKS - 1, 150)]).astype(np.int32)

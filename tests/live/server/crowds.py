@@ -17,7 +17,7 @@ from sottovoce.live.server.exchange import agreed, receive, turn
 from sottovoce.live.server.roster import Created, create_session, join, seated
 from sottovoce.live.server.transitions import wish
 from sottovoce.randomness import SystemRandomness
-from sottovoce.securesum.damgard_jurik.dealer import deal, open_share, read_public
+from sottovoce.securesum.damgard_jurik.dealer import deal_threshold_key, open_share, read_public
 from sottovoce.securesum.damgard_jurik.worker import ThresholdWorker
 from sottovoce.securesum.em.contributor import contributor_of
 from sottovoce.securesum.em.planner import planner_of
@@ -233,6 +233,6 @@ def go_on(workers: Iterable[Worker[Any]]) -> None:
 def dealt(line: Line, signing: Ed25519PrivateKey) -> dict[str, Any]:
     """A key for the session of this line, which is the dealer's, as it is sent."""
     found = line.agreed()
-    made = deal(StarTerms.of_json(found["terms"]), signing, found["sealing"])
+    made = deal_threshold_key(StarTerms.of_json(found["terms"]), signing, found["sealing"])
     shares = [b64(made.shares[number]) for number in sorted(made.shares)]
     return {"public": made.public.decode(), "shares": shares}

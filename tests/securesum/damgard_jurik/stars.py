@@ -12,13 +12,18 @@ import numpy as np
 from sottovoce.errors import SealedRefused
 from sottovoce.model import Keyholder
 from sottovoce.model.sum_rounds import Integers, OpenedSum, SumSpec
-from sottovoce.securesum.damgard_jurik.dealer import Deal, deal, open_share, read_public
+from sottovoce.securesum.damgard_jurik.dealer import (
+    DealtKey,
+    deal_threshold_key,
+    open_share,
+    read_public,
+)
 from sottovoce.securesum.damgard_jurik.keys import KeyShare, PublicKey
 from sottovoce.securesum.damgard_jurik.server import ThresholdServer
 from sottovoce.securesum.damgard_jurik.worker import ThresholdWorker
 from sottovoce.securesum.envelope import Ed25519PrivateKey, b64, public_text
 from sottovoce.securesum.hpke import X25519PrivateKey
-from sottovoce.securesum.star.messages import SERVER, Frame, Place, written
+from sottovoce.securesum.star.messages import SERVER, Place, SignedFrame, written
 from sottovoce.securesum.star.server import CoordinatorSession, RoundRecord
 from sottovoce.securesum.star.suite import Content, Phase, RoundStart, WorkerRound, WorkerSuite
 from sottovoce.securesum.star.terms import KeyTerms, Member, StarTerms, Suite
@@ -63,9 +68,9 @@ TERMS = terms_of()
 
 
 @cache
-def dealt() -> Deal:
+def dealt() -> DealtKey:
     """The one deal of these tests."""
-    return deal(TERMS, DEALER, public_of(SERVER_SEALING))
+    return deal_threshold_key(TERMS, DEALER, public_of(SERVER_SEALING))
 
 
 @cache
@@ -136,7 +141,7 @@ class _Altered:
     def confirmed(self) -> frozenset[int]:
         return self.round.confirmed
 
-    def on(self, turn: Frame) -> Content | None:
+    def on(self, turn: SignedFrame) -> Content | None:
         said = self.round.on(turn)
         change = self.changes.get(Phase(turn.place.phase))
         return said if said is None or change is None else change(said)

@@ -17,7 +17,7 @@ from tests.securesum.damgard_jurik.stars import (
 
 from sottovoce.errors import SealedRefused, UsageError
 from sottovoce.securesum.damgard_jurik import dealer
-from sottovoce.securesum.damgard_jurik.dealer import deal, open_share, read_public
+from sottovoce.securesum.damgard_jurik.dealer import deal_threshold_key, open_share, read_public
 from sottovoce.securesum.damgard_jurik.decryption import holds_share
 from sottovoce.securesum.damgard_jurik.number_theory import bytes_of, integer_of
 from sottovoce.securesum.envelope import (
@@ -193,12 +193,12 @@ def test_a_share_that_a_dishonest_dealer_sealed_is_refused(
 
 def test_only_the_dealer_of_the_terms_can_deal() -> None:
     with pytest.raises(UsageError, match="another dealer"):
-        deal(TERMS, Ed25519PrivateKey.generate(), "A" * 43)
+        deal_threshold_key(TERMS, Ed25519PrivateKey.generate(), "A" * 43)
 
 
 def test_the_server_needs_a_sealing_key() -> None:
     with pytest.raises(UsageError, match="the server's sealing key is not 32 bytes"):
-        deal(TERMS, DEALER, "AA")
+        deal_threshold_key(TERMS, DEALER, "AA")
 
 
 def test_nothing_is_dealt_where_no_key_is_used() -> None:
@@ -206,4 +206,4 @@ def test_nothing_is_dealt_where_no_key_is_used() -> None:
     with pytest.raises(UsageError, match="have no key: nothing is dealt"):
         read_public(masked, canonical({}).encode())
     with pytest.raises(UsageError, match="have no key: nothing is dealt"):
-        deal(masked, DEALER, "A" * 43)
+        deal_threshold_key(masked, DEALER, "A" * 43)

@@ -12,7 +12,7 @@ from sottovoce.errors import SealedRefused
 from sottovoce.securesum.damgard_jurik.contributions import commitment, read_units, units_content
 from sottovoce.securesum.damgard_jurik.encryption import Blinds
 from sottovoce.securesum.damgard_jurik.number_theory import invert, mpz
-from sottovoce.securesum.damgard_jurik.proofs import Answer
+from sottovoce.securesum.damgard_jurik.proofs import ProofResponse
 from sottovoce.securesum.star.confirmation import listed
 from sottovoce.securesum.star.messages import bundle, read_frame, unbundle
 from sottovoce.securesum.star.suite import Phase, RoundStart
@@ -39,7 +39,7 @@ def _until_confirmed() -> tuple[Star, dict[int, bytes]]:
     return star, said
 
 
-def _until_answered() -> tuple[Star, dict[int, Answer]]:
+def _until_answered() -> tuple[Star, dict[int, ProofResponse]]:
     """Everybody has answered for its contribution; nobody has been asked to confirm."""
     public, _ = public_and_shares()
     star, _ = _until_contributed()
@@ -48,7 +48,8 @@ def _until_answered() -> tuple[Star, dict[int, Answer]]:
         star.take(reply, number)
     frames = {number: read_frame(TERMS, reply) for number, reply in said.items()}
     return star, {
-        number: Answer.read(public, each.payload, "nobody") for number, each in frames.items()
+        number: ProofResponse.read(public, each.payload, "nobody")
+        for number, each in frames.items()
     }
 
 
@@ -66,10 +67,12 @@ def _shown(star: Star, said: Replies, members: Collection[int]) -> bytes:
     return star.asked(Phase.CONTRIBUTE, {}, bundle([said[each] for each in members]), step=1)
 
 
-def _proposed(star: Star, answers: Mapping[int, Answer], members: Collection[int]) -> bytes:
+def _proposed(star: Star, answers: Mapping[int, ProofResponse], members: Collection[int]) -> bytes:
     """The turn that proposes a set, with the answers of its members rightly added up."""
     public, _ = public_and_shares()
-    answer = Answer.added(public, [answers[each] for each in set(members) if each in answers])
+    answer = ProofResponse.added(
+        public, [answers[each] for each in set(members) if each in answers]
+    )
     return star.asked(Phase.CONFIRM, {"members": list(members)}, answer.content(public))
 
 
@@ -112,7 +115,7 @@ def test_a_set_that_is_none_is_not_confirmed(case: str) -> None:
 def test_answers_of_another_set_do_not_hold() -> None:
     star, answers = _until_answered()
     public, _ = public_and_shares()
-    fewer = Answer.added(public, [answers[each] for each in (1, 2, 3, 4)])
+    fewer = ProofResponse.added(public, [answers[each] for each in (1, 2, 3, 4)])
     turn = star.asked(Phase.CONFIRM, {"members": [1, 2, 3, 4, 5]}, fewer.content(public))
     _refuses(star, turn, "somebody in the set does not know what is in its contribution")
 
@@ -147,10 +150,10 @@ def test_workers_who_were_shown_different_contributions_do_not_confirm_the_same_
     some, all_ = _shown(star, said, [1, 2, 3, 4, 5]), _shown(star, said, [1, 2, 3, 4, 5, 6])
     replies = {each: star.workers[each].on(some if each < 4 else all_) for each in (1, 2, 3, 4, 5)}
     answers = [
-        Answer.read(public, read_frame(TERMS, reply or b"").payload, "nobody")
+        ProofResponse.read(public, read_frame(TERMS, reply or b"").payload, "nobody")
         for reply in replies.values()
     ]
-    content = Answer.added(public, answers).content(public)
+    content = ProofResponse.added(public, answers).content(public)
     turn = star.asked(Phase.CONFIRM, {"members": [1, 2, 3, 4, 5]}, content)
     _refuses(star, turn, "somebody in the set does not know")
 
@@ -194,11 +197,11 @@ def test_an_earlier_ciphertext_of_another_blinded_anew_is_not_opened() -> None:
     turn = star.asked(Phase.CONTRIBUTE, {}, shown, step=1, round_=1)
     replies = {each: star.workers[each].on(turn) or b"" for each in honest}
     answers = {
-        each: Answer.read(public, read_frame(TERMS, reply).payload, "nobody")
+        each: ProofResponse.read(public, read_frame(TERMS, reply).payload, "nobody")
         for each, reply in replies.items()
     }
-    for guess in (answers[VICTIM], Answer(mpz(0), mpz(0))):
-        added = Answer.added(public, [*answers.values(), guess])
+    for guess in (answers[VICTIM], ProofResponse(mpz(0), mpz(0))):
+        added = ProofResponse.added(public, [*answers.values(), guess])
         turn = star.asked(
             Phase.CONFIRM, {"members": [1, 2, 3, 4, 5, 6]}, added.content(public), round_=1
         )
@@ -373,7 +376,9 @@ def test_a_bundle_is_read_to_its_end() -> None:
     whole = bundle([said[each] for each in sorted(said)])
     assert len(unbundle(whole, "nobody")) == 6
     _refuses(
-        star, star.asked(Phase.CONTRIBUTE, {}, whole[:-1], step=1), "ends in the middle of a part"
+        star,
+        star.asked(Phase.CONTRIBUTE, {}, whole[:-1], step=1),
+        "ends in the middle of a part",
     )
 
 

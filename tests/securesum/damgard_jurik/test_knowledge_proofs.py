@@ -9,7 +9,7 @@ from sottovoce.errors import SealedRefused
 from sottovoce.securesum.damgard_jurik.encryption import Blind, Blinds, encrypt, product
 from sottovoce.securesum.damgard_jurik.proofs import (
     Announcement,
-    Answer,
+    ProofResponse,
     announce,
     challenges,
     holds,
@@ -38,13 +38,13 @@ def _ciphertexts(worker: int, s: int = 1) -> list[int]:
     ]
 
 
-def _answer(worker: int, s: int = 1, seed: str = SEED) -> Answer:
+def _answer(worker: int, s: int = 1, seed: str = SEED) -> ProofResponse:
     public, _ = small_key(s)
     given = challenges(public, seed, 3)
     return _announced(s)[worker].answer(public, given, MESSAGES[worker], _blinds(s)[worker])
 
 
-def _holds(workers: list[int], answer: Answer, s: int = 1) -> bool:
+def _holds(workers: list[int], answer: ProofResponse, s: int = 1) -> bool:
     public, _ = small_key(s)
     columns = zip(*(_ciphertexts(each, s) for each in workers), strict=True)
     announced = product(public, [_announced(s)[each].value for each in workers])
@@ -60,13 +60,13 @@ def test_who_knows_its_messages_can_answer(s: int) -> None:
 @pytest.mark.parametrize("workers", [[0, 1], [0, 2], [0, 1, 2]])
 def test_answers_can_be_added_up(workers: list[int]) -> None:
     public, _ = small_key()
-    assert _holds(workers, Answer.added(public, [_answer(each) for each in workers]))
+    assert _holds(workers, ProofResponse.added(public, [_answer(each) for each in workers]))
 
 
 def test_answers_of_others_do_not_serve() -> None:
     public, _ = small_key()
     assert not _holds([0], _answer(1))
-    assert not _holds([0, 1], Answer.added(public, [_answer(0), _answer(2)]))
+    assert not _holds([0, 1], ProofResponse.added(public, [_answer(0), _answer(2)]))
     assert not _holds([0, 1], _answer(0))
 
 
@@ -89,8 +89,8 @@ def test_whoever_is_wrong_about_one_message_or_blind_cannot_answer(place: int, w
 
 def test_every_part_of_an_answer_counts() -> None:
     answer = _answer(0)
-    assert not _holds([0], Answer(answer.z + 1, answer.w))
-    assert not _holds([0], Answer(answer.z, answer.w + 1))
+    assert not _holds([0], ProofResponse(answer.z + 1, answer.w))
+    assert not _holds([0], ProofResponse(answer.z, answer.w + 1))
 
 
 def test_challenges_depend_on_all_that_was_announced_on_the_key_and_on_their_number() -> None:
@@ -112,10 +112,10 @@ def test_a_challenge_has_a_bit_more_for_every_holder() -> None:
 def test_an_answer_is_written_in_one_way() -> None:
     public, _ = small_key()
     content = _answer(0).content(public)
-    assert Answer.read(public, content, "worker 1") == _answer(0)
+    assert ProofResponse.read(public, content, "worker 1") == _answer(0)
     for wrong in (content[:-1], content + b"\0", b"", b"\xff" * len(content)):
         with pytest.raises(SealedRefused, match="worker 1: its answer is too long, too short"):
-            Answer.read(public, wrong, "worker 1")
+            ProofResponse.read(public, wrong, "worker 1")
 
 
 def test_what_hides_the_blinds_is_128_bits_longer_than_they_need() -> None:

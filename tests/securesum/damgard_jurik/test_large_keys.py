@@ -17,7 +17,7 @@ from tests.securesum.damgard_jurik.stars import (
     total,
 )
 
-from sottovoce.securesum.damgard_jurik.dealer import deal, open_share, read_public
+from sottovoce.securesum.damgard_jurik.dealer import deal_threshold_key, open_share, read_public
 from sottovoce.securesum.damgard_jurik.server import ThresholdServer
 from sottovoce.securesum.damgard_jurik.worker import ThresholdWorker
 from sottovoce.securesum.star.simulation import run_in_memory
@@ -30,7 +30,7 @@ from sottovoce.securesum.star.terms import KeyTerms
 def test_a_session_with_a_dealt_key_opens_to_the_plain_sum(bits: int, s: int) -> None:
     assert TERMS.key is not None
     terms = terms_of(key=KeyTerms(bits, TERMS.key.dealer, s))
-    dealt = deal(terms, DEALER, public_of(SERVER_SEALING))
+    dealt = deal_threshold_key(terms, DEALER, public_of(SERVER_SEALING))
     public = read_public(terms, dealt.public)
     shares = [
         open_share(terms, public, number, key, dealt.shares[number])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sottovoce.errors import UsageError
 from sottovoce.model.sum_rounds import SumSpec
-from sottovoce.securesum.damgard_jurik.contributions import Slots
+from sottovoce.securesum.damgard_jurik.contributions import PlaintextLayout
 
 
 @given(
@@ -17,7 +17,7 @@ from sottovoce.securesum.damgard_jurik.contributions import Slots
 def test_sums_of_packed_values_are_packed_sums(
     values: int, greatest: int, workers: int, bits: int, data: st.DataObject
 ) -> None:
-    slots = Slots(SumSpec(values, greatest), workers, bits)
+    slots = PlaintextLayout(SumSpec(values, greatest), workers, bits)
     among = data.draw(st.integers(1, min(workers, 5)))
     row = st.lists(st.integers(0, greatest), min_size=values, max_size=values)
     vectors = [np.array(data.draw(row), np.int64) for _ in range(among)]
@@ -30,8 +30,8 @@ def test_sums_of_packed_values_are_packed_sums(
     assert np.array_equal(opened, np.sum(vectors, axis=0))
 
 
-def _slots() -> Slots:
-    return Slots(SumSpec(values=5, greatest=10), workers=4, bits=32)
+def _slots() -> PlaintextLayout:
+    return PlaintextLayout(SumSpec(values=5, greatest=10), workers=4, bits=32)
 
 
 def test_as_many_values_go_into_a_message_as_fit() -> None:
@@ -57,9 +57,9 @@ def test_bits_beyond_the_last_slot_are_seen() -> None:
 
 def test_totals_that_do_not_fit_are_refused() -> None:
     with pytest.raises(UsageError, match="more than 63 bits: lower the scale"):
-        Slots(SumSpec(1, 1 << 60), 8, 1023)
+        PlaintextLayout(SumSpec(1, 1 << 60), 8, 1023)
 
 
 def test_a_message_without_room_is_refused() -> None:
     with pytest.raises(UsageError, match="no room for one value"):
-        Slots(SumSpec(1, 1 << 40), 8, 40)
+        PlaintextLayout(SumSpec(1, 1 << 40), 8, 40)

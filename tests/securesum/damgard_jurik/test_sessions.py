@@ -27,7 +27,13 @@ from sottovoce.securesum.star.suite import Phase
 from sottovoce.securesum.star.worker import WorkerSession
 
 ALL = {1, 2, 3, 4, 5, 6}
-PHASES = [Phase.COMMIT, Phase.CONTRIBUTE, Phase.CONTRIBUTE, Phase.CONFIRM, Phase.OPEN]
+PHASES = [
+    Phase.COMMIT,
+    Phase.CONTRIBUTE,
+    Phase.CONTRIBUTE,
+    Phase.CONFIRM,
+    Phase.OPEN,
+]
 
 
 def test_every_round_opens_to_the_plain_sum() -> None:

@@ -19,7 +19,7 @@ from sottovoce.mechanisms.laws.polya import noise_law
 from sottovoce.model import Unit
 from sottovoce.privacy.concentrated_privacy import concentrated_epsilon, summed_rho
 from sottovoce.securesum.em.noise_calibration import default_honest, guarantee
-from sottovoce.securesum.em.sensitivity import TAIL, Slots
+from sottovoce.securesum.em.sensitivity import TAIL, NoisedSlots
 from sottovoce.securesum.em.terms import EMTerms, Law, Mode, NoiseTerms, RoundNoise
 from sottovoce.securesum.em.weights import answer_moves
 
@@ -148,7 +148,7 @@ def test_the_promise_says_what_it_rests_on() -> None:
 
 def test_all_of_the_workers_noise_is_counted() -> None:
     """Ten workers add twice the noise of five that are counted on."""
-    slots = Slots(small_terms(rounds=1, law=Law.GAUSSIAN))
+    slots = NoisedSlots(small_terms(rounds=1, law=Law.GAUSSIAN))
     assert slots.variances(10) == pytest.approx(2 * slots.variances(5))
 
 
@@ -177,7 +177,7 @@ def test_a_worker_with_many_answers_is_told_how_little_is_promised() -> None:
 
 @pytest.mark.parametrize("law", list(Law))
 def test_shares_go_beyond_their_reach_as_seldom_as_is_said(law: Law) -> None:
-    slots = Slots(small_terms(rounds=1, law=law))
+    slots = NoisedSlots(small_terms(rounds=1, law=law))
     size, reach = float(slots.noise.rounds[1].size), slots.reach(1)
     exponent = reach**2 / (2 * size) if law is Law.GAUSSIAN else reach / size
     assert 2 * math.exp(-exponent) < TAIL

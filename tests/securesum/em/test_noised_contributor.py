@@ -17,7 +17,7 @@ from sottovoce.model import Domain, FloatArray
 from sottovoce.model.sum_rounds import Integers, OpenedSum
 from sottovoce.securesum.em.contributor import NoisedContributor
 from sottovoce.securesum.em.planner import NoisedPlanner
-from sottovoce.securesum.em.sensitivity import Slots
+from sottovoce.securesum.em.sensitivity import NoisedSlots
 from sottovoce.securesum.em.simulation import run_rounds
 from sottovoce.securesum.em.terms import EMTerms, Law
 
@@ -38,7 +38,7 @@ def check_law(noise: Integers, law: FloatArray, reach: int) -> None:
 
 def opened_noise(terms: EMTerms, workers: int, opened: list[OpenedSum]) -> Integers:
     """The noise in a sum of workers that answered nothing, in steps."""
-    slots, number = Slots(terms), len(opened)
+    slots, number = NoisedSlots(terms), len(opened)
     total = added([silent(terms, seed).values(opened) for seed in range(workers)])
     return np.rint(slots.decoded(number, total) * slots.unit(number)).astype(np.int64).ravel()
 
@@ -72,7 +72,7 @@ def test_the_opened_counts_of_neighbours_are_as_alike_as_is_said(law: Law) -> No
     terms = small_terms(tasks=20_000, epsilon=1.0, delta=1e-3, rounds=0, law=law)
     others = [silent(terms, seed).values([]) for seed in range(4)]
     leads = [
-        Slots(terms).decoded(
+        NoisedSlots(terms).decoded(
             0, added([*others, contributor(terms, np.full(20_000, label), 5).values([])])
         )[:, 0]
         for label in (1, 0)
@@ -93,7 +93,7 @@ def test_sums_open_to_votes_and_noise(law: Law, labels: int) -> None:
     """Within 8 deviations, of which every slot has a chance of 10⁻¹⁴ to be outside."""
     terms = small_terms(labels=labels, law=law)
     label = np.arange(30) % labels
-    slots = Slots(terms)
+    slots = NoisedSlots(terms)
     opened = added([contributor(terms, label, seed).values([]) for seed in range(60)])
     found = slots.decoded(0, opened)
     deviation = float(np.sqrt(slots.variances(60)[0]))
@@ -132,8 +132,8 @@ def test_noise_is_drawn_anew_in_every_round() -> None:
 
 
 def test_noise_beyond_its_reach_is_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    slots = Slots(small_terms(tasks=100, law=Law.GAUSSIAN))
-    monkeypatch.setattr(Slots, "reach", lambda self, number: 30)
+    slots = NoisedSlots(small_terms(tasks=100, law=Law.GAUSSIAN))
+    monkeypatch.setattr(NoisedSlots, "reach", lambda self, number: 30)
     assert np.abs(slots.drawn(1, SeededRandomness(1))).max() <= 30
 
 

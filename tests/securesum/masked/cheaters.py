@@ -9,7 +9,7 @@ from tests.securesum.masked.stars import Star, refusal, row_at
 
 from sottovoce.securesum.masked.keys import TAG
 from sottovoce.securesum.masked.messages import SHOWN, Deal
-from sottovoce.securesum.star.messages import Frame
+from sottovoce.securesum.star.messages import SignedFrame
 from sottovoce.securesum.star.suite import Phase
 from sottovoce.securesum.star.worker import WorkerSession
 
@@ -37,7 +37,7 @@ def of(star: Star, members: Iterable[int]) -> bytes:
     return star.says(Phase.CONFIRM, {"contributions": listed})
 
 
-Said = dict[int, tuple[Frame, list[int]]]
+Said = dict[int, tuple[SignedFrame, list[int]]]
 """What workers have confirmed: the frame, and of whom the set is that they were asked about."""
 
 
@@ -50,7 +50,7 @@ def confirms(star: Star, members: Iterable[int], among: Iterable[int]) -> Said:
     }
 
 
-def shown_confirm(frame: Frame, among: list[int], reader: int) -> bytes:
+def shown_confirm(frame: SignedFrame, among: list[int], reader: int) -> bytes:
     """A confirmation as a reader is shown it; no tag is for who is not in the set."""
     at = TAG * among.index(reader) if reader in among else len(frame.payload)
     return frame.head + frame.payload[at : at + TAG].ljust(TAG, b"\0")

@@ -18,7 +18,14 @@ from sottovoce.securesum.masked.messages import ROW, Kind
 from sottovoce.securesum.masked.server import MaskedServer
 from sottovoce.securesum.masked.shares import COMMITMENT
 from sottovoce.securesum.masked.worker import MaskedWorker
-from sottovoce.securesum.star.messages import SERVER, Frame, Place, digest_of, read_frame, written
+from sottovoce.securesum.star.messages import (
+    SERVER,
+    Place,
+    SignedFrame,
+    digest_of,
+    read_frame,
+    written,
+)
 from sottovoce.securesum.star.server import CoordinatorSession, RoundRecord
 from sottovoce.securesum.star.suite import Content, Phase, RoundStart, WorkerRound, WorkerSuite
 from sottovoce.securesum.star.terms import Member, StarTerms, Suite
@@ -121,7 +128,7 @@ class _Altered:
         confirmed: frozenset[int] = self.honest.confirmed
         return confirmed
 
-    def on(self, turn: Frame) -> Content | None:
+    def on(self, turn: SignedFrame) -> Content | None:
         honest, round = self.honest.on(turn), self.honest
         if turn.place.phase != self.suite.phase:
             return cast(Content, honest)
@@ -230,7 +237,7 @@ class Star:
         key = keys(self.workers)[number - 1]
         return written(self.terms, Place(round, phase), number, key, fields, payload)
 
-    def read(self, content: bytes) -> Frame:
+    def read(self, content: bytes) -> SignedFrame:
         """What a frame says."""
         return read_frame(self.terms, content)
 

@@ -7,7 +7,7 @@ from tests.securesum.masked.stars import Star, keys, terms_of
 
 from sottovoce.errors import SealedRefused
 from sottovoce.securesum.envelope import b64
-from sottovoce.securesum.masked.keys import Pair
+from sottovoce.securesum.masked.keys import MaskKeys
 from sottovoce.securesum.masked.messages import ORDER
 from sottovoce.securesum.star.messages import Place, written
 from sottovoce.securesum.star.suite import Phase
@@ -39,7 +39,7 @@ def test_a_reply_of_an_old_round_is_refused() -> None:
 def test_who_answers_twice_differently_is_refused_and_the_first_answer_stays() -> None:
     star = Star()
     star.take(star.members[2].on(star.turn(2)) or b"", 2)
-    other = star.worker_says(2, Phase.SHARE, {"masks": b64(Pair.fresh().public)})
+    other = star.worker_says(2, Phase.SHARE, {"masks": b64(MaskKeys.fresh().public)})
     with pytest.raises(SealedRefused, match="worker 2: it has answered differently before"):
         star.server.take(other, 2)
     star.finish()

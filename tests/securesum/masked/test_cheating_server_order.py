@@ -11,7 +11,7 @@ from tests.securesum.masked.stars import COORDINATOR, Star, keys, terms_of
 
 from sottovoce.errors import SealedRefused
 from sottovoce.securesum.masked.messages import ORDER
-from sottovoce.securesum.star.messages import SERVER, Frame, Place, totals_content, written
+from sottovoce.securesum.star.messages import SERVER, Place, SignedFrame, totals_content, written
 from sottovoce.securesum.star.suite import Phase
 
 
@@ -167,5 +167,5 @@ def test_a_worker_that_broke_off_in_the_middle_says_nothing_more() -> None:
 
 def test_frames_do_not_show_what_is_in_them() -> None:
     star = Star().until(Phase.CONTRIBUTE)
-    frame: Frame = star.read(star.members[1].on(star.turn(1)) or b"")
+    frame: SignedFrame = star.read(star.members[1].on(star.turn(1)) or b"")
     assert repr(frame).endswith("sender=1, 32 bytes)")

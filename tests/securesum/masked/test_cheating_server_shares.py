@@ -19,7 +19,7 @@ from tests.securesum.masked.cheaters import (
 from tests.securesum.masked.stars import COORDINATOR, Star, row_at
 
 from sottovoce.securesum.envelope import b64
-from sottovoce.securesum.masked.keys import KEY, Pair, sealed
+from sottovoce.securesum.masked.keys import KEY, MaskKeys, sealed
 from sottovoce.securesum.masked.messages import ROW, SHOWN
 from sottovoce.securesum.masked.shares import PIECE
 from sottovoce.securesum.star.messages import HEAD, Place, totals_content, written
@@ -101,7 +101,7 @@ def test_it_cannot_tell_different_workers_different_totals() -> None:
 
 def forged_key(star: Star, shown: bytes) -> bytes:
     """What is shown of worker 3, with a mask key of the server's own that it signs itself."""
-    key = Pair.fresh().public
+    key = MaskKeys.fresh().public
     frame = written(
         star.terms, Place(0, Phase.SHARE), 3, COORDINATOR, {"masks": b64(key)}, b"made up"
     )
@@ -117,7 +117,7 @@ def made_up(star: Star, shown: bytes) -> bytes:
 
 def another_key(star: Star, shown: bytes) -> bytes:
     """The right head and the right row with another key."""
-    return shown[:HEAD] + Pair.fresh().public + shown[HEAD + KEY :]
+    return shown[:HEAD] + MaskKeys.fresh().public + shown[HEAD + KEY :]
 
 
 def wrong_signature(star: Star, shown: bytes) -> bytes:
@@ -218,7 +218,7 @@ def test_it_cannot_bring_back_who_was_excluded() -> None:
     star = Star(rounds=2)
     star.until(Phase.CONTRIBUTE).play(silent=[5]).until(Phase.CONTRIBUTE, 1)
     honest = star.read(star.turn(1))
-    back = star.worker_says(5, Phase.SHARE, {"masks": b64(Pair.fresh().public)}, round=1)
+    back = star.worker_says(5, Phase.SHARE, {"masks": b64(MaskKeys.fresh().public)}, round=1)
     shown = back[:64] + hashlib.sha256(b"").digest() + bytes(KEY + ROW)
     turn = star.says(
         Phase.CONTRIBUTE, {"sharers": [1, 2, 3, 4, 5]}, honest.payload + shown, round=1

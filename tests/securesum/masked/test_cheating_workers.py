@@ -121,7 +121,7 @@ def deals(
         seed, private = secrets(round)
         masks = copy(round._mask_pair)
         object.__setattr__(masks, "private", private)
-        made = messages.deal(round._start, round._number, seed, masks, round._channels)
+        made = messages.deal_shares(round._start, round._number, seed, masks, round._channels)
         return said[0], commitment(round._seed) + made[32:]
 
     return change

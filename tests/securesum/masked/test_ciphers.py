@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sottovoce.securesum.masked.keys import TAG, Pair, derived, sealed, tagged, unsealed
+from sottovoce.securesum.masked.keys import TAG, MaskKeys, derived, sealed, tagged, unsealed
 from sottovoce.securesum.masked.masks import Masks
 
 # RFC 7748, section 5.2, and both directions of the agreement in section 6.1: scalar, u, result.
@@ -55,12 +55,12 @@ BITS = 8
 
 @pytest.mark.parametrize(("scalar", "point", "result"), X25519)
 def test_an_agreement_is_that_of_rfc_7748(scalar: str, point: str, result: str) -> None:
-    assert Pair(bytes.fromhex(scalar)).agreed(bytes.fromhex(point)).hex() == result
+    assert MaskKeys(bytes.fromhex(scalar)).agreed(bytes.fromhex(point)).hex() == result
 
 
 def test_a_public_key_is_that_of_rfc_7748() -> None:
     scalar, public = X25519[2][0], X25519[3][1]
-    assert Pair(bytes.fromhex(scalar)).public.hex() == public
+    assert MaskKeys(bytes.fromhex(scalar)).public.hex() == public
 
 
 @pytest.mark.parametrize(("secret", "salt", "info", "result"), HKDF)

@@ -11,13 +11,13 @@ from tests.securesum.masked.stars import Star, refusal, sealing, terms_of
 from sottovoce.errors import SealedRefused, UsageError
 from sottovoce.model.sum_rounds import SumSpec
 from sottovoce.securesum.envelope import b64, unb64
-from sottovoce.securesum.masked.keys import KEY, Channels, Pair, pair_key, self_key
+from sottovoce.securesum.masked.keys import KEY, Channels, MaskKeys, pair_key, self_key
 from sottovoce.securesum.masked.messages import SHOWN
 from sottovoce.securesum.star.messages import BEGINNING, HEAD
 from sottovoce.securesum.star.suite import Phase, RoundStart
 
 START = RoundStart(terms_of(5, 4), 0, SumSpec(1, 1), frozenset(range(1, 6)), BEGINNING)
-PAIRS = {number: Pair.fresh() for number in range(1, 6)}
+PAIRS = {number: MaskKeys.fresh() for number in range(1, 6)}
 CHANNELS = {number: Channels(START.terms, number, sealing(5)[number - 1]) for number in PAIRS}
 
 PRIME = 2**255 - 19
@@ -110,7 +110,7 @@ def test_no_two_purposes_have_the_same_key() -> None:
 @pytest.mark.parametrize("point", SMALL)
 def test_a_point_of_small_order_gives_no_agreement(point: int, top: int) -> None:
     with pytest.raises(ValueError, match="Error computing shared key"):
-        Pair.fresh().agreed((point | top).to_bytes(KEY, "little"))
+        MaskKeys.fresh().agreed((point | top).to_bytes(KEY, "little"))
 
 
 @pytest.mark.parametrize("top", [0, 1 << 255], ids=["", "with the top bit"])
@@ -135,7 +135,7 @@ def test_a_worker_takes_no_mask_key_of_small_order() -> None:
 
 
 def test_a_pair_does_not_show_its_private_key() -> None:
-    assert repr(Pair(b"p" * KEY).private) not in repr(Pair(b"p" * KEY))
+    assert repr(MaskKeys(b"p" * KEY).private) not in repr(MaskKeys(b"p" * KEY))
 
 
 def test_every_round_has_fresh_keys() -> None:

@@ -17,17 +17,17 @@ from sottovoce.engines.chunked.name_index import Texts
 from sottovoce.errors import DataError
 from sottovoce.tables.duckdb_connection import first_line
 
-__all__ = ["Batch", "Column", "batches"]
+__all__ = ["ArrowColumn", "Batch", "batches"]
 
 
-class Column(NamedTuple):
+class ArrowColumn(NamedTuple):
     """The cells of a column, and which of them are there; None: all."""
 
     cells: npt.NDArray[Any] | Texts
     present: npt.NDArray[np.bool_] | None
 
 
-Batch: TypeAlias = list[Column]
+Batch: TypeAlias = list[ArrowColumn]
 
 
 class _Schema(ctypes.Structure):
@@ -121,7 +121,7 @@ def _check(stream: Any, failed: int, name: str) -> None:
         raise DataError(f"cannot be read as parquet: {reason}", file=name)
 
 
-def _column(array: Any, letter: bytes) -> Column:
+def _column(array: Any, letter: bytes) -> ArrowColumn:
     length, offset = array.length, array.offset
     present = None
     if array.null_count and array.buffers[0]:
@@ -131,8 +131,8 @@ def _column(array: Any, letter: bytes) -> Column:
         kind = np.int32 if letter == b"u" else np.int64
         ends = _view(array.buffers[1], kind, offset + length + 1)[offset:]
         data = _view(array.buffers[2], np.uint8, int(ends[-1]))
-        return Column(Texts(ends.astype(np.int64), data), present)
-    return Column(_view(array.buffers[1], _WIDTHS[letter], offset + length)[offset:], present)
+        return ArrowColumn(Texts(ends.astype(np.int64), data), present)
+    return ArrowColumn(_view(array.buffers[1], _WIDTHS[letter], offset + length)[offset:], present)
 
 
 def _view(address: int | None, kind: Any, count: int) -> npt.NDArray[Any]:

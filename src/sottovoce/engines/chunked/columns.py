@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.engines.chunked.arrow import Batch, Column, batches
-from sottovoce.engines.chunked.name_index import Keys, Texts, Vocabulary, decoded, gathered
+from sottovoce.engines.chunked.arrow import ArrowColumn, Batch, batches
+from sottovoce.engines.chunked.name_index import Keys, NameIndex, Texts, decoded, gathered
 from sottovoce.engines.chunked.spool import Rows
 from sottovoce.errors import DataError
 from sottovoce.model import Codes, Domain, FloatArray, Kind, Names
 from sottovoce.tables.answer_column import Labels, beyond, guessed_kind, labels_of
 from sottovoce.tables.faults import LONGEST, Fault, Faults, counted, raise_first
-from sottovoce.tables.relation import Table
+from sottovoce.tables.relation import Relation
 from sottovoce.tables.vocabulary import cells_of, fault_of, looked_up, name_cells, number_cells
 
 __all__ = [
@@ -60,7 +60,7 @@ class NameColumn:
     sound: str
     dtype: str | None
 
-    def keys(self, column: Column, places: npt.NDArray[np.intp] | None) -> Keys:
+    def keys(self, column: ArrowColumn, places: npt.NDArray[np.intp] | None) -> Keys:
         """The names at these places (None: all), in memory of their own."""
         if isinstance(column.cells, Texts):
             if places is not None:
@@ -69,7 +69,7 @@ class NameColumn:
         cells = column.cells.view(np.int64)
         return cells.copy() if places is None else cells[places]
 
-    def faults(self, column: Column) -> Faults | None:
+    def faults(self, column: ArrowColumn) -> Faults | None:
         """What is wrong with each name, if anything is with one of them."""
         cells, faults = column.cells, None
         if column.present is not None:
@@ -88,7 +88,7 @@ class NameColumn:
         return faults
 
 
-def name_column(table: Table, role: str) -> NameColumn:
+def name_column(table: Relation, role: str) -> NameColumn:
     """How the names of a role are read; numbers with fractions are refused."""
     cells = name_cells(table, role)
     if cells.is_text:
@@ -118,13 +118,13 @@ class LabelColumn:
     def sql(self) -> tuple[str, ...]:
         return (self.labels.vocabulary.hashing,)
 
-    def values(self, columns: list[Column]) -> tuple[npt.NDArray[Any], Faults | None]:
+    def values(self, columns: list[ArrowColumn]) -> tuple[npt.NDArray[Any], Faults | None]:
         """Each row's code, and what is wrong with those that have none."""
         hashes: Any = columns[0].cells
         codes: Codes = looked_up(hashes, self.labels.vocabulary.hashes, self.labels.codes)
         return codes.astype(np.min_scalar_type(max(self.domain.size - 1, 0))), fault_of(codes)
 
-    def among_sound(self, table: Table, sound: str) -> LabelColumn:
+    def among_sound(self, table: Relation, sound: str) -> LabelColumn:
         """Without the labels that occur in unusable rows only."""
         vocabulary, codes = self.labels.vocabulary, self.labels.codes
         found = table.fetch(
@@ -149,7 +149,7 @@ class NumberColumn:
     sql: tuple[str, ...]
     domain: Domain
 
-    def values(self, columns: list[Column]) -> tuple[npt.NDArray[Any], Faults | None]:
+    def values(self, columns: list[ArrowColumn]) -> tuple[npt.NDArray[Any], Faults | None]:
         """Each row's number, and what is wrong with those that are none."""
         numbers: Any = columns[0].cells
         found: Any = columns[1].cells
@@ -159,12 +159,12 @@ class NumberColumn:
             return values, None
         return values, np.where(outside, np.int8(Fault.OUTSIDE), found)
 
-    def among_sound(self, table: Table, sound: str) -> NumberColumn:
+    def among_sound(self, table: Relation, sound: str) -> NumberColumn:
         """Itself: a range is no list."""
         return self
 
 
-def answer_column(table: Table, wanted: Domain | Kind | None) -> LabelColumn | NumberColumn:
+def answer_column(table: Relation, wanted: Domain | Kind | None) -> LabelColumn | NumberColumn:
     """How answers are read, under the domain that is wanted or the one they look like."""
     kind = wanted.kind if isinstance(wanted, Domain) else wanted
     guessed = kind is None
@@ -178,7 +178,7 @@ def answer_column(table: Table, wanted: Domain | Kind | None) -> LabelColumn | N
     return LabelColumn(labels_of(table, wanted, "answer", guessed=guessed))
 
 
-def _check_labels(table: Table) -> None:
+def _check_labels(table: Relation) -> None:
     sql = cells_of(table, "answer").sql
     (count,) = table.one(f"SELECT approx_count_distinct({sql}) FROM {table.relation}")
     if count > 2 * MOST_LABELS:  # then the estimate is sure enough
@@ -194,7 +194,7 @@ def _check_labels(table: Table) -> None:
 class Located:
     """A table of several files, and how many rows each has."""
 
-    table: Table
+    table: Relation
     files: Mapping[str, int]
     """Names of files in order, with their rows."""
     relations: tuple[str, ...]
@@ -210,7 +210,7 @@ class Located:
         file, before = self._file(row)
         return list(self.files)[file], row - before + 1
 
-    def from_row(self, row: int) -> Table:
+    def from_row(self, row: int) -> Relation:
         """The rest of the file that has this row, which comes first."""
         file, before = self._file(row)
         relation = f"(SELECT * FROM {self.relations[file]} OFFSET {row - before})"
@@ -233,7 +233,7 @@ class RowReader:
     worker: NameColumn
     task: NameColumn
     answer: LabelColumn | NumberColumn
-    workers: Vocabulary
+    workers: NameIndex
     drop: bool
     numbered: bool
     """Whether somebody may ask for the place of a row."""

@@ -20,16 +20,16 @@ from sottovoce.model import Codes, Names
 
 __all__ = [
     "Keys",
+    "NameIndex",
     "Texts",
-    "Vocabulary",
     "cells_of",
     "decoded",
     "gathered",
     "gathered_plain",
     "joined",
+    "name_index",
     "text_hashes",
     "texts",
-    "vocabulary",
 ]
 
 
@@ -120,7 +120,7 @@ Keys = Integers | Texts
 """Names as they are stored: 8-byte integers, or bytes."""
 
 
-class Vocabulary(Protocol):
+class NameIndex(Protocol):
     """Distinct names in the order of their first appearance."""
 
     def __len__(self) -> int: ...
@@ -134,7 +134,7 @@ class Vocabulary(Protocol):
         ...
 
 
-def vocabulary(*, text: bool, use_kernels: bool) -> Vocabulary:
+def name_index(*, text: bool, use_kernels: bool) -> NameIndex:
     """An empty vocabulary of texts or of integers."""
     if not use_kernels:
         return _PlainVocabulary(text=text)

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.engines.chunked.columns import RowReader, named
-from sottovoce.engines.chunked.name_index import Keys, Texts, gathered_plain, vocabulary
+from sottovoce.engines.chunked.name_index import Keys, Texts, gathered_plain, name_index
 from sottovoce.engines.chunked.spool import BUCKET, CHUNK, Rows, Spool, bucket_count
 from sottovoce.engines.large_table import Recoding
 from sottovoce.engines.local import arrange
@@ -59,7 +59,7 @@ CONTENTS = (MANIFEST, "reports", "numbers", "starts", "tasks", "workers", *_LENG
 """All that a packed table may hold."""
 
 
-class Block(NamedTuple):
+class PackedBlock(NamedTuple):
     """How many tasks, reports and bytes of tasks' names a block has."""
 
     tasks: int
@@ -83,9 +83,9 @@ class Manifest:
     simulated: bool
     worker: str | None
     task: str | None
-    workers: Block
+    workers: PackedBlock
     wide: bool
-    blocks: tuple[Block, ...]
+    blocks: tuple[PackedBlock, ...]
     reading: Reading
 
     def text(self) -> str:
@@ -105,8 +105,8 @@ class Manifest:
 def _parsed(found: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **{name: _domain(found[name]) for name in ("answers", "domain")},
-        "workers": Block(*found["workers"]),
-        "blocks": tuple(Block(*block) for block in found["blocks"]),
+        "workers": PackedBlock(*found["workers"]),
+        "blocks": tuple(PackedBlock(*block) for block in found["blocks"]),
         "reading": Reading(**found["reading"]),
     }
 
@@ -121,7 +121,7 @@ class PackedWriter:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._files: dict[str, BinaryIO] = {}
-        self.blocks: list[Block] = []
+        self.blocks: list[PackedBlock] = []
         self.wide = False
 
     def __enter__(self) -> Self:
@@ -141,11 +141,11 @@ class PackedWriter:
             self._write("reports", part.coded)
             self.wide = part.coded.dtype.itemsize > 4
         size = self._write_names("tasks", names)
-        self.blocks.append(Block(part.tasks, int(part.starts[-1]), size))
+        self.blocks.append(PackedBlock(part.tasks, int(part.starts[-1]), size))
 
-    def add_workers(self, count: int, names: Keys) -> Block:
+    def add_workers(self, count: int, names: Keys) -> PackedBlock:
         """The names of all workers, by code."""
-        return Block(count, 0, self._write_names("workers", names))
+        return PackedBlock(count, 0, self._write_names("workers", names))
 
     def finish(self, manifest: Manifest) -> None:
         """Say what it is: from now on it is whole."""
@@ -222,13 +222,13 @@ class PackedTable:
     def names(self, block: int) -> Names:
         """The names of a block's tasks."""
         place, before = self._blocks[block], self._before[block]
-        return self._names("tasks", Block(*place.tolist()), Block(*before.tolist()))
+        return self._names("tasks", PackedBlock(*place.tolist()), PackedBlock(*before.tolist()))
 
     def workers(self) -> Names:
         """The names of all workers, by code."""
-        return self._names("workers", self.manifest.workers, Block(0, 0, 0))
+        return self._names("workers", self.manifest.workers, PackedBlock(0, 0, 0))
 
-    def _names(self, name: str, block: Block, before: Block) -> Names:
+    def _names(self, name: str, block: PackedBlock, before: PackedBlock) -> Names:
         kind = self.manifest.task if name == "tasks" else self.manifest.worker
         if kind is not None:
             return named(self._read(name, np.empty(block.tasks, np.int64), before.tasks), kind)
@@ -322,7 +322,7 @@ class _Packer:
 
     def packed(self, rows: Rows) -> tuple[Part, Keys]:
         """The block and the names of its tasks, as they come."""
-        tasks = vocabulary(text=isinstance(rows.task, Texts), use_kernels=self._kernels)
+        tasks = name_index(text=isinstance(rows.task, Texts), use_kernels=self._kernels)
         task = tasks.codes(rows.task)
         value = rows.value if rows.value.dtype.kind == "f" else rows.value.astype(np.int32)
         found = repeated_pairs(rows.worker, task, value)

@@ -20,9 +20,9 @@ from sottovoce.errors import DataError, UsageError
 from sottovoce.tables.column_roles import Roles, chosen_columns
 from sottovoce.tables.duckdb_connection import first_line, name_of, path_of, text_of
 from sottovoce.tables.input_file import format_of_ending, local_file
-from sottovoce.tables.relation import Table, check_ends_like_parquet
+from sottovoce.tables.relation import Relation, check_ends_like_parquet
 
-__all__ = ["SPILL", "database", "fingerprint", "located", "parquet_files", "saying"]
+__all__ = ["SPILL", "database", "duckdb_errors", "fingerprint", "located", "parquet_files"]
 
 
 _LETTERS = "*?["
@@ -143,7 +143,7 @@ def database(work: Path, memory: int | None) -> duckdb.DuckDBPyConnection:
 
 
 @contextmanager
-def saying(name: str) -> Iterator[None]:
+def duckdb_errors(name: str) -> Iterator[None]:
     """What DuckDB finds wrong with a table, as one line."""
     try:
         yield
@@ -177,7 +177,7 @@ def located(
     relation = _relation(select, paths)
     described = connection.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
     types = {str(row[0]): str(row[1]) for row in described}
-    table = Table(connection, files.name, relation, chosen, types, lambda position: position + 1)
+    table = Relation(connection, files.name, relation, chosen, types, lambda position: position + 1)
     return Located(table, rows, tuple(_relation(select, [path]) for path in paths))
 
 

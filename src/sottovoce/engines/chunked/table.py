@@ -19,7 +19,7 @@ from sottovoce.engines.chunked.columns import (
     name_column,
 )
 from sottovoce.engines.chunked.engine import ChunkedEngine
-from sottovoce.engines.chunked.name_index import vocabulary
+from sottovoce.engines.chunked.name_index import name_index
 from sottovoce.engines.chunked.packed_table import (
     CONTENTS,
     MANIFEST,
@@ -32,10 +32,10 @@ from sottovoce.engines.chunked.packed_table import (
 from sottovoce.engines.chunked.parquet import (
     SPILL,
     database,
+    duckdb_errors,
     fingerprint,
     located,
     parquet_files,
-    saying,
 )
 from sottovoce.engines.large_table import Recoding
 from sottovoce.errors import UsageError
@@ -81,7 +81,7 @@ def open_table(
     shutil.rmtree(place / SPILL, ignore_errors=True)  # of a run that was killed
     connection = database(place, memory)
     try:
-        with saying(files.name):
+        with duckdb_errors(files.name):
             found = located(connection, files, MADE if reported else REPORTS, columns)
     except BaseException:
         connection.close()
@@ -124,7 +124,7 @@ class ChunkedTable:
     def engine(self, recoding: Recoding | None = None) -> ChunkedEngine:
         said = _said(recoding)
         if self._packed is None:
-            with saying(self._source.table.name):
+            with duckdb_errors(self._source.table.name):
                 self._packed = self._pack(recoding)
         elif self._packed.recoding != said:
             raise _other_table(self._work)
@@ -133,7 +133,7 @@ class ChunkedTable:
 
     def _column(self) -> LabelColumn | NumberColumn:
         if self._answer is None:
-            with saying(self._source.table.name):
+            with duckdb_errors(self._source.table.name):
                 self._answer = self._looked_at()
         return self._answer
 
@@ -156,7 +156,7 @@ class ChunkedTable:
             worker,
             task,
             answer,
-            vocabulary(text=worker.dtype is None, use_kernels=use_kernels),
+            name_index(text=worker.dtype is None, use_kernels=use_kernels),
             drop=options.bad_rows == "drop",
             numbered=options.repeats == "error",
         )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sottovoce.engines.spark.session import saying
+from sottovoce.engines.spark.session import spark_errors
 from sottovoce.engines.spark.source import Source
 from sottovoce.errors import DataError
 from sottovoce.model import Codes, Domain, Kind
@@ -116,7 +116,7 @@ MOST_DISTINCT = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Answers:
+class SparkAnswers:
     """The domain of a table's answers, and for labels each different cell with its code.
 
     A code below 0 stands for a fault.
@@ -146,18 +146,18 @@ class Answers:
         return frame.withColumns({"value": value, "fault": fault})
 
 
-def answers_of(source: Source, wanted: Domain | Kind | None) -> Answers:
+def answers_of(source: Source, wanted: Domain | Kind | None) -> SparkAnswers:
     """The answers under the domain that is wanted, or inferred when None is."""
     kind = wanted.kind if isinstance(wanted, Domain) else wanted
     guessed = kind is None
-    with saying():
+    with spark_errors():
         if kind is None:
             kind = _guessed(source)
         if kind is Kind.NUMERIC:
-            return Answers(wanted if isinstance(wanted, Domain) else Domain.numeric())
+            return SparkAnswers(wanted if isinstance(wanted, Domain) else Domain.numeric())
         cells = _distinct(source, MOST_LABELS if guessed else MOST_DISTINCT)
     domain, codes = _coded(cells, wanted if isinstance(wanted, Domain) else kind)
-    return Answers(domain, cells, codes)
+    return SparkAnswers(domain, cells, codes)
 
 
 def _guessed(source: Source) -> Kind:
@@ -267,7 +267,7 @@ class Checked:
         return self.rows - sum(self.dropped.values())
 
 
-def checked(source: Source, answers: Answers, *, drop: bool) -> Checked:
+def checked(source: Source, answers: SparkAnswers, *, drop: bool) -> Checked:
     """One pass over all rows; the first fault is raised, or with `drop` all are counted."""
     from pyspark.sql import functions as sql
 
@@ -275,7 +275,7 @@ def checked(source: Source, answers: Answers, *, drop: bool) -> Checked:
     coded = answers.coded(source)
     faults = {role: name_fault(source, role) for role in ("worker", "task")}
     faults["answer"] = sql.col("fault")
-    with saying():
+    with spark_errors():
         rows, counts, first = _counted(coded, faults)
         if not rows:
             raise DataError("the table has no rows", file=source.name)
@@ -311,7 +311,11 @@ def _counted(coded: DataFrame, faults: dict[str, Column]) -> tuple[int, dict[str
 
 
 def _raise_first(
-    source: Source, answers: Answers, coded: DataFrame, faults: dict[str, Column], first: int | None
+    source: Source,
+    answers: SparkAnswers,
+    coded: DataFrame,
+    faults: dict[str, Column],
+    first: int | None,
 ) -> None:
     from pyspark.sql import functions as sql
 
@@ -340,7 +344,7 @@ def _check_whole(source: Source) -> None:
             continue
         name = plain_cells(source, role)
         odd = ~sql.isnan(name) & ((name != sql.floor(name)) | (sql.abs(name) >= 9e15))
-        with saying():
+        with spark_errors():
             found = source.frame.where(odd).limit(1).count()
         if found:
             raise DataError(

@@ -21,7 +21,7 @@ from sottovoce.engines.spark.packed_blocks import (
     names_in,
     unpacked,
 )
-from sottovoce.engines.spark.session import saying
+from sottovoce.engines.spark.session import spark_errors
 from sottovoce.engines.spark.sums import (
     PartitionSums,
     Whole,
@@ -154,7 +154,7 @@ class SparkEngine:
     def total(self, step: Step) -> FloatArray:
         size = 8 * math.prod(step.shape)
         parts = self._blocks.parts
-        with saying():
+        with spark_errors():
             if size > MOST_SHARED and isinstance(step, WorkerStep):
                 count = len(self._blocks.workers)
                 return wide_total(parts, step, count, use_kernels=self._kernels)
@@ -175,7 +175,7 @@ class SparkEngine:
         kinds = [f"{name} {_KINDS[str(column.type)]}" for name, column in columns.items()]
         schema = ", ".join([f"task {self._blocks.task_kind}", *kinds])
         blocks = self._blocks.frame.select(*PART_COLUMNS, "tasks")
-        with saying(), self._everywhere(learnt) as (get, wide):
+        with spark_errors(), self._everywhere(learnt) as (get, wide):
             told = BlockTruths(
                 aggregator,
                 get,
@@ -191,7 +191,7 @@ class SparkEngine:
         import pyarrow as pa
 
         table = pa.table({"worker": self._blocks.workers, **columns})
-        with saying():
+        with spark_errors():
             frame = self._blocks.frame.sparkSession.createDataFrame(table)
             files = -(-table.num_rows // ROWS_PER_FILE)
             _write(frame.coalesce(files), folder, table.num_rows)

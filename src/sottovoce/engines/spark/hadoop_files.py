@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sottovoce.engines.spark.session import saying
+from sottovoce.engines.spark.session import spark_errors
 from sottovoce.errors import UsageError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def address_of(path: str | os.PathLike[str]) -> str:
 
 def write_bytes(spark: SparkSession, path: str, content: bytes) -> None:
     """A file that is there whole or not at all, where a rename is one step; replaces another."""
-    with saying():
+    with spark_errors():
         system, target, unfinished = _places(spark, path)
         stream = system.create(unfinished, True)
         try:
@@ -56,7 +56,7 @@ def write_bytes(spark: SparkSession, path: str, content: bytes) -> None:
 
 def read_bytes(spark: SparkSession, path: str) -> bytes | None:
     """What a file holds; None where there is none."""
-    with saying():
+    with spark_errors():
         system, target, _ = _places(spark, path)
         if not system.exists(target):
             return None
@@ -71,14 +71,14 @@ def read_bytes(spark: SparkSession, path: str) -> bytes | None:
 
 def exists(spark: SparkSession, path: str) -> bool:
     """Whether there is a file or a folder."""
-    with saying():
+    with spark_errors():
         system, target, _ = _places(spark, path)
         return bool(system.exists(target))
 
 
 def remove(spark: SparkSession, path: str) -> None:
     """Remove a file or a folder with all that is in it, if it is there."""
-    with saying():
+    with spark_errors():
         system, target, _ = _places(spark, path)
         system.delete(target, True)
 

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PART_COLUMNS",
+    "BlockCounts",
     "Blocks",
-    "Counts",
     "PackedPart",
     "counts_of",
     "names_in",
@@ -236,7 +236,7 @@ class Repeat(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class BlockCounts:
     """What the blocks hold together, and the first row that repeats a pair."""
 
     tasks: int
@@ -259,7 +259,7 @@ class Blocks:
     parts: RDD[tuple[Any, ...]]
     workers: pa.Array
     partitions: int
-    counts: Counts
+    counts: BlockCounts
     task_kind: str
 
 
@@ -309,7 +309,7 @@ def parts_of(frame: DataFrame) -> RDD[tuple[Any, ...]]:
     return frame.select(*PART_COLUMNS).rdd.map(tuple)
 
 
-def counts_of(frame: DataFrame) -> Counts:
+def counts_of(frame: DataFrame) -> BlockCounts:
     """What the blocks hold."""
     from pyspark.sql import functions as sql
 
@@ -324,7 +324,7 @@ def counts_of(frame: DataFrame) -> Counts:
     ).first()
     tasks, answers, repeated, contradicting = map(int, row[:4])
     first = Repeat(*row[4:]) if repeated else None
-    return Counts(tasks, answers, repeated, contradicting, first)
+    return BlockCounts(tasks, answers, repeated, contradicting, first)
 
 
 def _coded(table: Checked, workers: pa.Array) -> DataFrame:

@@ -21,7 +21,7 @@ import numpy as np
 
 from sottovoce.datasets import SeededRandomness
 from sottovoce.engines.spark.hadoop_files import check_arrived, write_parquet
-from sottovoce.engines.spark.session import saying
+from sottovoce.engines.spark.session import spark_errors
 from sottovoce.engines.spark.table import SparkTable
 from sottovoce.errors import DataError, SottovoceError
 from sottovoce.mechanisms.codes import report_domain, report_table
@@ -237,7 +237,7 @@ def write_reports(
     """
     mechanism, rows = mechanism_of(policy), answers.table.frame
     made = _accumulator(answers.spark)
-    with saying():
+    with spark_errors():
         tasks, cells = None, answers.table.sound
         if mechanism.hides_participation:
             tasks = _all_tasks(rows)

@@ -15,7 +15,7 @@ from sottovoce.errors import NotInstalled, SottovoceError, UsageError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["SETTINGS", "SparkFailed", "saying", "spark_session"]
+__all__ = ["SETTINGS", "SparkFailed", "spark_errors", "spark_session"]
 
 
 class SparkFailed(SottovoceError):  # noqa: N818 - reads as the fact it states
@@ -56,7 +56,7 @@ _KNOWN = {
 
 
 @contextmanager
-def saying() -> Iterator[None]:
+def spark_errors() -> Iterator[None]:
     """Turns what Spark raises inside the block into an error of one line."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
@@ -149,7 +149,7 @@ def _started(master: str | None, settings: Mapping[str, str]) -> Iterator[SparkS
         builder = builder.master(master)
     for name, value in {**SETTINGS, **settings}.items():
         builder = builder.config(name, value)
-    with saying():
+    with spark_errors():
         spark = builder.getOrCreate()
     try:
         yield spark

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
-from sottovoce.engines.spark.session import saying
+from sottovoce.engines.spark.session import spark_errors
 from sottovoce.errors import DataError, UsageError
 from sottovoce.tables.column_roles import Roles, chosen_columns
 
@@ -76,7 +76,7 @@ def _frame(spark: SparkSession, source: Any) -> tuple[DataFrame, str]:
 
     paths = _paths(source)
     name = ", ".join(paths)
-    with saying():
+    with spark_errors():
         try:
             if len(paths) == 1 and name.startswith(_TABLE):
                 return spark.table(name.removeprefix(_TABLE)), name.removeprefix(_TABLE)
@@ -125,7 +125,7 @@ def _files(frame: DataFrame) -> tuple[File, ...]:
         rows = frame.select(*[f"_metadata.{name}" for name in metadata])
     except AnalysisException:
         return ()
-    with saying():
+    with spark_errors():
         found = rows.drop("row_index").distinct().collect()
     return tuple(sorted(File(unquote(path), size, str(time)) for path, size, time in found))
 

@@ -13,15 +13,15 @@ from sottovoce.engines.spark.checkpoint import KeptBlocks, parts_again
 from sottovoce.engines.spark.columns import Checked, answers_of, checked
 from sottovoce.engines.spark.engine import SparkEngine
 from sottovoce.engines.spark.packed_blocks import (
+    BlockCounts,
     Blocks,
-    Counts,
     counts_of,
     pack,
     partition_count,
     parts_of,
     worker_names,
 )
-from sottovoce.engines.spark.session import saying
+from sottovoce.engines.spark.session import spark_errors
 from sottovoce.engines.spark.source import Source, opened
 from sottovoce.errors import DataError
 from sottovoce.model import Domain, Kind, Reading, Repeats
@@ -84,7 +84,7 @@ class SparkTable:
 
         domain = self.domain if recoding is None else recoding.domain
         partitions = partition_count(self.spark, self.table.sound)
-        with saying():
+        with spark_errors():
             workers = worker_names(self.table)
             packed = pack(self.table, workers, domain, self.repeats, recoding, partitions)
             frame, parts, partitions = self._kept(packed, recoding, partitions)
@@ -126,7 +126,7 @@ class SparkTable:
             "recoding": codes,
         }
 
-    def _check_repeats(self, counts: Counts, workers: pa.Array) -> None:
+    def _check_repeats(self, counts: BlockCounts, workers: pa.Array) -> None:
         if counts.first is None or self.repeats != "error":
             return
         place, worker, task = counts.first
@@ -138,7 +138,7 @@ class SparkTable:
             row=row,
         )
 
-    def _reading(self, counts: Counts) -> Reading:
+    def _reading(self, counts: BlockCounts) -> Reading:
         return Reading(
             self.source.name,
             self.table.rows,

@@ -22,7 +22,7 @@ from sottovoce.inference.steps.label_sets import Sets
 from sottovoce.model import Codes, Domain, FloatArray, Kind, Result, SetChannel
 from sottovoce.seams import Engine
 
-__all__ = ["AwareLabels", "Coins", "LearntLabels"]
+__all__ = ["AwareLabels", "CoinModel", "LearntLabels"]
 
 EVEN, FEWEST = 1.0, 200.0
 """Class shares are held even as if so many times the tasks, at least so many, had each label."""
@@ -39,7 +39,7 @@ RIGHT = 0.7
 """The crowd's accuracy above chance, before any report."""
 
 
-class Coins(NamedTuple):
+class CoinModel(NamedTuple):
     """The one-coin model: what was fitted, and to what."""
 
     fit: CoinFit
@@ -50,7 +50,7 @@ class Coins(NamedTuple):
 class LearntLabels(NamedTuple):
     """Both models as they were fitted, and how far the second is believed."""
 
-    coins: Coins
+    coins: CoinModel
     personal: ConfusionFit | None
     share: float
 
@@ -130,7 +130,7 @@ class AwareLabels:
         small = channel.labels <= MOST_LABELS and channel.symbols <= MOST_SYMBOLS
         return small and len(channel.prior) == 1
 
-    def _coins(self, engine: Engine) -> Coins:
+    def _coins(self, engine: Engine) -> CoinModel:
         sets = sets_of(self.channel)
         states = coin_states(self.channel, sets, self.participation)
         concentration = np.full(self.channel.labels, self._held(engine))
@@ -142,9 +142,9 @@ class AwareLabels:
             max_rounds=self.max_rounds,
             tolerance=self.tolerance,
         )
-        return Coins(fit, states, sets)
+        return CoinModel(fit, states, sets)
 
-    def _confusions(self, engine: Engine, coins: Coins) -> tuple[ConfusionFit, float]:
+    def _confusions(self, engine: Engine, coins: CoinModel) -> tuple[ConfusionFit, float]:
         """Workers' own confusions, and how far to believe them."""
         shares = self._skewed(engine, coins)
         personal, common = (
@@ -162,7 +162,7 @@ class AwareLabels:
         gain = (personal.bound - max(common.bound, coins.fit.bound)) / len(engine.workers)
         return personal, float(1 / (1 + np.exp(-2 * (gain - NEEDED))))
 
-    def _skewed(self, engine: Engine, coins: Coins) -> FloatArray:
+    def _skewed(self, engine: Engine, coins: CoinModel) -> FloatArray:
         """Class shares that follow the coins' truths more freely."""
         tasks = coins.fit.classes - self._held(engine)
         loose = tasks + SKEWED * engine.task_count
@@ -172,7 +172,7 @@ class AwareLabels:
         """How many tasks of each label are added to those that are seen."""
         return max(EVEN * engine.task_count, FEWEST)
 
-    def _first(self, coins: Coins) -> FloatArray:
+    def _first(self, coins: CoinModel) -> FloatArray:
         """The crowd's confusion before any report: leaning to the diagonal; ordinal, to it."""
         labels = self.channel.labels
         apart = np.abs(np.subtract.outer(np.arange(labels), np.arange(labels)))
@@ -184,7 +184,7 @@ class AwareLabels:
         rate = self._rate(coins)
         return np.hstack([rate * first, np.full((labels, 1), 1 - rate)])
 
-    def _rate(self, coins: Coins) -> float:
+    def _rate(self, coins: CoinModel) -> float:
         """The crowd's participation, as the one-coin model has it."""
         weights = coins.fit.states.mean(axis=0)
         return float(np.clip(weights @ coins.states.participation, 0.01, 0.99))

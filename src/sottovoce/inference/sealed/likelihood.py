@@ -9,7 +9,7 @@ z are right, the n - m wrong ones are spread over the other labels whatever p is
 
 and W_z is a convolution, since multinomial counts are Poisson ones whose sum is given. Where counts
 are many they are Gaussian, with the exact mean and covariance. How many workers answered a task may
-itself be known from a noisy count only (`Counts`).
+itself be known from a noisy count only (`CountLaw`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sottovoce.model import FloatArray
 from sottovoce.model.opened_totals import NoiseLaw, Opened
 
 __all__ = [
-    "Counts",
+    "CountLaw",
     "binary_hidden_likelihood",
     "binary_public_likelihood",
     "count_moments",
@@ -45,7 +45,7 @@ STRAY = 0.01
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Counts:
+class CountLaw:
     """The law of a task's count over all tasks: chances[i] is that of the count values[i]."""
 
     values: npt.NDArray[np.int64]
@@ -78,7 +78,7 @@ def noisy_counts(opened: Opened) -> tuple[npt.NDArray[np.int64], float]:
     return opened.totals.sum(axis=1), float(opened.variances.sum())
 
 
-def counts_of(opened: Opened) -> Counts:
+def counts_of(opened: Opened) -> CountLaw:
     """The law of the counts, learnt from all noisy ones: Gaussian, cut to 0 … workers.
 
     Its mean is that of the noisy counts. Its variance is theirs without the noise's, drawn towards
@@ -94,10 +94,10 @@ def counts_of(opened: Opened) -> Counts:
     chances = np.exp(-np.square(values - mean) / (2 * max(variance, 0.05)))
     chances = (1 - STRAY) * chances / chances.sum() + STRAY / len(values)
     near = np.abs(values - mean) <= _reach(variance + noise)
-    return Counts(values[near], chances[near] / chances[near].sum())
+    return CountLaw(values[near], chances[near] / chances[near].sum())
 
 
-def count_moments(opened: Opened, law: Counts | None = None) -> tuple[FloatArray, FloatArray]:
+def count_moments(opened: Opened, law: CountLaw | None = None) -> tuple[FloatArray, FloatArray]:
     """The mean and the variance of each task's count, before its own totals are looked at.
 
     `law` is that of hidden counts, learnt from these tasks if it is not given.
@@ -151,7 +151,7 @@ def binary_public_likelihood(
     return found
 
 
-def binary_hidden_likelihood(opened: Opened, counts: Counts, chances: FloatArray) -> FloatArray:
+def binary_hidden_likelihood(opened: Opened, counts: CountLaw, chances: FloatArray) -> FloatArray:
     """The same where the count is unknown too: d is the second label's lead, c the noisy count.
 
         L = Σₙ P(n) P(noise = c - n) Σₓ Bin(x; n, chance) P(noise = d - (2x - n))
@@ -237,7 +237,7 @@ def several_public_likelihood(
     return found
 
 
-def several_hidden_likelihood(opened: Opened, counts: Counts, chances: FloatArray) -> FloatArray:
+def several_hidden_likelihood(opened: Opened, counts: CountLaw, chances: FloatArray) -> FloatArray:
     """The same where n is unknown: over m right and r wrong answers with P(n = m + r)."""
     tasks, labels = opened.totals.shape
     most = int(counts.values.max())
@@ -250,7 +250,7 @@ def several_hidden_likelihood(opened: Opened, counts: Counts, chances: FloatArra
     return found
 
 
-def _together(counts: Counts, most: int, chance: float) -> FloatArray:
+def _together(counts: CountLaw, most: int, chance: float) -> FloatArray:
     """P(m right and r wrong answers) for m and r up to `most`."""
     table = np.zeros((most + 1, most + 1))
     for count, weight in zip(counts.values.tolist(), counts.chances, strict=True):

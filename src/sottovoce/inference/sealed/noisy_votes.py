@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sottovoce.inference.aggregator import choose
 from sottovoce.inference.sealed import likelihood as sealed_likelihood
 from sottovoce.inference.sealed.likelihood import (
-    Counts,
+    CountLaw,
     count_moments,
     counts_of,
     log_density,
@@ -56,7 +56,7 @@ ROUNDS = 60
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Crowd:
+class CrowdModel:
     """Crowds that may be, row by row: chance, shares of labels, and a law of accuracy per label.
 
     `laws[crowd, label]` is a column of `accuracies`, the beta laws over the grid.
@@ -83,7 +83,7 @@ def accuracy_grid(answers: int) -> FloatArray:
     return (np.arange(size) + 0.5) / size
 
 
-def learnt(likelihood: FloatArray, grid: FloatArray) -> Crowd:
+def learnt(likelihood: FloatArray, grid: FloatArray) -> CrowdModel:
     """The crowds that may have given such totals, from P(totals | truth, accuracy).
 
     A task's accuracy comes from a beta law, so that tasks may differ in difficulty. Its mean and
@@ -100,7 +100,7 @@ def learnt(likelihood: FloatArray, grid: FloatArray) -> Crowd:
     return _more_labels(given, laws)
 
 
-def label_posterior(likelihood: FloatArray, crowd: Crowd) -> FloatArray:
+def label_posterior(likelihood: FloatArray, crowd: CrowdModel) -> FloatArray:
     """P(truth = label | totals) of every task, over all crowds that may be."""
     given = likelihood @ crowd.accuracies
     found = np.zeros(given.shape[:2])
@@ -120,7 +120,7 @@ def _beta_laws(grid: FloatArray, means: FloatArray) -> FloatArray:
     return np.asarray(laws / laws.sum(axis=0))
 
 
-def _two_labels(given: FloatArray, means: FloatArray, laws: FloatArray) -> Crowd:
+def _two_labels(given: FloatArray, means: FloatArray, laws: FloatArray) -> CrowdModel:
     """Every concentration, share and pair of means, each with its likelihood."""
     odds = np.log(means / (1 - means))
     unlike = -np.square(np.subtract.outer(odds, odds) / UNLIKE) / 2
@@ -144,7 +144,7 @@ def _two_labels(given: FloatArray, means: FloatArray, laws: FloatArray) -> Crowd
     places = np.flatnonzero(found.ravel() > found.max() + np.log(LEAST))
     one, share, *pair = np.unravel_index(places, found.shape)
     shares = np.array(SHARES)[share]
-    return Crowd(
+    return CrowdModel(
         _normalised(found.ravel()[places]),
         np.stack([1 - shares, shares], axis=1),
         np.stack([one * MEANS + mean for mean in pair], axis=1),
@@ -152,7 +152,7 @@ def _two_labels(given: FloatArray, means: FloatArray, laws: FloatArray) -> Crowd
     )
 
 
-def _more_labels(given: FloatArray, laws: FloatArray) -> Crowd:
+def _more_labels(given: FloatArray, laws: FloatArray) -> CrowdModel:
     """Every law of accuracy, with the shares of the labels that suit it best."""
     tasks, labels, count = given.shape
     shares = np.full((labels, count), 1 / labels)
@@ -163,7 +163,7 @@ def _more_labels(given: FloatArray, laws: FloatArray) -> Crowd:
     found = np.log((shares * given).sum(axis=1)).sum(axis=0) + np.log(shares).sum(axis=0)
     found += np.repeat(np.log(ALIKE), MEANS)
     places = np.flatnonzero(found > found.max() + np.log(LEAST))
-    return Crowd(
+    return CrowdModel(
         _normalised(found[places]),
         shares[:, places].T,
         np.repeat(places[:, np.newaxis], labels, axis=1),
@@ -258,7 +258,7 @@ class _Likelihood:
     """
 
     grid: FloatArray
-    counts: Counts | None
+    counts: CountLaw | None
     exact: bool
 
     @classmethod
@@ -298,7 +298,7 @@ class _Likelihood:
         return np.asarray(np.exp(logs - logs.max(axis=(1, 2), keepdims=True)))
 
     @property
-    def _counts(self) -> Counts:
+    def _counts(self) -> CountLaw:
         assert self.counts is not None  # noqa: S101 - they are hidden
         return self.counts
 

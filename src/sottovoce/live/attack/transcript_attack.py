@@ -22,7 +22,7 @@ from sottovoce.model import label_text
 from sottovoce.model.sum_rounds import Integers, OpenedSum
 from sottovoce.securesum.em.contributor import EMContributor
 from sottovoce.securesum.em.planner import codec_of, planner_of
-from sottovoce.securesum.em.sensitivity import Slots
+from sottovoce.securesum.em.sensitivity import NoisedSlots
 from sottovoce.securesum.em.terms import EMTerms, Mode
 from sottovoce.securesum.em.transcript import Transcript
 
@@ -254,7 +254,7 @@ def _observed(transcript: Transcript) -> Observed:
 
 def _vectors(terms: EMTerms, number: int, opened: OpenedSum) -> Integers:
     if terms.mode is Mode.NOISED:
-        slots = Slots(terms)
+        slots = NoisedSlots(terms)
         return np.rint(slots.decoded(number, opened) * slots.unit(number)).astype(np.int64)
     codec = codec_of(terms)
     zero = round(-codec.low * codec.scale) if number else 0

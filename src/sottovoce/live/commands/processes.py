@@ -21,7 +21,7 @@ from sottovoce.keyholder.key_file import make_keys
 from sottovoce.live.commands.crowd import OneWorker, Part, live_crowd
 from sottovoce.live.worker import LiveAnswers
 from sottovoce.model import Keyholder, Reports, label_text
-from sottovoce.securesum.em.simulation import Rounds
+from sottovoce.securesum.em.simulation import SummedRounds
 from sottovoce.securesum.em.terms import EMTerms
 from sottovoce.securesum.star.server import RoundRecord
 from sottovoce.testing.server_process import ServerProcess
@@ -106,7 +106,7 @@ def _run(
         ]
         same = is_plain(placed, given)
     return private_run(
-        answers, terms, suite, Rounds(placed, excluded, seconds), workers,
+        answers, terms, suite, SummedRounds(placed, excluded, seconds), workers,
         identical=same, assignments=assignments,
     )  # fmt: skip
 

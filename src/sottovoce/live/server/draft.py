@@ -18,7 +18,7 @@ from sottovoce.model.campaign import LONGEST_NAME, check_text
 from sottovoce.model.sum_rounds import SumSpec
 from sottovoce.securesum.em.noise_calibration import calibrated, default_honest
 from sottovoce.securesum.em.planner import USUAL, codec_of, exact_terms
-from sottovoce.securesum.em.sensitivity import Slots
+from sottovoce.securesum.em.sensitivity import NoisedSlots
 from sottovoce.securesum.em.terms import MOST_NOISED, MOST_SCALE, EMTerms, Mode
 from sottovoce.securesum.envelope import b64
 from sottovoce.securesum.masked.masks import check_fits
@@ -223,7 +223,7 @@ def _specs(purpose: EMTerms) -> list[SumSpec]:
     """What is added up in the rounds, with the largest values of a worker."""
     if purpose.noise is None:
         return [SumSpec(len(purpose.tasks), codec_of(purpose).greatest)]
-    return [Slots(purpose).spec(number) for number in range(len(purpose.noise.rounds))]
+    return [NoisedSlots(purpose).spec(number) for number in range(len(purpose.noise.rounds))]
 
 
 def _key(offer: LiveOffer) -> KeyTerms | None:

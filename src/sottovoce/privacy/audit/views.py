@@ -73,7 +73,7 @@ class View(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Single:
+class SingleView:
     """The bins of one axis."""
 
     axis: Axis
@@ -98,11 +98,11 @@ class Single:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pair:
+class PairView:
     """The products of the bins of two axes."""
 
-    first: Single
-    second: Single
+    first: SingleView
+    second: SingleView
 
     def __len__(self) -> int:
         return len(self.first) * len(self.second)
@@ -125,7 +125,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Whole:
+class WholeView:
     """A cell for each of the most frequent submissions, and one for all others.
 
     `frequency` is how often the former were seen, on average.
@@ -219,12 +219,12 @@ def views(first: Scored, second: Scored, *, nominal: bool) -> list[View]:
     singles, pairs = _plain(some, others, nominal)
     paired = partial(_single, first=first, second=second, most=PAIRED)
     found: list[View] = [alone(axis) for axis in singles]
-    found += [Pair(paired(a), paired(b)) for a, b in pairs]
+    found += [PairView(paired(a), paired(b)) for a, b in pairs]
     found += whole
     if not nominal:
         mean, *spreads = _directions(some, others)
-        found += [alone(mean), *map(alone, spreads), Pair(*map(paired, spreads))]
-        found.append(Pair(paired(mean), paired(singles[-1])))
+        found += [alone(mean), *map(alone, spreads), PairView(*map(paired, spreads))]
+        found.append(PairView(paired(mean), paired(singles[-1])))
     return found
 
 
@@ -243,13 +243,13 @@ def _plain(
     return [changed, next_changed, evidence, *contexts], pairs
 
 
-def _single(axis: Axis, first: Scored, second: Scored, most: int) -> Single:
-    return Single(axis, Bins.fitted(np.concatenate([first.on(axis), second.on(axis)]), most))
+def _single(axis: Axis, first: Scored, second: Scored, most: int) -> SingleView:
+    return SingleView(axis, Bins.fitted(np.concatenate([first.on(axis), second.on(axis)]), most))
 
 
 def _whole(first: Matrix, second: Matrix) -> list[View]:
     """The submissions themselves, unless nearly all of them are different."""
-    view = Whole.fitted(np.concatenate([first, second]), DISTINCT)
+    view = WholeView.fitted(np.concatenate([first, second]), DISTINCT)
     return [view] if view.frequency >= 4 else []
 
 

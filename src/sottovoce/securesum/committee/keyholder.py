@@ -33,7 +33,7 @@ from sottovoce.securesum.committee.messages import (
 )
 from sottovoce.securesum.committee.noise import (
     DEAL_MASKS,
-    deal,
+    deal_noise,
     read_elements,
     sealed_share,
     unsealed,
@@ -53,7 +53,7 @@ from sottovoce.securesum.envelope import Ed25519PrivateKey, b64, public_text
 from sottovoce.securesum.field import Elements, add, to_bytes
 from sottovoce.securesum.hpke import X25519PrivateKey, unseal
 
-__all__ = ["KeyholderKeys", "KeyholderSession", "Step"]
+__all__ = ["KeyholderKeys", "KeyholderSession", "Reply"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ class KeyholderKeys:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Reply:
     """Facts to make durable, then the message to send; no facts where it was said before."""
 
     facts: tuple[Fact, ...]
@@ -237,15 +237,15 @@ class KeyholderSession:
         """The last batch that this session went through; −1 before the deals."""
         return self._reached.number
 
-    def deal(self, randomness: Randomness) -> Step:
+    def deal(self, randomness: Randomness) -> Reply:
         """Its noise, dealt once: with two deals one sum could be opened under two noises."""
         if self._facts.dealt is not None:
             raise SealedRefused(self._name, "it has dealt its noise before: send that deal again")
-        message = deal(self.session, self.seat, self._keys.signing, randomness)
+        message = deal_noise(self.session, self.seat, self._keys.signing, randomness)
         digest = read_message(self.session, message, Phase.DEAL).digest
-        return Step((self._facts.deal(digest),), message)
+        return Reply((self._facts.deal(digest),), message)
 
-    def check(self, propose: bytes, items: Sequence[bytes]) -> Step:
+    def check(self, propose: bytes, items: Sequence[bytes]) -> Reply:
         """What it opens of each deal or contribution of the next batch, to check it.
 
         Batches come in order and each number once. That would not have to be: what is opened of a
@@ -255,7 +255,7 @@ class KeyholderSession:
         if self._batch is not None and self._batch.propose.number == proposed.number:
             if self._batch.propose.digest != proposed.digest:
                 raise SealedRefused(THE_SERVER, f"it proposes another batch {proposed.number}")
-            return Step((), self._batch.check)
+            return Reply((), self._batch.check)
         self._refuse_out_of_order(proposed)
         batch = self._reader.read(proposed, items, self._facts.dealt)
         fields = {
@@ -264,16 +264,16 @@ class KeyholderSession:
             "values": batch.values,
         }
         self._batch = batch.checked(self._written(Phase.CHECK, fields))
-        return Step((), self._batch.check)
+        return Reply((), self._batch.check)
 
-    def confirm(self, number: int, checks: Sequence[bytes]) -> Step:
+    def confirm(self, number: int, checks: Sequence[bytes]) -> Reply:
         """The state it reached with a batch, computed from the checks of all keyholders.
 
         Its own check must be among them as it sent it. It confirms one state under each number,
         and none once it has opened.
         """
         if self._confirm and number == self._reached.number:
-            return Step((), self._confirm)
+            return Reply((), self._confirm)
         batch = self._batch
         if batch is None or batch.propose.number != number:
             raise SealedRefused(
@@ -289,9 +289,9 @@ class KeyholderSession:
         self._confirm = self._written(Phase.CONFIRM, _fields(reached))
         self._reader.keep(batch, frozenset(verdicts.passed))
         self._reached, self._batch = reached, None
-        return Step(facts, self._confirm)
+        return Reply(facts, self._confirm)
 
-    def open(self, close: bytes, confirms: Sequence[bytes]) -> Step:
+    def open(self, close: bytes, confirms: Sequence[bytes]) -> Reply:
         """Its share of the one total it ever opens: of the last state that it has confirmed.
 
         All keyholders must have confirmed that state, with at least the minimum of contributions.
@@ -306,7 +306,7 @@ class KeyholderSession:
         total = b64(to_bytes(self._reader.total))
         message = self._written(Phase.OPEN, {**_fields(closed), "total": total})
         digest = read_message(self.session, message, Phase.OPEN).digest
-        return Step(self._facts.open(closed.state, digest), message)
+        return Reply(self._facts.open(closed.state, digest), message)
 
     def _refuse_out_of_order(self, proposed: Message) -> None:
         expected = self._reached.number + 1

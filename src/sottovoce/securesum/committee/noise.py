@@ -23,13 +23,15 @@ from sottovoce.securesum.field import WIDTH, Elements, elements, from_bytes, to_
 from sottovoce.securesum.hpke import OVERHEAD, X25519PrivateKey, seal, unseal
 from sottovoce.securesum.shamir import random_sharing, share
 
-__all__ = ["DEAL_MASKS", "check_shares", "deal", "read_elements", "sealed_share", "unsealed"]
+__all__ = ["DEAL_MASKS", "check_shares", "deal_noise", "read_elements", "sealed_share", "unsealed"]
 
 DEAL_MASKS = CHECKS
 """Elements after the noise in a deal: m₁, m₂."""
 
 
-def deal(session: Session, seat: int, key: Ed25519PrivateKey, randomness: Randomness) -> bytes:
+def deal_noise(
+    session: Session, seat: int, key: Ed25519PrivateKey, randomness: Randomness
+) -> bytes:
     """The deal of the keyholder at a seat: new noise, shared and sealed to every seat."""
     sealed = session.sealed
     noise = elements(_noise(session, randomness))

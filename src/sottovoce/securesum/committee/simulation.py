@@ -36,7 +36,7 @@ from sottovoce.securesum.field import P, elements, from_bytes, to_bytes, total
 from sottovoce.securesum.hpke import X25519PrivateKey, seal, unseal
 from sottovoce.securesum.shamir import interpolate, lies_on, share
 
-__all__ = ["Committee", "CommitteeSum", "Run", "run_in_memory"]
+__all__ = ["Committee", "CommitteeRun", "CommitteeSum", "run_in_memory"]
 
 
 class AddingKeyholder:
@@ -133,7 +133,7 @@ def _info(session: str, round: int, worker: int, seat: int) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class CommitteeRun:
     """What a session came to: sums (tasks, slots), verdicts of each batch, CPU seconds by party.
 
     `workers` are those whose contributions are in the total; `refused` says why uploads were not
@@ -220,7 +220,7 @@ def run_in_memory(
     coordinator: Ed25519PrivateKey,
     randomness: Randomness,
     batch: int = MOST_IN_BATCH,
-) -> Run:
+) -> CommitteeRun:
     """Deal, check and confirm in batches, and open. Uploads out of order are left out and named."""
     committee = Committee(session, [KeyholderSession(session, each) for each in keys], coordinator)
     committee.deal(randomness)
@@ -230,7 +230,9 @@ def run_in_memory(
         committee.take({each: uploads[each] for each in sorted(uploads)[start : start + batch]})
     totals = committee.open()
     workers = tuple(owners[each] for seen in committee.verdicts[1:] for each in seen.passed)
-    return Run(totals, tuple(committee.verdicts), workers, tuple(refused), committee.seconds)
+    return CommitteeRun(
+        totals, tuple(committee.verdicts), workers, tuple(refused), committee.seconds
+    )
 
 
 def _read(

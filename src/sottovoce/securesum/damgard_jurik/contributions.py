@@ -25,24 +25,24 @@ from sottovoce.securesum.codec import Packing
 from sottovoce.securesum.damgard_jurik.encryption import is_ciphertext, product
 from sottovoce.securesum.damgard_jurik.keys import PublicKey
 from sottovoce.securesum.damgard_jurik.number_theory import bytes_of, integer_of
-from sottovoce.securesum.damgard_jurik.proofs import Answer, challenges, holds
+from sottovoce.securesum.damgard_jurik.proofs import ProofResponse, challenges, holds
 from sottovoce.securesum.envelope import CONTEXT, canonical
 from sottovoce.securesum.star.confirmation import ProposedSet, listed
-from sottovoce.securesum.star.messages import Frame
+from sottovoce.securesum.star.messages import SignedFrame
 from sottovoce.securesum.star.suite import RoundStart
 
 __all__ = [
     "Contribution",
     "Gathered",
-    "Slots",
+    "PlaintextLayout",
     "check_units",
     "commitment",
     "is_digest",
     "note_distinct",
+    "plaintext_layout",
     "proof_context",
     "read_contribution",
     "read_units",
-    "slots_of",
     "units_content",
 ]
 
@@ -94,7 +94,9 @@ def check_units(public: PublicKey, products: Iterable[int], culprit: str) -> Non
         raise SealedRefused(culprit, "it sent a number that has a factor in common with n")
 
 
-def read_contribution(public: PublicKey, frame: Frame, count: int, culprit: str) -> Contribution:
+def read_contribution(
+    public: PublicKey, frame: SignedFrame, count: int, culprit: str
+) -> Contribution:
     """The contribution in a frame: so many ciphertexts, then the announcement.
 
     Whether they are units is still to be seen (`check_units`).
@@ -137,10 +139,10 @@ def note_distinct(seen: set[bytes], content: bytes, length: int, culprit: str) -
 
 
 @dataclass(frozen=True, slots=True)
-class Slots:
+class PlaintextLayout:
     """The layout of one sum of at most so many workers, in messages of so many bits.
 
-    >>> slots = Slots(SumSpec(values=3, greatest=10), workers=3, bits=16)
+    >>> slots = PlaintextLayout(SumSpec(values=3, greatest=10), workers=3, bits=16)
     >>> slots.messages, slots.pack(np.array([7, 0, 10]))
     (2, [57, 81])
     >>> slots.unpack([57 + 9, 81 + 41], workers=2)
@@ -263,7 +265,7 @@ class Gathered:
             product(self.public, (each.announced for each in chosen)),
         )
 
-    def known(self, products: Products, answer: Answer) -> bool:
+    def known(self, products: Products, answer: ProofResponse) -> bool:
         """Whether whoever answered knows what is in these products."""
         return holds(self.public, answer, products.announced, self.challenges, products.ciphertexts)
 
@@ -274,7 +276,7 @@ class Gathered:
         return {"commits": listed(self.commits), "key": self.public.id, **more}
 
 
-def slots_of(public: PublicKey, start: RoundStart) -> Slots:
+def plaintext_layout(public: PublicKey, start: RoundStart) -> PlaintextLayout:
     """The layout of a round's sum, for a key that is this session's."""
     terms = start.terms
     if (public.holders, public.threshold) != (terms.size + 1, terms.threshold):
@@ -282,7 +284,7 @@ def slots_of(public: PublicKey, start: RoundStart) -> Slots:
             f"the key is for {public.threshold} of {public.holders} holders, and the session needs "
             f"{terms.threshold} of {terms.size + 1}"
         )
-    return Slots(start.spec, terms.size, public.message_bits)
+    return PlaintextLayout(start.spec, terms.size, public.message_bits)
 
 
 def proof_context(proposed: ProposedSet, number: int) -> bytes:

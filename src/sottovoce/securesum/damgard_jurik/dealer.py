@@ -48,7 +48,7 @@ from sottovoce.securesum.envelope import (
 from sottovoce.securesum.hpke import X25519PrivateKey, seal, unseal
 from sottovoce.securesum.star.terms import KeyTerms, StarTerms
 
-__all__ = ["Deal", "deal", "open_share", "read_public"]
+__all__ = ["DealtKey", "deal_threshold_key", "open_share", "read_public"]
 
 
 FORMAT = "sottovoce-dealt-key/1"
@@ -149,14 +149,14 @@ def _refused(reason: str) -> SealedRefused:
 
 
 @dataclass(frozen=True, slots=True)
-class Deal:
+class DealtKey:
     """What leaves the dealer: the signed document, and the sealed share of each holder."""
 
     public: bytes
     shares: Mapping[int, bytes]
 
 
-def deal(terms: StarTerms, signing: Ed25519PrivateKey, server: str) -> Deal:
+def deal_threshold_key(terms: StarTerms, signing: Ed25519PrivateKey, server: str) -> DealtKey:
     """A fresh key for a session. `server` is the X25519 key, base64, of the server's share."""
     key = key_terms(terms)
     if public_text(signing) != key.dealer.signing:
@@ -171,7 +171,7 @@ def deal(terms: StarTerms, signing: Ed25519PrivateKey, server: str) -> Deal:
         )
         for share in shares
     }
-    return Deal(public_document(terms, public, signing), sealed)
+    return DealtKey(public_document(terms, public, signing), sealed)
 
 
 def open_share(

@@ -80,7 +80,7 @@ from sottovoce.securesum.damgard_jurik.number_theory import (
 
 __all__ = [
     "Announcement",
-    "Answer",
+    "ProofResponse",
     "announce",
     "challenges",
     "holds",
@@ -111,17 +111,17 @@ class Announcement:
         given: Sequence[int],
         messages: Sequence[int],
         blinds: Sequence[Blind],
-    ) -> Answer:
+    ) -> ProofResponse:
         """z and w."""
         z, w = self.first, self.second
         for challenge, message, blind in zip(given, messages, blinds, strict=True):
             z += challenge * message
             w += challenge * blind.exponent
-        return Answer(z % public.messages, w)
+        return ProofResponse(z % public.messages, w)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ProofResponse:
     """z and w, of one worker or added up."""
 
     z: int
@@ -142,7 +142,7 @@ class Answer:
         return answer
 
     @classmethod
-    def added(cls, public: PublicKey, answers: Iterable[Answer]) -> Self:
+    def added(cls, public: PublicKey, answers: Iterable[ProofResponse]) -> Self:
         """The answers of several workers as one."""
         pairs = [(each.z, each.w) for each in answers]
         return cls(sum(z for z, _ in pairs) % public.messages, sum(w for _, w in pairs))
@@ -165,7 +165,7 @@ def challenges(public: PublicKey, seed: str, count: int) -> list[int]:
 
 def holds(
     public: PublicKey,
-    answer: Answer,
+    answer: ProofResponse,
     announced: int,
     given: Sequence[int],
     ciphertexts: Sequence[int],

@@ -31,28 +31,28 @@ from sottovoce.model.sum_rounds import Integers, OpenedSum
 from sottovoce.securesum.damgard_jurik.contributions import (
     Contribution,
     Gathered,
-    Slots,
+    PlaintextLayout,
     check_units,
     commitment,
     is_digest,
     note_distinct,
+    plaintext_layout,
     proof_context,
     read_contribution,
     read_units,
-    slots_of,
 )
 from sottovoce.securesum.damgard_jurik.decryption import combine, lagrange, partial
 from sottovoce.securesum.damgard_jurik.encryption import product
 from sottovoce.securesum.damgard_jurik.keys import KeyShare, PublicKey
 from sottovoce.securesum.damgard_jurik.number_theory import powmod, product_of_powers
-from sottovoce.securesum.damgard_jurik.proofs import Answer, verify
+from sottovoce.securesum.damgard_jurik.proofs import ProofResponse, verify
 from sottovoce.securesum.star.confirmation import (
     ProposedSet,
     check_confirm,
     confirms_content,
     listed,
 )
-from sottovoce.securesum.star.messages import Frame, Place, bundle, party
+from sottovoce.securesum.star.messages import Place, SignedFrame, bundle, party
 from sottovoce.securesum.star.suite import Content, Phase, RoundStart
 
 __all__ = ["ThresholdServer"]
@@ -65,7 +65,7 @@ class Assembly:
         self,
         public: PublicKey,
         own: KeyShare,
-        slots: Slots,
+        slots: PlaintextLayout,
         proposed: ProposedSet,
         products: Sequence[int],
     ) -> None:
@@ -153,17 +153,17 @@ class Collected:
         self._seen: set[bytes] = set()
         self._contributions: dict[int, Contribution] = {}
         self.commits: dict[int, str] = {}
-        self.frames: dict[int, Frame] = {}
-        self.answers: dict[int, Answer] = {}
+        self.frames: dict[int, SignedFrame] = {}
+        self.answers: dict[int, ProofResponse] = {}
 
-    def commit(self, reply: Frame) -> None:
+    def commit(self, reply: SignedFrame) -> None:
         """The hash of a contribution."""
         said = reply.fields.get("commit")
         if reply.fields.keys() != {"commit"} or reply.payload or not is_digest(said):
             raise SealedRefused(party(reply.sender), "it sent no commitment, or more than that")
         self.commits[reply.sender] = said
 
-    def contribute(self, reply: Frame) -> None:
+    def contribute(self, reply: SignedFrame) -> None:
         """The contribution that was committed to."""
         culprit = party(reply.sender)
         if reply.fields:
@@ -175,11 +175,13 @@ class Collected:
         note_distinct(self._seen, reply.payload, self._public.length, culprit)
         self.frames[reply.sender], self._contributions[reply.sender] = reply, read
 
-    def answer(self, reply: Frame) -> None:
+    def answer(self, reply: SignedFrame) -> None:
         """What shows that a worker knows what is in its contribution, if it holds."""
         if reply.fields:
             raise SealedRefused(party(reply.sender), "its answer has fields")
-        self.answers[reply.sender] = Answer.read(self._public, reply.payload, party(reply.sender))
+        self.answers[reply.sender] = ProofResponse.read(
+            self._public, reply.payload, party(reply.sender)
+        )
 
     @cached_property
     def gathered(self) -> Gathered:
@@ -206,8 +208,8 @@ class Collected:
     def _known(self, *members: int) -> bool:
         return self.gathered.known(self.gathered.products(frozenset(members)), self._sum(*members))
 
-    def _sum(self, *members: int) -> Answer:
-        return Answer.added(self._public, [self.answers[each] for each in members])
+    def _sum(self, *members: int) -> ProofResponse:
+        return ProofResponse.added(self._public, [self.answers[each] for each in members])
 
 
 T = TypeVar("T")
@@ -235,9 +237,9 @@ class _Round:
 
     def __init__(self, start: RoundStart, public: PublicKey, share: KeyShare) -> None:
         self._start, self._public, self._share = start, public, share
-        self._slots = slots_of(public, start)
+        self._slots = plaintext_layout(public, start)
         self._collected = Collected(start, public, self._slots.messages)
-        self._confirms: dict[int, Frame] = {}
+        self._confirms: dict[int, SignedFrame] = {}
         self._set: ProposedSet | None = None
         self._assembly: Assembly | None = None
         self._opening: set[int] = set()
@@ -256,9 +258,9 @@ class _Round:
         """The same for everybody who is asked."""
         return self._content
 
-    def take(self, reply: Frame) -> None:
+    def take(self, reply: SignedFrame) -> None:
         """One worker's reply in the phase that is on."""
-        takers: Mapping[str, Callable[[Frame], None]] = {
+        takers: Mapping[str, Callable[[SignedFrame], None]] = {
             Phase.COMMIT: self._collected.commit,
             Phase.CONTRIBUTE: (
                 self._collected.answer if self.place.step else self._collected.contribute
@@ -282,16 +284,16 @@ class _Round:
         self._assembled.drop(missing)  # what it does not prove is not used
         return self._settle()
 
-    def _take_confirm(self, reply: Frame) -> None:
+    def _take_confirm(self, reply: SignedFrame) -> None:
         check_confirm(reply, _there(self._set))
         self._confirms[reply.sender] = reply
 
-    def _take_partials(self, reply: Frame) -> None:
+    def _take_partials(self, reply: SignedFrame) -> None:
         if reply.fields:
             raise SealedRefused(party(reply.sender), "its partial decryptions have fields")
         self._assembled.take(reply.sender, reply.payload)
 
-    def _take_proof(self, reply: Frame) -> None:
+    def _take_proof(self, reply: SignedFrame) -> None:
         """A proof that does not hold is an answer too: it names the worker."""
         if reply.fields:
             raise SealedRefused(party(reply.sender), "its proof has fields")

@@ -26,27 +26,34 @@ from sottovoce.securesum.damgard_jurik.contributions import (
     check_units,
     commitment,
     note_distinct,
+    plaintext_layout,
     proof_context,
     read_contribution,
-    slots_of,
     units_content,
 )
 from sottovoce.securesum.damgard_jurik.decryption import partial
 from sottovoce.securesum.damgard_jurik.encryption import Blind, Blinds, encrypt
 from sottovoce.securesum.damgard_jurik.keys import KeyShare, PublicKey
-from sottovoce.securesum.damgard_jurik.proofs import Announcement, Answer, announce, prove
+from sottovoce.securesum.damgard_jurik.proofs import Announcement, ProofResponse, announce, prove
 from sottovoce.securesum.star.confirmation import (
     ProposedSet,
     check_confirms,
     check_proposed,
     read_list,
 )
-from sottovoce.securesum.star.messages import THE_SERVER, Frame, Place, party, read_frame, unbundle
+from sottovoce.securesum.star.messages import (
+    THE_SERVER,
+    Place,
+    SignedFrame,
+    party,
+    read_frame,
+    unbundle,
+)
 from sottovoce.securesum.star.suite import Content, Phase, RoundStart
 
 __all__ = ["Sealed", "ThresholdWorker", "seal_values"]
 
-Step: TypeAlias = Callable[[Frame], Content]
+Step: TypeAlias = Callable[[SignedFrame], Content]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +93,7 @@ class ThresholdWorker:
         """A round in which this worker's values are encrypted with blinds from the pool."""
         if self._share.number != number:
             raise UsageError(f"this is the key share of worker {self._share.number}, not {number}")
-        messages = slots_of(self._public, start).pack(values())
+        messages = plaintext_layout(self._public, start).pack(values())
         self._ahead = len(messages)
         announcement = self._announcement or announce(self._public)
         self._announcement = None
@@ -121,7 +128,7 @@ class _Round:
         """Whose contributions this worker confirmed."""
         return frozenset() if self._set is None else self._set.members
 
-    def on(self, turn: Frame) -> Content:
+    def on(self, turn: SignedFrame) -> Content:
         """The reply to a turn; each phase opens the way to the next, and to nothing else."""
         step = self._steps.get(turn.place.phase)
         if step is None:
@@ -129,11 +136,11 @@ class _Round:
         self._steps = {}
         return step(turn)
 
-    def _commit(self, turn: Frame) -> Content:
+    def _commit(self, turn: SignedFrame) -> Content:
         self._steps = {Phase.CONTRIBUTE: self._contribute}
         return {"commit": self._own_commitment}, b""
 
-    def _contribute(self, turn: Frame) -> Content:
+    def _contribute(self, turn: SignedFrame) -> Content:
         if turn.fields.keys() != {"commits"} or turn.payload or turn.place.step:
             raise SealedRefused(THE_SERVER, "there are no commitments, or more than those")
         commits = read_list(turn.fields["commits"], self._start.members)
@@ -144,7 +151,7 @@ class _Round:
         self._steps = {Phase.CONTRIBUTE: self._answer}
         return {}, self._sealed.content
 
-    def _answer(self, turn: Frame) -> Content:
+    def _answer(self, turn: SignedFrame) -> Content:
         if turn.fields or turn.place.step != 1:
             raise SealedRefused(THE_SERVER, "contributions come without fields, and in step 1")
         contributions = self._contributions(turn.payload)
@@ -161,7 +168,7 @@ class _Round:
         self._steps = {Phase.CONFIRM: self._confirm}
         return {}, answer.content(self._public)
 
-    def _confirm(self, turn: Frame) -> Content:
+    def _confirm(self, turn: SignedFrame) -> Content:
         gathered = self._gathered
         if turn.fields.keys() != {"members"} or turn.place.step or gathered is None:
             raise SealedRefused(THE_SERVER, "it says no members of the set, or more than those")
@@ -170,7 +177,7 @@ class _Round:
         own = gathered.contributions[self._share.number].digest
         check_proposed(proposed, gathered.members, self._share.number, own)
         products = gathered.products(members)
-        answer = Answer.read(self._public, turn.payload, THE_SERVER)
+        answer = ProofResponse.read(self._public, turn.payload, THE_SERVER)
         if not gathered.known(products, answer):
             raise SealedRefused(
                 THE_SERVER, "somebody in the set does not know what is in its contribution"
@@ -179,7 +186,7 @@ class _Round:
         self._steps = {Phase.OPEN: self._open}
         return {"set": proposed.digest}, b""
 
-    def _open(self, turn: Frame) -> Content:
+    def _open(self, turn: SignedFrame) -> Content:
         if turn.fields or self._set is None:
             raise SealedRefused(THE_SERVER, "confirmations come without fields")
         check_confirms(self._set, turn.payload)
@@ -187,7 +194,7 @@ class _Round:
         self._steps = {Phase.PROVE: self._prove}
         return {}, units_content(self._public, self._partials)
 
-    def _prove(self, turn: Frame) -> Content:
+    def _prove(self, turn: SignedFrame) -> Content:
         if turn.fields or turn.payload or self._set is None:
             raise SealedRefused(THE_SERVER, "a proof is asked for without anything else")
         context = proof_context(self._set, self._share.number)

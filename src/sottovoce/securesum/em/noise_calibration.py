@@ -16,7 +16,7 @@ from sottovoce.model.guarantee import check_count, check_unit
 from sottovoce.model.policy import check_target
 from sottovoce.privacy.calibration import smallest_integer
 from sottovoce.privacy.concentrated_privacy import concentrated_epsilon, largest_rho, summed_rho
-from sottovoce.securesum.em.sensitivity import Slots
+from sottovoce.securesum.em.sensitivity import NoisedSlots
 from sottovoce.securesum.em.terms import MOST_NOISED, EMTerms, Law, Mode, NoiseTerms, RoundNoise
 from sottovoce.securesum.em.weights import MOST_SCALE, SMOOTHING, Moves
 
@@ -67,7 +67,7 @@ def guarantee(terms: EMTerms, answers: int, unit: Unit) -> Guarantee:
     """
     check_unit(unit)
     check_count("answers", answers)
-    slots, tasks = Slots(terms), len(terms.tasks)
+    slots, tasks = NoisedSlots(terms), len(terms.tasks)
     if not 1 <= answers <= tasks:
         raise UsageError(f"answers must be from 1 to the {tasks:,} tasks, not {answers:,}")
     rounds = range(len(slots.noise.rounds))
@@ -86,7 +86,7 @@ def default_honest(workers: int) -> int:
     return -(-workers // 2)
 
 
-def _spent(slots: Slots, number: int, moves: Moves) -> _Spent:
+def _spent(slots: NoisedSlots, number: int, moves: Moves) -> _Spent:
     noise = slots.noise
     each = noise.rounds[number]
     if each.law is Law.GAUSSIAN:
@@ -203,7 +203,7 @@ def calibrated(
             f"noise for epsilon {epsilon:g} and delta {delta:g} over {len(tasks):,} tasks is too "
             "wide to draw: allow a delta, a larger epsilon or fewer rounds"
         )
-    return min(fitting, key=lambda terms: float(Slots(terms).variances(honest)[-1]))
+    return min(fitting, key=lambda terms: float(NoisedSlots(terms).variances(honest)[-1]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +285,7 @@ def _sizes(asked: _Asked, laws: _Laws, scale: int, factor: Fraction) -> list[Fra
     """b or σ² of every round, for its part of the budget, times `factor` in the deviation."""
     every = asked.laws(laws)
     blank = [RoundNoise(law, Fraction(1)) for law in every]
-    slots = Slots(asked.terms(scale, blank))
+    slots = NoisedSlots(asked.terms(scale, blank))
     moves = [slots.moves(number, 1, Unit.ANSWER) for number in range(len(every))]
     parts = [asked.first] + [(1 - asked.first) / max(asked.weighted, 1)] * asked.weighted
     pure = sum(part for law, part in zip(every, parts, strict=True) if law is Law.LAPLACE)
@@ -311,7 +311,7 @@ def _gaussian_size(moves: Moves, rho: float, honest: int, factor: Fraction) -> F
 
 def _proposals(terms: EMTerms) -> float:
     """About how many draws the Laplace shares of a round take at most."""
-    slots = Slots(terms)
+    slots = NoisedSlots(terms)
     return max(
         float(slots.values(number) * each.size) if each.law is Law.LAPLACE else 0.0
         for number, each in enumerate(slots.noise.rounds)

@@ -36,7 +36,7 @@ from sottovoce.securesum.em.posteriors import (
     quality,
     start,
 )
-from sottovoce.securesum.em.sensitivity import Slots, check_opened
+from sottovoce.securesum.em.sensitivity import NoisedSlots, check_opened
 from sottovoce.securesum.em.terms import EMTerms, Law, Mode
 from sottovoce.version import __version__
 
@@ -214,7 +214,7 @@ class NoisedPlanner:
     """The rounds of the mode `noised`: as many as the terms have noise for, whatever is opened."""
 
     def __init__(self, terms: EMTerms) -> None:
-        self.terms, self.slots = terms, Slots(terms)
+        self.terms, self.slots = terms, NoisedSlots(terms)
         self._specs = [self.slots.spec(number) for number in range(len(self.slots.noise.rounds))]
         self._seen: tuple[bytes, EMState] | None = None
 
@@ -283,7 +283,7 @@ def _from_votes(terms: EMTerms, totals: bytes, workers: int) -> tuple[FloatArray
 
     Remembered, since it takes longest and in a rehearsal every worker asks for the same.
     """
-    slots = Slots(terms)
+    slots = NoisedSlots(terms)
     sums = slots.decoded(0, OpenedSum(np.frombuffer(totals, np.int64), workers))
     law, labels = _law_of_votes(slots, workers), len(terms.labels)
     opened = Opened(
@@ -302,7 +302,7 @@ def _from_votes(terms: EMTerms, totals: bytes, workers: int) -> tuple[FloatArray
     return result.posterior, result.answers
 
 
-def _law_of_votes(slots: Slots, workers: int) -> NoiseLaw:
+def _law_of_votes(slots: NoisedSlots, workers: int) -> NoiseLaw:
     """The law of the noise in the votes of so many workers, rounded to whole votes."""
     first = slots.noise.rounds[0]
     if first.law is Law.LAPLACE:

@@ -18,7 +18,7 @@ from sottovoce.seams import Randomness
 from sottovoce.securesum.em.terms import EMTerms, Law, NoiseTerms
 from sottovoce.securesum.em.weights import Moves, answer_moves, worker_moves
 
-__all__ = ["TAIL", "Slots", "check_opened"]
+__all__ = ["TAIL", "NoisedSlots", "check_opened"]
 
 TAIL = 1e-100
 """The chance that a share of noise in one slot lies beyond its reach, at most."""
@@ -27,7 +27,7 @@ Share: TypeAlias = Polya | DiscreteGaussian
 
 
 @dataclass(frozen=True, slots=True)
-class Slots:
+class NoisedSlots:
     """Round 0 adds up votes, each later round weighted votes; in steps, with an offset.
 
         labels   round 0, of each task                          later

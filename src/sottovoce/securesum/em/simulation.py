@@ -28,8 +28,8 @@ __all__ = [
     "Dropouts",
     "Recorded",
     "Rehearsal",
-    "Rounds",
     "Suite",
+    "SummedRounds",
     "rehearse",
     "run_rounds",
 ]
@@ -108,7 +108,7 @@ class Rehearsal:
 
 
 @dataclass(frozen=True, slots=True)
-class Rounds:
+class SummedRounds:
     """What was opened, who was left out and why, and CPU seconds by party."""
 
     records: tuple[RoundRecord, ...]
@@ -116,7 +116,9 @@ class Rounds:
     seconds: Mapping[str, float]
 
 
-def rehearse(rehearsal: Rehearsal, planner: Planner, contributors: Sequence[Recorded]) -> Rounds:
+def rehearse(
+    rehearsal: Rehearsal, planner: Planner, contributors: Sequence[Recorded]
+) -> SummedRounds:
     """All rounds. SealedAborted where too few are left."""
     if rehearsal.suite == "plain":
         return _together(planner, contributors, plain_sum, {})
@@ -128,7 +130,7 @@ def rehearse(rehearsal: Rehearsal, planner: Planner, contributors: Sequence[Reco
     return _star(rehearsal, planner, contributors)
 
 
-def _star(rehearsal: Rehearsal, planner: Planner, contributors: Sequence[Recorded]) -> Rounds:
+def _star(rehearsal: Rehearsal, planner: Planner, contributors: Sequence[Recorded]) -> SummedRounds:
     """Rounds in which workers are online, and some may fall silent."""
     from sottovoce.securesum.star.simulation import run_star
 
@@ -147,12 +149,12 @@ def _star(rehearsal: Rehearsal, planner: Planner, contributors: Sequence[Recorde
     seconds = dict(set_up)
     for party, spent in done.seconds.items():
         seconds[party] = seconds.get(party, 0.0) + spent
-    return Rounds(done.records, done.excluded, seconds)
+    return SummedRounds(done.records, done.excluded, seconds)
 
 
 def _together(
     planner: Planner, contributors: Sequence[Recorded], add: Adding, sealing: Mapping[str, float]
-) -> Rounds:
+) -> SummedRounds:
     """Rounds in which everybody is there from the first to the last."""
     start = thread_time()
     opened = run_rounds(planner, contributors, add)
@@ -165,4 +167,4 @@ def _together(
     }
     everybody = tuple(range(1, len(contributors) + 1))
     records = tuple(RoundRecord(each.totals, everybody, {}) for each in opened)
-    return Rounds(records, {}, seconds)
+    return SummedRounds(records, {}, seconds)

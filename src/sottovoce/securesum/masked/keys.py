@@ -32,7 +32,7 @@ __all__ = [
     "KEY",
     "TAG",
     "Channels",
-    "Pair",
+    "MaskKeys",
     "derived",
     "is_small",
     "pair_key",
@@ -107,7 +107,7 @@ _ENDS = struct.Struct("<II")
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class MaskKeys:
     """An X25519 key pair (RFC 7748). The private key is 32 bytes from the operating system."""
 
     private: bytes = field(repr=False)
@@ -129,7 +129,7 @@ class Pair:
         return self._key.exchange(X25519PublicKey.from_public_bytes(public))
 
 
-def pair_key(start: RoundStart, own: int, pair: Pair, peer: int, public: bytes) -> bytes:
+def pair_key(start: RoundStart, own: int, pair: MaskKeys, peer: int, public: bytes) -> bytes:
     """The key of the mask that two workers have in common; both derive the same."""
     if own < peer:
         info = bound("pair", start, own, peer, pair.public, public)

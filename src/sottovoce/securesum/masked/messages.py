@@ -38,7 +38,7 @@ import numpy.typing as npt
 
 from sottovoce.errors import SealedRefused
 from sottovoce.securesum.envelope import b64, unb64
-from sottovoce.securesum.masked.keys import KEY, TAG, Channels, Pair, is_small, sealed, unsealed
+from sottovoce.securesum.masked.keys import KEY, TAG, Channels, MaskKeys, is_small, sealed, unsealed
 from sottovoce.securesum.masked.shares import (
     COMMITMENT,
     PIECE,
@@ -49,7 +49,7 @@ from sottovoce.securesum.masked.shares import (
     well_formed,
 )
 from sottovoce.securesum.star.confirmation import ProposedSet, read_numbers
-from sottovoce.securesum.star.messages import HEAD, THE_SERVER, Frame, Head, Place, party
+from sottovoce.securesum.star.messages import HEAD, THE_SERVER, Head, Place, SignedFrame, party
 from sottovoce.securesum.star.suite import Phase, RoundStart
 from sottovoce.securesum.star.terms import StarTerms
 
@@ -64,7 +64,7 @@ __all__ = [
     "Kind",
     "check_tagged_confirm",
     "check_tagged_confirms",
-    "deal",
+    "deal_shares",
     "piece_of",
     "read_dealt",
 ]
@@ -85,7 +85,7 @@ def rows(contents: Sequence[bytes | memoryview]) -> Bytes:
 _SHOWN = HEAD + TAG
 
 
-def check_tagged_confirm(reply: Frame, proposed: ProposedSet) -> None:
+def check_tagged_confirm(reply: SignedFrame, proposed: ProposedSet) -> None:
     """A worker's confirmation, for the server: of this set, with a tag for each of its members."""
     if dict(reply.fields) != {"set": proposed.digest}:
         raise SealedRefused(party(reply.sender), "it has confirmed another set")
@@ -96,7 +96,7 @@ def check_tagged_confirm(reply: Frame, proposed: ProposedSet) -> None:
 class Confirms:
     """All confirmations that the server has, as it shows them to each worker."""
 
-    def __init__(self, proposed: ProposedSet, said: Mapping[int, Frame]) -> None:
+    def __init__(self, proposed: ProposedSet, said: Mapping[int, SignedFrame]) -> None:
         self._fields = {"confirmed": sorted(said)}
         self._seats = {number: seat for seat, number in enumerate(sorted(proposed.members))}
         self._said = [said[number] for number in sorted(said)]
@@ -117,7 +117,7 @@ class Confirms:
 
 
 def check_tagged_confirms(
-    proposed: ProposedSet, channels: Channels, number: int, turn: Frame
+    proposed: ProposedSet, channels: Channels, number: int, turn: SignedFrame
 ) -> None:
     """Refuse to open unless `threshold` members of the set confirmed this very set."""
     if turn.fields.keys() != {"confirmed"}:
@@ -175,7 +175,9 @@ def piece_of(pieces: bytes, kind: Kind) -> bytes:
     return pieces[PIECE * kind : PIECE * (kind + 1)]
 
 
-def deal(start: RoundStart, number: int, seed: bytes, masks: Pair, channels: Channels) -> bytes:
+def deal_shares(
+    start: RoundStart, number: int, seed: bytes, masks: MaskKeys, channels: Channels
+) -> bytes:
     """The payload of a deal by worker `number`, to everybody in the round.
 
     The polynomials have degree threshold - 1, and seats are the workers' numbers.
@@ -245,7 +247,7 @@ class Deal:
     head: bytes = field(repr=False)
 
     @classmethod
-    def read(cls, frame: Frame, terms: StarTerms) -> Deal:
+    def read(cls, frame: SignedFrame, terms: StarTerms) -> Deal:
         """The deal in a frame, if others can agree on secrets with its sender, and all have a row.
 
         A worker whose sealing key in the terms is no key could be read by nobody.

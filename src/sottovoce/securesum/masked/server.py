@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sottovoce.errors import SealedAborted, SealedRefused
 from sottovoce.model.sum_rounds import OpenedSum
-from sottovoce.securesum.masked.keys import Pair, pair_key, self_key
+from sottovoce.securesum.masked.keys import MaskKeys, pair_key, self_key
 from sottovoce.securesum.masked.masks import check_fits, checked_totals, unmasked, width
 from sottovoce.securesum.masked.messages import ORDER, Confirms, Deal, Deals, check_tagged_confirm
 from sottovoce.securesum.masked.shares import commitment, recovered
@@ -18,7 +18,7 @@ from sottovoce.securesum.star.confirmation import (
     pin,
     read_numbers,
 )
-from sottovoce.securesum.star.messages import Frame, Place, party
+from sottovoce.securesum.star.messages import Place, SignedFrame, party
 from sottovoce.securesum.star.suite import Content, Phase, RoundStart, ServerRound
 
 __all__ = ["MaskedServer"]
@@ -43,7 +43,7 @@ class _Round:
         self._start = start
         self._phase = ORDER[0]
         self._asked = start.members
-        self._said: dict[Phase, dict[int, Frame]] = {phase: {} for phase in ORDER}
+        self._said: dict[Phase, dict[int, SignedFrame]] = {phase: {} for phase in ORDER}
         self._deals: dict[int, Deal] = {}
         self._rows = Deals({})
         self._opened: dict[int, dict[int, bytes]] = {}
@@ -77,7 +77,7 @@ class _Round:
             case _:
                 return self._content
 
-    def take(self, reply: Frame) -> None:
+    def take(self, reply: SignedFrame) -> None:
         """Whatever is wrong with a reply is its sender's fault, and is seen here."""
         match self._phase:
             case Phase.SHARE:
@@ -103,7 +103,7 @@ class _Round:
         self._begin(said)
         return None
 
-    def _begin(self, said: Mapping[int, Frame]) -> None:
+    def _begin(self, said: Mapping[int, SignedFrame]) -> None:
         """What the phase that begins asks, after what was said in the one before."""
         match self._phase:
             case Phase.CONTRIBUTE:
@@ -117,7 +117,7 @@ class _Round:
             case _:
                 self._confirms = Confirms(self._proposed, said)
 
-    def _read_open(self, reply: Frame) -> dict[int, bytes]:
+    def _read_open(self, reply: SignedFrame) -> dict[int, bytes]:
         culprit = party(reply.sender)
         if reply.fields.keys() != {"missing"}:
             raise SealedRefused(culprit, "its opening has other fields than it must have")
@@ -142,13 +142,13 @@ class _Round:
             raise SealedAborted("it has dealt pieces of another seed", [party(number)])
         return self_key(self._start, number, seed)
 
-    def _mask_pair(self, number: int, private: bytes | None) -> Pair:
-        pair = None if private is None else Pair(private)
+    def _mask_pair(self, number: int, private: bytes | None) -> MaskKeys:
+        pair = None if private is None else MaskKeys(private)
         if pair is None or pair.public != self._deals[number].masks:
             raise SealedAborted("it has dealt pieces of another mask key", [party(number)])
         return pair
 
-    def _pairs(self, silent: Mapping[int, Pair]) -> Iterator[tuple[int, int, bytes]]:
+    def _pairs(self, silent: Mapping[int, MaskKeys]) -> Iterator[tuple[int, int, bytes]]:
         """The masks that contributors have in common with those who fell silent."""
         for number, pair in silent.items():
             for peer in sorted(self.contributors):
@@ -156,5 +156,5 @@ class _Round:
                 yield peer, number, key
 
 
-def _digests(said: Mapping[int, Frame]) -> dict[int, str]:
+def _digests(said: Mapping[int, SignedFrame]) -> dict[int, str]:
     return {number: frame.digest for number, frame in said.items()}

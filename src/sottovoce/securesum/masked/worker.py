@@ -10,14 +10,14 @@ from sottovoce.errors import SealedRefused
 from sottovoce.model.sum_rounds import Integers
 from sottovoce.securesum.envelope import b64
 from sottovoce.securesum.hpke import X25519PrivateKey
-from sottovoce.securesum.masked.keys import KEY, Channels, Pair, pair_key, self_key
+from sottovoce.securesum.masked.keys import KEY, Channels, MaskKeys, pair_key, self_key
 from sottovoce.securesum.masked.masks import check_fits, masked, words
 from sottovoce.securesum.masked.messages import (
     ORDER,
     Dealt,
     Kind,
     check_tagged_confirms,
-    deal,
+    deal_shares,
     piece_of,
     read_dealt,
 )
@@ -28,7 +28,7 @@ from sottovoce.securesum.star.confirmation import (
     read_list,
     read_numbers,
 )
-from sottovoce.securesum.star.messages import THE_SERVER, Frame, Place, digest_of
+from sottovoce.securesum.star.messages import THE_SERVER, Place, SignedFrame, digest_of
 from sottovoce.securesum.star.suite import Content, Phase, RoundStart, WorkerRound
 
 __all__ = ["MaskedWorker"]
@@ -67,7 +67,7 @@ class _Round:
         check_fits(start.spec, start.terms.size)
         self._start, self._number, self._values = start, number, values
         self._channels = channels
-        self._mask_pair, self._seed = Pair.fresh(), os.urandom(KEY)
+        self._mask_pair, self._seed = MaskKeys.fresh(), os.urandom(KEY)
         self._step = 0
         self._said = ""  # the digest of the reply that the next turn must have in it
         self._dealt: dict[int, Dealt] = {}
@@ -79,7 +79,7 @@ class _Round:
         """The set that was confirmed; empty before."""
         return self._proposed.members
 
-    def on(self, turn: Frame) -> Content:
+    def on(self, turn: SignedFrame) -> Content:
         """One phase after another; none is left out, since the next builds on it."""
         steps = (self._share, self._contribute, self._confirm, self._open)
         at = self._step
@@ -91,12 +91,12 @@ class _Round:
         self._step += 1
         return content
 
-    def _share(self, _: Frame) -> Content:
+    def _share(self, _: SignedFrame) -> Content:
         masks = self._mask_pair
-        dealt = deal(self._start, self._number, self._seed, masks, self._channels)
+        dealt = deal_shares(self._start, self._number, self._seed, masks, self._channels)
         return {"masks": b64(masks.public)}, dealt
 
-    def _contribute(self, turn: Frame) -> Content:
+    def _contribute(self, turn: SignedFrame) -> Content:
         """Mask the values against everybody who has dealt pieces of what recovers its masks."""
         sharers = read_numbers(_only(turn, "sharers"), self._start.members)
         if self._number not in sharers:
@@ -110,7 +110,7 @@ class _Round:
         own = self_key(self._start, self._number, self._seed)
         return {}, masked(words(self._values()), own, self._pairs(), self._number)
 
-    def _confirm(self, turn: Frame) -> Content:
+    def _confirm(self, turn: SignedFrame) -> Content:
         """One set, in which everybody has dealt; and this worker's own contribution is in it."""
         if len(turn.view):
             raise SealedRefused(THE_SERVER, "a set of contributions has no payload")
@@ -121,7 +121,7 @@ class _Round:
         tags = self._channels.tags(self._start, proposed.members, proposed.digest)
         return {"set": proposed.digest}, tags
 
-    def _open(self, turn: Frame) -> Content:
+    def _open(self, turn: SignedFrame) -> Content:
         """One piece of everybody who has dealt: of the seed if it is in the set, or of the masks.
 
         Alive XOR dropped: with `threshold` pieces of both, a contribution would be bare. What is
@@ -154,7 +154,7 @@ class _Round:
         }
 
 
-def _only(turn: Frame, name: str) -> object:
+def _only(turn: SignedFrame, name: str) -> object:
     if turn.fields.keys() != {name}:
         raise SealedRefused(THE_SERVER, f"its turn has other fields than {name}")
     return turn.fields[name]

@@ -21,8 +21,8 @@ from sottovoce.errors import SealedAborted, SealedRefused
 from sottovoce.securesum.envelope import canonical, sha256_hex
 from sottovoce.securesum.star.messages import (
     THE_SERVER,
-    Frame,
     Place,
+    SignedFrame,
     bundle,
     party,
     read_frame,
@@ -126,13 +126,13 @@ def check_proposed(proposed: ProposedSet, allowed: frozenset[int], number: int, 
         raise SealedRefused(THE_SERVER, "this worker's own contribution is not in the set")
 
 
-def check_confirm(reply: Frame, proposed: ProposedSet) -> None:
+def check_confirm(reply: SignedFrame, proposed: ProposedSet) -> None:
     """A worker's confirmation, for the server: of this set, and nothing else in it."""
     if dict(reply.fields) != {"set": proposed.digest} or reply.payload:
         raise SealedRefused(party(reply.sender), "it has confirmed another set")
 
 
-def confirms_content(proposed: ProposedSet, confirms: Mapping[int, Frame]) -> bytes:
+def confirms_content(proposed: ProposedSet, confirms: Mapping[int, SignedFrame]) -> bytes:
     """What workers are shown before they open: the confirmations of the first `threshold`."""
     first = sorted(confirms)[: proposed.start.terms.threshold]
     return bundle([confirms[number].content for number in first])

@@ -36,9 +36,9 @@ __all__ = [
     "HEAD",
     "SERVER",
     "THE_SERVER",
-    "Frame",
     "Head",
     "Place",
+    "SignedFrame",
     "bundle",
     "digest_of",
     "extended",
@@ -75,7 +75,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class SignedFrame:
     """A message whose signature holds."""
 
     place: Place
@@ -159,7 +159,7 @@ def digest_of(
 
 def read_frame(
     terms: StarTerms, content: bytes, *, sender: int | None = None, carrier: str | None = None
-) -> Frame:
+) -> SignedFrame:
     """The frame in these bytes, if its sender signed it for this session.
 
     A refusal names the sender who is expected, or the `carrier` who handed it on, or, where
@@ -187,7 +187,9 @@ def read_frame(
     start = head + length
     _check(terms, body, memoryview(content)[start:], carrier or party(said))
     place = Place(body["round"], body["phase"], body["step"])
-    return Frame(place, said, body["fields"], sha256_hex(text), content, start, body["payload"])
+    return SignedFrame(
+        place, said, body["fields"], sha256_hex(text), content, start, body["payload"]
+    )
 
 
 def bundle(contents: Sequence[bytes]) -> bytes:

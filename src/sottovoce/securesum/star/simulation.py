@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from sottovoce.errors import SealedRefused, UsageError
 from sottovoce.model import Keyholder
 from sottovoce.model.sum_rounds import Contributor, OpenedSum, Planner
-from sottovoce.securesum.damgard_jurik.dealer import deal, open_share, read_public
+from sottovoce.securesum.damgard_jurik.dealer import deal_threshold_key, open_share, read_public
 from sottovoce.securesum.damgard_jurik.server import ThresholdServer
 from sottovoce.securesum.damgard_jurik.worker import ThresholdWorker
 from sottovoce.securesum.envelope import Ed25519PrivateKey, b64, public_text
@@ -286,7 +286,7 @@ def _dealt(terms: StarTerms, parties: Parties) -> Suites:
     """The dealer makes and deals a threshold key; everybody opens and checks its share."""
     # Optional library: only this suite needs gmpy2.
     start = thread_time()
-    made = deal(terms, parties.dealer, _public(parties.server_sealing))
+    made = deal_threshold_key(terms, parties.dealer, _public(parties.server_sealing))
     dealing = thread_time()
     workers: list[WorkerSuite] = []
     for number, key in enumerate(parties.sealing, 1):

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, Protocol, TypeAlias
 
 from sottovoce.model.sum_rounds import Integers, OpenedSum, SumSpec
-from sottovoce.securesum.star.messages import Frame, Place
+from sottovoce.securesum.star.messages import Place, SignedFrame
 from sottovoce.securesum.star.terms import StarTerms
 
 __all__ = [
@@ -85,7 +85,7 @@ class WorkerRound(Protocol):
         """The set that this worker confirmed; empty before it did."""
         ...
 
-    def on(self, turn: Frame) -> Content | None:
+    def on(self, turn: SignedFrame) -> Content | None:
         """Fields and payload of the reply to a turn that the server signed for this round.
 
         Turns come in the order of phases and steps, none twice, but perhaps not all of them: a
@@ -120,7 +120,7 @@ class ServerRound(Protocol):
         """
         ...
 
-    def take(self, reply: Frame) -> None:
+    def take(self, reply: SignedFrame) -> None:
         """The first reply of an asked member in this phase; refused, it leaves no trace."""
         ...
 

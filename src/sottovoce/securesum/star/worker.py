@@ -18,8 +18,8 @@ from sottovoce.securesum.star.messages import (
     BEGINNING,
     SERVER,
     THE_SERVER,
-    Frame,
     Place,
+    SignedFrame,
     extended,
     read_frame,
     read_totals,
@@ -28,14 +28,14 @@ from sottovoce.securesum.star.messages import (
 from sottovoce.securesum.star.suite import Phase, RoundStart, WorkerRound, WorkerSuite, rank
 from sottovoce.securesum.star.terms import StarTerms
 
-__all__ = ["EndState", "Ended", "WorkerSession"]
+__all__ = ["EndState", "SessionEnded", "WorkerSession"]
 
 EndState: TypeAlias = Literal["done", "aborted", "excluded"]
 _END_FIELDS = frozenset({"culprits", "reason", "state"})
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class SessionEnded:
     """How a session ended for a worker, as the server says."""
 
     state: EndState
@@ -84,7 +84,7 @@ class WorkerSession:
         self._last = Place(-1, "")
         self._current: _Current | None = None
         self._dead: SealedRefused | None = None
-        self.ended: Ended | None = None
+        self.ended: SessionEnded | None = None
 
     @property
     def opened(self) -> tuple[OpenedSum, ...]:
@@ -111,7 +111,7 @@ class WorkerSession:
         self._dead = None
         return reply
 
-    def _reply(self, turn: Frame) -> bytes | None:
+    def _reply(self, turn: SignedFrame) -> bytes | None:
         before = self._answered.get(turn.place)
         if before is not None:
             if before.turn != turn.digest:
@@ -128,7 +128,7 @@ class WorkerSession:
         self._answered[turn.place] = _Answered(turn.digest, reply)
         return reply
 
-    def _round_reply(self, turn: Frame) -> bytes | None:
+    def _round_reply(self, turn: SignedFrame) -> bytes | None:
         if turn.place.phase == self._suite.first and turn.place.round == self._last.round + 1:
             self._current = self._begin(turn)
         if self._current is None or turn.place.round != self._current.number:
@@ -138,7 +138,7 @@ class WorkerSession:
             return None
         return written(self._terms, turn.place, self._number, self._signing, *content)
 
-    def _begin(self, turn: Frame) -> _Current:
+    def _begin(self, turn: SignedFrame) -> _Current:
         """The next round, after what the last one opened has been noted."""
         if turn.fields or turn.place.step:
             raise SealedRefused(THE_SERVER, "the first turn of a round has totals and no fields")
@@ -172,7 +172,7 @@ class WorkerSession:
         self._history = extended(self._history, opened)
         return confirmed
 
-    def _end(self, turn: Frame) -> None:
+    def _end(self, turn: SignedFrame) -> None:
         ended = _read_end(turn)
         if turn.place.round not in (self._last.round, self._last.round + 1):
             raise SealedRefused(THE_SERVER, "it ends a round that never began")
@@ -189,7 +189,7 @@ class WorkerSession:
         self.ended = ended
 
 
-def _read_end(turn: Frame) -> Ended:
+def _read_end(turn: SignedFrame) -> SessionEnded:
     fields = turn.fields
     if fields.keys() != _END_FIELDS or turn.place.step:
         raise SealedRefused(THE_SERVER, "its end has other fields than it must have")
@@ -198,4 +198,4 @@ def _read_end(turn: Frame) -> Ended:
         raise SealedRefused(THE_SERVER, "its end says no state and reason")
     if not isinstance(culprits, list) or not all(isinstance(each, str) for each in culprits):
         raise SealedRefused(THE_SERVER, "its end has no list of culprits")
-    return Ended(state, reason, tuple(culprits))
+    return SessionEnded(state, reason, tuple(culprits))

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.odds import frankly
+from sottovoce.mechanisms.odds import weakness_warning
 from sottovoce.mechanisms.policies import (
     Target,
     default_mechanism,
@@ -87,7 +87,7 @@ def _kept(text: str) -> Kept:
         weakest_guarantee(release, promise.answers, unit, promise.delta)
         for unit in (Unit.ANSWER, Unit.WORKER)
     )
-    warning = frankly(per_answer.epsilon, per_answer.delta)
+    warning = weakness_warning(per_answer.epsilon, per_answer.delta)
     return Kept(per_answer, per_worker, _odds(policy), warning)
 
 

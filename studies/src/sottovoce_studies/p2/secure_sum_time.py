@@ -46,7 +46,7 @@ def measured(workers: int, tasks: int, sums: int, run: int) -> dict[str, Any]:
     `ciphertexts` says into how many ours packs 2 I counts, and 2 I sums of a round.
     """
     # Optional library: only these functions need gmpy2.
-    from sottovoce.securesum.damgard_jurik.contributions import Slots
+    from sottovoce.securesum.damgard_jurik.contributions import PlaintextLayout
     from sottovoce.securesum.damgard_jurik.encryption import Blinds, full_blind
     from sottovoce.securesum.damgard_jurik.keys import key_of
     from sottovoce.securesum.damgard_jurik.number_theory import safe_prime, small_primes
@@ -62,7 +62,7 @@ def measured(workers: int, tasks: int, sums: int, run: int) -> dict[str, Any]:
         seen["blinds"].append(_timed(lambda: [pool.take() for _ in range(workers)])[0])
         seen["rest"].append(_timed(partial(_opened, public, shares, blinds))[0])
     packed = [
-        Slots(SumSpec(2 * tasks, greatest), workers, public.message_bits).messages
+        PlaintextLayout(SumSpec(2 * tasks, greatest), workers, public.message_bits).messages
         for greatest in (1, GREATEST)
     ]
     return {"primes": primes, "dealing": dealing, **seen, "ciphertexts": packed}
