@@ -20,9 +20,10 @@ import numpy as np
 from sottovoce.api.infer import chosen_aggregator
 from sottovoce.api.output_folder import is_remote, new_folder, path_of, scratch_in, write_summary
 from sottovoce.engines import RecordedEngine, WatchedEngine
-from sottovoce.engines.checkpoint import KeptSums, Sums, held, identity_of
+from sottovoce.engines.checkpoint import KeptSums, held, identity_of
 from sottovoce.engines.chunked.table import open_table
 from sottovoce.engines.large_table import LargeEngine, LargeTable, Recoding
+from sottovoce.engines.wrapped_engine import Sums
 from sottovoce.errors import OutputExists, UsageError
 from sottovoce.inference.noise_aware.registry import AWARE_METHODS, aware_method, is_aware
 from sottovoce.mechanisms.codes import report_domain

@@ -34,9 +34,7 @@ _ROOM = 4
 """A table of so many places a row is still cheaper than hashing."""
 
 
-def code_integers(
-    column: npt.NDArray[Any],
-) -> tuple[Codes, npt.NDArray[np.integer[Any]]] | None:
+def code_integers(column: npt.NDArray[Any]) -> tuple[Codes, npt.NDArray[np.integer[Any]]] | None:
     """Codes in order of appearance and what they stand for; None where a table would not pay."""
     if column.dtype.kind not in "iu" or not len(column):
         return None

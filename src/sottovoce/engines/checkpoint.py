@@ -1,7 +1,4 @@
-"""The sums of a run in a folder, from which an interrupted run goes on.
-
-Sums that are kept as they are made, so that an interrupted run goes on where it was.
-"""
+"""The sums of a run in a folder, kept as they are made: an interrupted run goes on from them."""
 
 from __future__ import annotations
 
@@ -11,17 +8,16 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from sottovoce.errors import DataError, UsageError
 from sottovoce.files.atomic_output import durable_file, remove_unfinished
 from sottovoce.files.locks import folder_lock
-from sottovoce.model import Domain, FloatArray, Names
-from sottovoce.seams import Engine, Step
+from sottovoce.model import FloatArray
 
-__all__ = ["KeptSums", "RecordedEngine", "Sums", "held", "identity_of"]
+__all__ = ["KeptSums", "held", "identity_of"]
 
 
 _RUN = "run.json"
@@ -126,58 +122,3 @@ def _file_errors(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise DataError(f"sums cannot be kept here: {error.strerror}", file=str(folder)) from None
-
-
-class Sums(Protocol):
-    """The sums of a run in their order, on something that outlives it."""
-
-    def read(self, number: int) -> FloatArray | None:
-        """The sum of that number, from 0; None where it is still to be made."""
-        ...
-
-    def append(self, number: int, sums: FloatArray) -> None:
-        """Keep the next sum."""
-        ...
-
-
-class RecordedEngine:
-    """Another engine, whose sums are kept.
-
-    An aggregator is a pure function of its sums: given those of an earlier run it asks for the same
-    steps again, and is where that run was without a pass over the reports.
-    """
-
-    def __init__(self, engine: Engine, kept: Sums) -> None:
-        self._engine, self._kept, self._number = engine, kept, 0
-
-    @property
-    def workers(self) -> Names:
-        return self._engine.workers
-
-    @property
-    def tasks(self) -> Names:
-        return self._engine.tasks
-
-    @property
-    def task_count(self) -> int:
-        return self._engine.task_count
-
-    @property
-    def domain(self) -> Domain:
-        return self._engine.domain
-
-    def total(self, step: Step) -> FloatArray:
-        number, self._number = self._number, self._number + 1
-        sums = self._kept.read(number)
-        if sums is None:
-            sums = self._engine.total(step)
-            self._kept.append(number, sums)
-        elif sums.shape != step.shape:
-            raise DataError(
-                f"sum {number} of the checkpoint has shape {sums.shape} where {step.shape} is due: "
-                "it belongs to another run; name another folder"
-            )
-        return sums
-
-    def map(self, step: Step) -> FloatArray:
-        return self._engine.map(step)

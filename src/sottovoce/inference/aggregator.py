@@ -262,16 +262,14 @@ def check_parameters(method: Any) -> None:
 def settings_of(method: type[Any]) -> list[str]:
     """The parameters that can be written down: choices, whole numbers and numbers."""
     kinds = _hints(method)
-    return [name for name, kind in kinds.items() if kind in (int, float) or _is_choice(kind)]
+    return [
+        name for name, kind in kinds.items() if kind in (int, float) or get_origin(kind) is Literal
+    ]
 
 
 def _hints(method: type[Any]) -> dict[str, Any]:
     hints = get_type_hints(method)
     return {field.name: hints[field.name] for field in fields(method)}
-
-
-def _is_choice(kind: Any) -> bool:
-    return get_origin(kind) is Literal
 
 
 def _is_number(value: Any) -> bool:

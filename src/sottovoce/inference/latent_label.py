@@ -20,7 +20,7 @@ from sottovoce.inference.steps.confusions import (
 from sottovoce.model import Codes, Kind, Result
 from sottovoce.seams import Engine
 
-__all__ = ["LatentLabel", "LatentParameters"]
+__all__ = ["LatentLabel"]
 
 
 class LatentParameters(NamedTuple):

@@ -16,7 +16,7 @@ from sottovoce.inference.steps.votes import AnswersPerWorker, Votes, softmax
 from sottovoce.model import Codes, FloatArray, Kind, Result
 from sottovoce.seams import Engine
 
-__all__ = ["Coin", "CoinExpectation", "OneCoin"]
+__all__ = ["Coin", "OneCoin"]
 
 
 class Coin(NamedTuple):

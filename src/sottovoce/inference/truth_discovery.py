@@ -12,7 +12,7 @@ from sottovoce.inference.steps.votes import Agreements, AnswersPerWorker, Votes,
 from sottovoce.model import FloatArray, Kind, Result
 from sottovoce.seams import Engine
 
-__all__ = ["TD", "log_odds"]
+__all__ = ["TD"]
 
 ACCURACY_BOUNDS = (0.02, 0.98)
 

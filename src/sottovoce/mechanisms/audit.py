@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.errors import UsageError
 from sottovoce.mechanisms.sampling import unsampled
 from sottovoce.mechanisms.subset_selection import SubsetSelection
 from sottovoce.model import NULL, Cells, Codes, Domain, Grid, Unit
-from sottovoce.privacy.audit import Audit, audit
+from sottovoce.model.guarantee import check_answer_count
+from sottovoce.privacy.audit import Audit, audit_pairs
 from sottovoce.privacy.audit.confidence_bounds import check_chances
 from sottovoce.seams import Mechanism, Randomness
 
@@ -47,16 +46,10 @@ def audit_mechanism(
     (True, 'column 1 is 0')
     """
     check_chances(delta, confidence)
-    if answers < 1:
-        raise UsageError(f"answers must be at least 1, not {answers}")
+    check_answer_count(answers)
     pairs = neighbors(mechanism, domain, answers, unit)
-    each = 1 - (1 - confidence) / len(pairs)
     sampler = submissions(mechanism, randomness)
-    found = [
-        audit(sampler, one, other, samples=samples, delta=delta, confidence=each)
-        for one, other in pairs
-    ]
-    return replace(max(found, key=lambda one: one.epsilon), confidence=confidence)
+    return audit_pairs(sampler, pairs, samples=samples, delta=delta, confidence=confidence)
 
 
 def neighbors(mechanism: Mechanism, domain: Domain, answers: int, unit: Unit) -> list[Pair]:

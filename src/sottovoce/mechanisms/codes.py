@@ -146,7 +146,8 @@ def recoded(reports: Reports, expected: Domain | Kind) -> Reports:
 def written_reports(codes: ReportCodes, alphabet: Alphabet, domain: Domain) -> list[Any]:
     """Reports as they are written: labels, numbers, or the codes of a subset as `0 3 7`."""
     if alphabet is Alphabet.SUBSETS:
-        return [" ".join(str(i) for i in _members(int(mask))) for mask in codes]
+        masks = map(int, codes)
+        return [" ".join(str(i) for i in range(64) if mask >> i & 1) for mask in masks]
     if alphabet in (Alphabet.POINTS, Alphabet.NUMBERS):
         numbers: list[Any] = Grid.over(domain).values(codes).tolist()
         return numbers
@@ -210,10 +211,6 @@ def _points(values: npt.NDArray[Any], grid: Grid) -> Codes:
             row=row,
         )
     return codes.astype(np.int32)
-
-
-def _members(mask: int) -> list[int]:
-    return [i for i in range(64) if mask >> i & 1]
 
 
 def _mask(text: str) -> int:

@@ -57,7 +57,7 @@ from sottovoce.model import (
     Reports,
     Unit,
 )
-from sottovoce.model.guarantee import check_unit
+from sottovoce.model.guarantee import check_answer_count, check_unit
 from sottovoce.model.policy import check_target
 from sottovoce.privacy.composition import pure_delta, pure_guarantee
 from sottovoce.seams import Randomness
@@ -214,10 +214,7 @@ class MatrixFactorization:
         return cells.reporting(self._reports(sums, profiles.astype(np.float64)).ravel())
 
     def sums(
-        self,
-        codes: FloatArray,
-        profiles: npt.NDArray[np.int64],
-        randomness: Randomness,
+        self, codes: FloatArray, profiles: npt.NDArray[np.int64], randomness: Randomness
     ) -> FloatArray:
         """z, a row per worker: all that reports are made of."""
         offsets = np.where(codes == NULL, 0.0, codes - self.middle)
@@ -269,8 +266,7 @@ class MatrixFactorization:
 
     def _loss(self, answers: int, unit: Unit) -> float:
         check_unit(unit)
-        if answers < 1:
-            raise UsageError(f"answers must be at least 1, not {answers}")
+        check_answer_count(answers)
         return self.cell_epsilon * (answers if unit is Unit.WORKER else 1)
 
     def claim(self, epsilon: float | None = None) -> None:

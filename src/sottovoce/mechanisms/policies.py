@@ -36,9 +36,8 @@ from sottovoce.model import (
     Promise,
     ShowDraw,
     Unit,
-    label_text,
 )
-from sottovoce.model.policy import short
+from sottovoce.model.policy import short, stated_labels
 from sottovoce.seams import Mechanism, Release
 
 __all__ = [
@@ -58,7 +57,8 @@ def policy_of(release: Release, domain: Domain, promise: Promise | None) -> Poli
     """A policy that says what a mechanism or a sealed sum is, with a promise it keeps, or none."""
     _check_fit(release, domain)
     calibration = Calibration.SOUND if promise else Calibration.AS_PUBLISHED
-    policy = Policy(_stated(domain), release.as_json(), calibration, promise)
+    stated = replace(domain, labels=stated_labels(domain))
+    policy = Policy(stated, release.as_json(), calibration, promise)
     check_promise(policy, release)
     return policy
 
@@ -94,14 +94,6 @@ def _checked(text: str) -> Release:
     _check_fit(release, policy.domain)
     check_promise(policy, release)
     return release
-
-
-def _stated(domain: Domain) -> Domain:
-    """The domain with its labels as a policy states them: texts and integers."""
-    labels = tuple(
-        label_text(label) if isinstance(label, bool | float) else label for label in domain.labels
-    )
-    return replace(domain, labels=labels)
 
 
 def _check_fit(release: Release, domain: Domain) -> None:
@@ -246,7 +238,8 @@ def make_policy(
     if not (isinstance(domain, Domain) and isinstance(target, Target)):
         raise UsageError("a policy is made of a Domain, a mechanism's name and a Target")
     promise = target.promise
-    _check_draw(name, target)
+    if name == SealedSum.name and target.show_draw is not ShowDraw.BEFORE_SEND:
+        raise UsageError(f"{name} draws nothing on the device: leave show_draw out")
     kind = release_class(name)
     if domain.kind not in kind.takes:
         takes = " or ".join(sorted(kind.takes))
@@ -279,11 +272,6 @@ def make_policy(
         )
     _check_hiding(name, target, release)
     return replace(policy_of(release, domain, promise), show_draw=target.show_draw)
-
-
-def _check_draw(name: str, target: Target) -> None:
-    if name == SealedSum.name and target.show_draw is not ShowDraw.BEFORE_SEND:
-        raise UsageError(f"{name} draws nothing on the device: leave show_draw out")
 
 
 def _as_published(

@@ -170,11 +170,7 @@ class PublishedFactorization:
         return cells.reporting(((fitted @ profiles - low) / step).ravel())
 
     def _fit(
-        self,
-        answered: FloatArray,
-        values: FloatArray,
-        profiles: FloatArray,
-        randomness: Randomness,
+        self, answered: FloatArray, values: FloatArray, profiles: FloatArray, randomness: Randomness
     ) -> FloatArray:
         """u, a row per worker, after a fixed number of gradient steps."""
         workers, d = len(values), self.dimension

@@ -53,7 +53,7 @@ from sottovoce.model import (
     Reports,
     Unit,
 )
-from sottovoce.model.guarantee import check_unit
+from sottovoce.model.guarantee import check_answer_count, check_delta, check_epsilon, check_unit
 from sottovoce.model.policy import check_target
 from sottovoce.privacy.random_variance import delta_finite, delta_published, rate_published
 from sottovoce.seams import Randomness
@@ -88,8 +88,7 @@ class VarianceCurve:
 
     def __post_init__(self) -> None:
         check_unit(self.unit)
-        if self.answers < 1:
-            raise UsageError(f"answers must be at least 1, not {self.answers}")
+        check_answer_count(self.answers)
 
     def spent(self, epsilon: float) -> float:
         """The right-hand δ: convex in ε, and falling at first."""
@@ -100,8 +99,7 @@ class VarianceCurve:
 
     def delta(self, epsilon: float) -> float:
         """What holds at some ε holds at every larger one: beyond its least value δ stays there."""
-        if not epsilon >= 0:
-            raise UsageError(f"epsilon must be at least 0, not {epsilon:g}")
+        check_epsilon(epsilon)
         return min(self.spent(min(epsilon, _turn(self))), 1.0)
 
     def epsilon(self, delta: float) -> float:
@@ -327,8 +325,7 @@ class RandomVarianceGaussian:
 
     def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
         """A proven upper bound: rounding to the grid may hide more."""
-        if not 0 <= delta < 1:
-            raise UsageError(f"delta must be at least 0 and below 1, not {delta:g}")
+        check_delta(delta)
         curve = self._curve(answers, unit)
         epsilon = curve.epsilon(delta) if delta > 0 else math.inf
         return Guarantee(unit, answers, epsilon, delta, False, ASSUMPTIONS, "P3 Alg. 2")

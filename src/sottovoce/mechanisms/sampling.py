@@ -31,12 +31,11 @@ from sottovoce.model import (
     Reports,
     Unit,
 )
+from sottovoce.model.guarantee import check_answer_count, check_delta
 from sottovoce.model.policy import check_target
 from sottovoce.seams import Mechanism, Randomness, Release
 
 __all__ = [
-    "BEST_EPSILON",
-    "MOST_ANSWERS",
     "Sampled",
     "best_sample",
     "sample_of",
@@ -201,10 +200,8 @@ class Sampled:
         return inner and Odds(inner.of_100, inner.sentence + sent)
 
     def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
-        if answers < 1:
-            raise UsageError(f"answers must be at least 1, not {answers}")
-        if not 0 <= delta < 1:
-            raise UsageError(f"delta must be at least 0 and below 1, not {delta:g}")
+        check_answer_count(answers)
+        check_delta(delta)
         sent = min(answers, self.answers)
         inner = delta if unit is Unit.WORKER else _before(delta, answers, sent)
         held = self.mechanism.guarantee(sent, unit, inner)

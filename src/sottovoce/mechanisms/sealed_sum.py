@@ -27,7 +27,7 @@ from sottovoce.model import (
     Promise,
     Unit,
 )
-from sottovoce.model.guarantee import check_count, check_unit
+from sottovoce.model.guarantee import check_answer_count, check_count, check_unit
 from sottovoce.model.keyholder import check_public_key
 from sottovoce.model.policy import SEALED, check_target, short
 from sottovoce.privacy.composition import pure_delta, pure_guarantee
@@ -275,8 +275,7 @@ class SealedSum:
     def _pure(self, answers: int, unit: Unit) -> float:
         check_unit(unit)
         check_count("answers", answers)
-        if answers < 1:
-            raise UsageError(f"answers must be at least 1, not {answers}")
+        check_answer_count(answers)
         return _rounded_up(self.epsilon * (int(answers) if unit is Unit.WORKER else 1))
 
     def claim(self, epsilon: float | None = None) -> Claim | None:
@@ -300,19 +299,8 @@ class SealedSum:
 
     @classmethod
     def of_json(cls, document: Any) -> Self:
-        known = {
-            "suite",
-            "layout",
-            "size",
-            "hidden",
-            "epsilon",
-            "seats",
-            "degree",
-            "minimum",
-            "keyholders",
-            "coordinator",
-        }
-        fields = mechanism_fields(document, cls.name, known)
+        known = "suite layout size hidden epsilon seats degree minimum keyholders coordinator"
+        fields = mechanism_fields(document, cls.name, set(known.split()))
         if fields["suite"] != SUITE:
             raise UsageError(f"the policy's suite must be {SUITE}, not {short(fields['suite'])}")
         if not isinstance(fields["keyholders"], list):

@@ -10,7 +10,18 @@ from numbers import Integral, Real
 
 from sottovoce.errors import UsageError
 
-__all__ = ["Claim", "Guarantee", "Unit", "check_count", "check_number", "check_unit", "rounded_up"]
+__all__ = [
+    "Claim",
+    "Guarantee",
+    "Unit",
+    "check_answer_count",
+    "check_count",
+    "check_delta",
+    "check_epsilon",
+    "check_number",
+    "check_unit",
+    "rounded_up",
+]
 
 
 class Unit(StrEnum):
@@ -48,6 +59,24 @@ def check_count(field: str, value: object) -> None:
         raise UsageError(f"{field} must be an integer, not {value!r}")
 
 
+def check_answer_count(answers: int) -> None:
+    """Refuse a worker without an answer."""
+    if answers < 1:
+        raise UsageError(f"answers must be at least 1, not {answers}")
+
+
+def check_epsilon(epsilon: float) -> None:
+    """Refuse what bounds no loss."""
+    if not epsilon >= 0:
+        raise UsageError(f"epsilon must be at least 0, not {epsilon:g}")
+
+
+def check_delta(delta: float) -> None:
+    """Refuse what is no failure probability, or a certain one."""
+    if not 0 <= delta < 1:
+        raise UsageError(f"delta must be at least 0 and below 1, not {delta:g}")
+
+
 def check_unit(unit: object) -> None:
     """Refuse a text in place of a unit: taken for another unit, it would understate what holds."""
     if not isinstance(unit, Unit):
@@ -74,10 +103,8 @@ class Guarantee:
     def __post_init__(self) -> None:
         check_unit(self.unit)
         check_count("answers", self.answers)
-        if self.answers < 1:
-            raise UsageError(f"answers must be at least 1, not {self.answers}")
-        if not self.epsilon >= 0:
-            raise UsageError(f"epsilon must be at least 0, not {self.epsilon:g}")
+        check_answer_count(self.answers)
+        check_epsilon(self.epsilon)
         if not 0 <= self.delta <= 1:
             raise UsageError(f"delta must be from 0 to 1, not {self.delta:g}")
 

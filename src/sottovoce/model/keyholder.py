@@ -14,7 +14,7 @@ from sottovoce.model.campaign import LONGEST_NAME, check_text
 from sottovoce.model.canonical_json import canonical
 from sottovoce.model.policy import fields_of, short
 
-__all__ = ["CARD", "Keyholder", "check_public_key"]
+__all__ = ["Keyholder", "check_public_key"]
 
 CARD = "sottovoce-keyholder/1"
 """The format of a card: the file that a keyholder hands out."""

@@ -13,10 +13,10 @@ from typing import Any, Self
 
 from sottovoce.errors import UsageError
 from sottovoce.model.canonical_json import RepeatedField, canonical, unique_fields
-from sottovoce.model.domain import Domain, Kind, Label, label_text
-from sottovoce.model.guarantee import Unit, check_count, check_number, check_unit
+from sottovoce.model.domain import Domain, Kind, label_text
+from sottovoce.model.guarantee import Unit, check_count, check_delta, check_number, check_unit
 
-__all__ = ["FORMAT", "Calibration", "Policy", "Promise", "ShowDraw"]
+__all__ = ["Calibration", "Policy", "Promise", "ShowDraw"]
 
 FORMAT = "sottovoce-policy/1"
 
@@ -177,8 +177,7 @@ def check_target(epsilon: float, delta: float, answers: int) -> None:
     check_count("answers", answers)
     if not 0 < epsilon < math.inf:
         raise UsageError(f"epsilon must be above 0 and finite, not {epsilon:g}")
-    if not 0 <= delta < 1:
-        raise UsageError(f"delta must be at least 0 and below 1, not {delta:g}")
+    check_delta(delta)
     if not 1 <= answers <= MOST_ANSWERS:
         raise UsageError(f"answers must be from 1 to {MOST_ANSWERS:,}, not {short(answers)}")
 
@@ -227,12 +226,14 @@ def _domain_json(domain: Domain) -> dict[str, Any]:
             "high": repr(domain.high),
             **step,
         }
-    return {"kind": str(domain.kind), "labels": [_label_json(label) for label in domain.labels]}
+    return {"kind": str(domain.kind), "labels": list(stated_labels(domain))}
 
 
-def _label_json(label: Label) -> str | int:
-    """Fractions and booleans as text: a policy holds neither."""
-    return label_text(label) if isinstance(label, bool | float) else label
+def stated_labels(domain: Domain) -> tuple[str | int, ...]:
+    """The labels as a policy states them: it holds no fractions or booleans."""
+    return tuple(
+        label_text(label) if isinstance(label, bool | float) else label for label in domain.labels
+    )
 
 
 def _domain_of(document: Any) -> Domain:

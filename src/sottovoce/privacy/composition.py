@@ -16,7 +16,7 @@ import numpy as np
 
 from sottovoce.errors import UsageError
 from sottovoce.model import FloatArray, Guarantee, Unit
-from sottovoce.model.guarantee import check_unit
+from sottovoce.model.guarantee import check_answer_count, check_delta, check_epsilon, check_unit
 from sottovoce.model.policy import check_target
 from sottovoce.privacy.calibration import smallest_number
 
@@ -99,8 +99,7 @@ def repeated_guarantee(
     >>> print(repeated_guarantee(0.1, 0.52497918747894, 1000, Unit.WORKER, 1e-6))
     epsilon 19.35, delta 1e-06 per worker
     """
-    if not 0 <= delta < 1:
-        raise UsageError(f"delta must be at least 0 and below 1, not {delta:g}")
+    check_delta(delta)
     rounds = _rounds(cell_epsilon, plus, answers, unit)
     epsilon = rounds * cell_epsilon
     if delta > 0:
@@ -124,8 +123,7 @@ def repeated_delta(
     >>> round(repeated_delta(1.0, 0.5, 0.6, 4, Unit.WORKER), 6)
     0.094189
     """
-    if not epsilon >= 0:
-        raise UsageError(f"epsilon must be at least 0, not {epsilon:g}")
+    check_epsilon(epsilon)
     rounds = _rounds(cell_epsilon, plus, answers, unit)
     return min(_delta(epsilon, cell_epsilon, plus, rounds) * (1 + 2 * _margin(rounds)), 1.0)
 
@@ -181,8 +179,7 @@ def _margin(rounds: int) -> float:
 def _rounds(cell_epsilon: float, plus: float, answers: int, unit: Unit) -> int:
     """How many reports two neighbouring submissions may differ in."""
     check_unit(unit)
-    if answers < 1:
-        raise UsageError(f"answers must be at least 1, not {answers}")
+    check_answer_count(answers)
     if not 0 <= cell_epsilon < math.inf:
         raise UsageError(f"an answer's epsilon must be a number from 0 up, not {cell_epsilon:g}")
     if not 0 < plus * (1 + math.exp(-cell_epsilon)) <= 1 + 1e-9:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from sottovoce.errors import UsageError
 from sottovoce.model import FloatArray, Guarantee, Unit
-from sottovoce.model.guarantee import check_unit
+from sottovoce.model.guarantee import check_answer_count, check_delta, check_epsilon, check_unit
 from sottovoce.privacy.calibration import smallest_number
 from sottovoce.privacy.composition import repeated_delta
 from sottovoce.privacy.hyper_distribution import Hyper
@@ -41,8 +41,7 @@ def mixture_guarantee(
 ) -> Guarantee:
     """The smallest ε at delta; a proven bound for workers with a delta, else exact."""
     _check(symbols, answers)
-    if not 0 <= delta < 1:
-        raise UsageError(f"delta must be at least 0 and below 1, not {delta:g}")
+    check_delta(delta)
     pure = worker_epsilon if unit is Unit.WORKER else answer_epsilon
     epsilon = pure(hyper, symbols, answers)
     if delta > 0:
@@ -57,8 +56,7 @@ def mixture_delta(hyper: Hyper, symbols: int, answers: int, unit: Unit, epsilon:
     """The smallest δ at ε; a proven bound for workers with more than one answer."""
     _check(symbols, answers)
     check_unit(unit)
-    if not epsilon >= 0:
-        raise UsageError(f"epsilon must be at least 0, not {epsilon:g}")
+    check_epsilon(epsilon)
     if unit is Unit.ANSWER or answers == 1:
         return answer_delta(hyper, symbols, answers, epsilon)
     return worker_delta_bound(hyper, symbols, answers, epsilon)
@@ -188,5 +186,4 @@ def _log_ratio(above: float, below: float) -> float:
 def _check(symbols: int, answers: int) -> None:
     if symbols < 2:
         raise UsageError(f"symbols must be at least 2, not {symbols}")
-    if answers < 1:
-        raise UsageError(f"answers must be at least 1, not {answers}")
+    check_answer_count(answers)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.errors import UsageError
 from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.model import NULL, Unit
-from sottovoce.privacy.audit import Audit, audit
+from sottovoce.model.guarantee import check_answer_count
+from sottovoce.privacy.audit import Audit, audit_pairs
 from sottovoce.privacy.audit.confidence_bounds import check_chances
 from sottovoce.seams import Randomness
 from sottovoce.securesum.ballot import Ballot
@@ -46,16 +45,11 @@ def audit_opened(
     True
     """
     check_chances(delta, confidence)
-    if answers < 1:
-        raise UsageError(f"answers must be at least 1, not {answers}")
+    check_answer_count(answers)
     # Every task has noise of its own, so tasks in which neighbours agree tell nothing.
     pairs = _neighbors(Ballot.of(sealed), answers if unit is Unit.WORKER else 1)
-    each = 1 - (1 - confidence) / len(pairs)
-    found = [
-        audit(_opened(sealed, randomness), *pair, samples=samples, delta=delta, confidence=each)
-        for pair in pairs
-    ]
-    return replace(max(found, key=lambda one: one.epsilon), confidence=confidence)
+    sampler = _opened(sealed, randomness)
+    return audit_pairs(sampler, pairs, samples=samples, delta=delta, confidence=confidence)
 
 
 def _neighbors(ballot: Ballot, changed: int) -> list[tuple[Integers, Integers]]:

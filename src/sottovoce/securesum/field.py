@@ -16,7 +16,6 @@ import numpy.typing as npt
 from sottovoce.errors import UsageError
 
 __all__ = [
-    "BITS",
     "WIDTH",
     "Draw",
     "Elements",

@@ -13,15 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sottovoce.errors import UsageError
-from sottovoce.securesum.field import (
-    Draw,
-    Elements,
-    add,
-    dot,
-    lagrange,
-    multiply,
-    random_elements,
-)
+from sottovoce.securesum.field import Draw, Elements, add, dot, lagrange, multiply, random_elements
 
 __all__ = ["interpolate", "lies_on", "random_sharing", "share", "zero_sharing"]
 

@@ -87,10 +87,6 @@ def raise_first(
     )
 
 
-def _in_line(value: object) -> str:
-    return " ".join(str(value).split())
-
-
 def complaint(
     kind: Fault, role: str, cell: object, domain: Domain | None, *, private: bool = False
 ) -> str:
@@ -106,7 +102,7 @@ def complaint(
                 f"{LONGEST:,} are taken: is a quote missing?"
             )
         case Fault.UNKNOWN:
-            return f"{found} is not one of the labels of {_in_line(domain)}: {way}"
+            return f"{found} is not one of the labels of {' '.join(str(domain).split())}: {way}"
         case Fault.TEXT:
             return f"{found} is not a number: {way}"
         case Fault.INFINITE:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from sottovoce.errors import DataError, UsageError
 from sottovoce.files.atomic_output import new_file
-from sottovoce.model import Codes, Domain, FloatArray, Kind, Names, Reading, Repeats, Reports
+from sottovoce.model import Domain, Kind, Names, Reading, Repeats, Reports
 from sottovoce.tables.duckdb_connection import connect, first_line, path_of, text_of
 from sottovoce.tables.duplicates import resolved
 from sottovoce.tables.input_file import LocalFile, format_of_ending
@@ -29,7 +29,7 @@ from sottovoce.tables.relation import check_ends_like_parquet
 from sottovoce.tables.vocabulary import in_order
 from sottovoce.tables.writers import copied, storable
 
-__all__ = ["VERSION", "manifest_of", "read_packed", "save_packed", "write_packed"]
+__all__ = ["manifest_of", "read_packed", "save_packed", "write_packed"]
 
 VERSION = 1
 _KEY = "sottovoce"
@@ -169,7 +169,7 @@ def _loaded(
     return Reports(
         codes["worker"],
         codes["task"],
-        _values(codes["value"], domain),
+        codes["value"] if domain.is_numeric else codes["value"].astype(np.int32),
         names["worker"],
         names["task"],
         domain,
@@ -211,10 +211,6 @@ def _objects(values: list[str]) -> Names:
     array = np.empty(len(values), dtype=object)
     array[:] = values
     return array
-
-
-def _values(column: npt.NDArray[Any], domain: Domain) -> Codes | FloatArray:
-    return column if domain.is_numeric else column.astype(np.int32)
 
 
 def _narrow(labels: int) -> type[np.signedinteger[Any]]:

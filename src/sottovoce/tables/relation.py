@@ -81,24 +81,13 @@ def registered(
     elif frame.kind == "the pandas frame":
         view = data.iloc[:, list(positions)].set_axis(names, axis=1)
     elif frame.kind == "the Polars frame":
-        view = _Stream(
-            data[:, list(positions)].rename(
-                dict(zip(_picked(frame, positions), names, strict=True))
-            )
-        )
+        renamed = {frame.names[place]: name for place, name in zip(positions, names, strict=True)}
+        view = _Stream(data[:, list(positions)].rename(renamed))
     else:
         view = _Stream(data.select(list(positions)).rename_columns(names))
-    if not _length(view, data):
+    if not len(next(iter(view.values())) if isinstance(view, dict) else data):
         raise DataError("the table has no rows", file=frame.kind)
     connection.register("frame", view)
-
-
-def _picked(frame: Frame, positions: Sequence[int]) -> list[str]:
-    return [frame.names[i] for i in positions]
-
-
-def _length(view: Any, data: Any) -> int:
-    return len(next(iter(view.values()))) if isinstance(view, dict) else len(data)
 
 
 def _arrays(data: Mapping[Any, Any], positions: Sequence[int]) -> dict[str, Any]:

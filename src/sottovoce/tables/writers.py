@@ -52,10 +52,7 @@ _OPTIONS: dict[Format, str] = {
 
 
 def write_columns(
-    columns: Mapping[str, npt.NDArray[Any]],
-    path: str | os.PathLike[str],
-    *,
-    force: bool = False,
+    columns: Mapping[str, npt.NDArray[Any]], path: str | os.PathLike[str], *, force: bool = False
 ) -> None:
     """Write arrays of one length as CSV, TSV, JSONL (each also `.gz`) or Parquet, by the ending.
 

@@ -19,7 +19,7 @@ from sottovoce.tables.column_roles import Roles, chosen_columns
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["File", "Source", "opened"]
+__all__ = ["Source", "opened"]
 
 _TABLE = "table:"
 _ROW_BITS = 36

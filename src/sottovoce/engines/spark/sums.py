@@ -193,8 +193,8 @@ def _in_group(numbered: Numbered) -> tuple[int, Numbered]:
     return numbered[0] // FAN, numbered
 
 
-def _itself(group: int) -> int:
-    return group
+def _itself(number: int) -> int:
+    return number
 
 
 def _merged(group: int, sums: Iterable[tuple[int, Numbered]]) -> Iterator[Numbered]:
@@ -248,7 +248,7 @@ def wide_total(
     cut = Cut.of(math.prod(step.shape), workers, RANGE)
     shared = share(parts.context, step)
     pieces = parts.mapPartitionsWithIndex(PartitionPieces(shared, cut, use_kernels).pieces)
-    ranges = pieces.partitionBy(cut.ranges + 1, _own_number).mapPartitionsWithIndex(
+    ranges = pieces.partitionBy(cut.ranges + 1, _itself).mapPartitionsWithIndex(
         AddedRange(cut).sums
     )
     total = np.zeros(math.prod(step.shape))
@@ -313,10 +313,6 @@ class AddedRange:
         for piece in ordered:
             sums[piece.workers - first] += piece.sums
         yield number, sums
-
-
-def _own_number(number: int) -> int:
-    return number
 
 
 def _scratch() -> str | None:

@@ -199,6 +199,5 @@ def best_size(symbols: int, epsilon: float) -> int:
     """
     shrink = math.exp(-epsilon)
     return max(
-        range(1, symbols),
-        key=lambda d: d * (symbols - d) / (d + (symbols - d) * shrink) ** 2,
+        range(1, symbols), key=lambda d: d * (symbols - d) / (d + (symbols - d) * shrink) ** 2
     )

@@ -6,6 +6,6 @@ Pearson 1934). The event does not depend on the samples that bound it, so the co
 whatever the mechanism is and however the event was found.
 """
 
-from sottovoce.privacy.audit.lower_bound import Audit, audit, audit_samples
+from sottovoce.privacy.audit.lower_bound import Audit, audit, audit_pairs, audit_samples
 
-__all__ = ["Audit", "audit", "audit_samples"]
+__all__ = ["Audit", "audit", "audit_pairs", "audit_samples"]

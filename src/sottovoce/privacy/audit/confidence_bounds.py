@@ -10,8 +10,9 @@ import scipy  # its parts are loaded when first used
 
 from sottovoce.errors import UsageError
 from sottovoce.model import FloatArray
+from sottovoce.model.guarantee import check_delta
 
-__all__ = ["Bounds", "bounds", "check_chances", "log_ratios"]
+__all__ = ["bounds", "check_chances", "log_ratios"]
 
 
 class Bounds(NamedTuple):
@@ -24,8 +25,7 @@ class Bounds(NamedTuple):
 
 def check_chances(delta: float, confidence: float) -> None:
     """Refuse what cannot be a delta or a confidence."""
-    if not 0 <= delta < 1:
-        raise UsageError(f"delta must be at least 0 and below 1, not {delta:g}")
+    check_delta(delta)
     if not 0 < confidence < 1:
         raise UsageError(f"confidence must be above 0 and below 1, not {confidence:g}")
 

@@ -6,7 +6,7 @@ It rests on the event by which two laws are best told apart, chosen by samples t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -17,7 +17,7 @@ from sottovoce.privacy.audit.confidence_bounds import bounds, check_chances, log
 from sottovoce.privacy.audit.samples import Encoding, Matrix, Stream, check_unsorted, matrix
 from sottovoce.privacy.audit.views import Scored, View, views
 
-__all__ = ["Audit", "audit", "audit_samples"]
+__all__ = ["Audit", "audit", "audit_pairs", "audit_samples"]
 
 
 Counts = npt.NDArray[np.int64]
@@ -186,6 +186,26 @@ def audit(
             yield piece
 
     return _audit(Stream(pieces(first)), Stream(pieces(second)), samples, delta, confidence)
+
+
+def audit_pairs(
+    sampler: Callable[[Input, int], npt.ArrayLike],
+    pairs: Sequence[tuple[Input, Input]],
+    *,
+    samples: int,
+    delta: float,
+    confidence: float,
+) -> Audit:
+    """The best lower bound over some pairs of inputs, so many samples of each.
+
+    The doubt is divided among the pairs, so the confidence holds for all of them together.
+    """
+    each = 1 - (1 - confidence) / len(pairs)
+    found = [
+        audit(sampler, one, other, samples=samples, delta=delta, confidence=each)
+        for one, other in pairs
+    ]
+    return replace(max(found, key=lambda one: one.epsilon), confidence=confidence)
 
 
 def _recorded(samples: Matrix) -> Stream:

@@ -258,11 +258,7 @@ class KeyholderSession:
             return Reply((), self._batch.check)
         self._refuse_out_of_order(proposed)
         batch = self._reader.read(proposed, items, self._facts.dealt)
-        fields = {
-            "number": proposed.number,
-            "batch": proposed.digest,
-            "values": batch.values,
-        }
+        fields = {"number": proposed.number, "batch": proposed.digest, "values": batch.values}
         self._batch = batch.checked(self._written(Phase.CHECK, fields))
         return Reply((), self._batch.check)
 

@@ -69,11 +69,7 @@ def item_for(content: bytes, seat: int) -> bytes:
     """What one keyholder is given of a deal or contribution that was read: the text, its share."""
     wire = json.loads(content)
     return canonical(
-        {
-            "share": wire["shares"][seat - 1],
-            "signature": wire["signature"],
-            "text": wire["text"],
-        }
+        {"share": wire["shares"][seat - 1], "signature": wire["signature"], "text": wire["text"]}
     ).encode("ascii")
 
 

@@ -150,10 +150,7 @@ def _refuse_failed_deals(session: Session, found: Sequence[str | None]) -> None:
 
 
 def _state(
-    session: Session,
-    propose: Message,
-    passed: Sequence[str],
-    failed: Sequence[tuple[str, str]],
+    session: Session, propose: Message, passed: Sequence[str], failed: Sequence[tuple[str, str]]
 ) -> str:
     return sha256_hex(
         canonical(

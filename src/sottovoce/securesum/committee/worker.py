@@ -31,11 +31,7 @@ _SEED_BYTES = 32
 
 
 def contribute(
-    campaign: str,
-    policy: Policy,
-    worker: str,
-    tasks: Sequence[str],
-    codes: npt.NDArray[np.integer],
+    campaign: str, policy: Policy, worker: str, tasks: Sequence[str], codes: npt.NDArray[np.integer]
 ) -> bytes:
     """The contribution of one worker: the bytes to upload, once.
 

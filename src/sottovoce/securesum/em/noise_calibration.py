@@ -293,15 +293,11 @@ def _sizes(asked: _Asked, laws: _Laws, scale: int, factor: Fraction) -> list[Fra
     if pure < 1:
         rho = largest_rho(float(asked.epsilon * (1 - pure)), float(asked.delta)) / float(1 - pure)
     return [
-        _laplace_size(move, asked.epsilon * part, factor)
+        Fraction(math.ceil(move.absolute / (asked.epsilon * part) * factor * PARTS), PARTS)
         if law is Law.LAPLACE
         else _gaussian_size(move, rho * float(part), asked.honest, factor)
         for law, move, part in zip(every, moves, parts, strict=True)
     ]
-
-
-def _laplace_size(moves: Moves, epsilon: Fraction, factor: Fraction) -> Fraction:
-    return Fraction(math.ceil(moves.absolute / epsilon * factor * PARTS), PARTS)
 
 
 def _gaussian_size(moves: Moves, rho: float, honest: int, factor: Fraction) -> Fraction:

@@ -148,7 +148,9 @@ class EMPlanner:
         """The states of those rounds, from the first on, that were decoded before."""
         seen = self._seen
         for place, ((known, _), each) in enumerate(zip(seen, opened, strict=False)):
-            if known is not each and not _same(known, each):
+            if known is each:
+                continue
+            if known.workers != each.workers or not np.array_equal(known.totals, each.totals):
                 return seen[:place]
         return seen[: len(opened)]
 
@@ -204,10 +206,6 @@ def result_of(terms: EMTerms, state: EMState, domain: Domain | None = None) -> R
         posterior=state.posterior,
         prior=state.prior,
     )
-
-
-def _same(one: OpenedSum, other: OpenedSum) -> bool:
-    return one.workers == other.workers and np.array_equal(one.totals, other.totals)
 
 
 class NoisedPlanner:

@@ -10,7 +10,7 @@ from typing import Any, Self
 from sottovoce.errors import UsageError
 from sottovoce.model.canonical_json import canonical
 
-__all__ = ["PURPOSE", "EMTerms", "Law", "Mode", "NoiseTerms", "RoundNoise"]
+__all__ = ["EMTerms", "Law", "Mode", "NoiseTerms", "RoundNoise"]
 
 PURPOSE = "sottovoce-private-em/1"
 MOST_SCALE = 10**14

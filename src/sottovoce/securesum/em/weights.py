@@ -151,8 +151,7 @@ def answer_moves(labels: int, tasks: int, scale: int) -> Moves:
     slope = -(-SLOPE * labels * scale // ((labels - 1) * (SMOOTHING + k)))
     own = 4 if labels == 2 else 2
     return Moves(
-        2 * scale + int(((k - 1) * slope).max()),
-        own * scale**2 + int(((k - 1) * slope**2).max()),
+        2 * scale + int(((k - 1) * slope).max()), own * scale**2 + int(((k - 1) * slope**2).max())
     )
 
 

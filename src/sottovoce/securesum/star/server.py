@@ -187,7 +187,8 @@ class CoordinatorSession:
                 self._end("done", "")
                 return
             if len(self.alive) < self._terms.minimum:
-                raise SealedAborted(_too_few(len(self.alive), self._terms.minimum))
+                count, minimum = len(self.alive), self._terms.minimum
+                raise SealedAborted(f"{count} workers are left, and {minimum} are needed")
             start = RoundStart(self._terms, self.round, spec, self.alive, self._history)
             self._round, self._first = self._suite.round(start), ({}, self._last_totals())
         except SealedAborted as error:
@@ -231,10 +232,6 @@ class CoordinatorSession:
 
     def _last_totals(self) -> bytes:
         return totals_content(self._records[-1].totals) if self._records else b""
-
-
-def _too_few(count: int, minimum: int) -> str:
-    return f"{count} workers are left, and {minimum} are needed"
 
 
 def _end_fields(state: str, reason: str, culprits: Sequence[str] = ()) -> dict[str, object]:

@@ -160,11 +160,7 @@ def _asked(
 
 
 def _taken(
-    session: CoordinatorSession,
-    reply: bytes,
-    number: int,
-    clock: _Clock,
-    refused: dict[int, str],
+    session: CoordinatorSession, reply: bytes, number: int, clock: _Clock, refused: dict[int, str]
 ) -> bool:
     """Whether the server took the reply. A worker whose reply is refused says nothing more."""
     try:
