@@ -5,9 +5,9 @@ A mechanism or sealed sum must keep what the policy promises, or the policy is r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from inspect import signature
 from typing import Any, cast, get_args, get_origin, get_type_hints
 
@@ -250,26 +250,18 @@ def make_policy(
     if target.hide_participation:
         parameters = {**_hiding(kind), **parameters}
     _check_parameters(name, kind.calibrated, parameters)
-    release: Release
+    calibrated: Callable[..., Release] = kind.calibrated
     if _samples(kind, target):
-        release = Sampled.calibrated_worker(
-            cast("type[Mechanism]", kind),
-            domain,
-            target.epsilon,
-            delta=target.delta,
-            answers=target.answers,
-            sample=target.sample,
-            **parameters,
-        )
-    else:
-        release = kind.calibrated(
-            domain,
-            target.epsilon,
-            unit=target.unit,
-            delta=target.delta,
-            answers=target.answers,
-            **parameters,
-        )
+        inner = cast("type[Mechanism]", kind)
+        calibrated = partial(Sampled.calibrated, of=inner, sample=target.sample)
+    release = calibrated(
+        domain,
+        target.epsilon,
+        unit=target.unit,
+        delta=target.delta,
+        answers=target.answers,
+        **parameters,
+    )
     _check_hiding(name, target, release)
     return replace(policy_of(release, domain, promise), show_draw=target.show_draw)
 

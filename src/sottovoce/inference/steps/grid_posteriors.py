@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -154,9 +155,7 @@ class GridTruths:
     log_prior: FloatArray
     grid: FloatArray
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (2,)
+    shape: ClassVar[tuple[int, ...]] = (2,)
 
     def __call__(self, part: Part) -> FloatArray:
         chunks = _chunks(labels_of(part), len(self.grid))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Literal, Self, TypeAlias
+from typing import ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 
@@ -49,9 +49,7 @@ class WeightedMeans:
     weights: FloatArray
     prior: float = 0.0
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (3,)
+    shape: ClassVar[tuple[int, ...]] = (3,)
 
     def __call__(self, part: Part) -> FloatArray:
         part = numbers_of(part)
@@ -114,7 +112,7 @@ class SquaredErrors:
 class TaskMeans:
     """Σ over answers of (1, value): the count and the sum of all numbers. Opens both."""
 
-    shape: tuple[int, ...] = (2,)
+    shape: ClassVar[tuple[int, ...]] = (2,)
 
     def __call__(self, part: Part) -> FloatArray:
         values = numbers_of(part).values
@@ -189,7 +187,7 @@ def _means_kernel() -> Callable[..., None]:
 class SpreadWithin:
     """(Σ (v − mean of its task)², Σ (answers to a task − 1)): what pools tasks' variances."""
 
-    shape: tuple[int, ...] = (2,)
+    shape: ClassVar[tuple[int, ...]] = (2,)
 
     def __call__(self, part: Part) -> FloatArray:
         part = numbers_of(part)
@@ -213,9 +211,7 @@ class SpreadBetween:
 
     centre: float
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (2,)
+    shape: ClassVar[tuple[int, ...]] = (2,)
 
     def __call__(self, part: Part) -> FloatArray:
         part = numbers_of(part)
@@ -233,9 +229,7 @@ class SpreadFrom:
 
     centre: float
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return ()
+    shape: ClassVar[tuple[int, ...]] = ()
 
     def __call__(self, part: Part) -> FloatArray:
         return np.array(total(np.square(numbers_of(part).values - self.centre)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -25,9 +25,7 @@ class WeightedMedians:
 
     weights: FloatArray
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (3,)
+    shape: ClassVar[tuple[int, ...]] = (3,)
 
     def __call__(self, part: Part) -> FloatArray:
         part = numbers_of(part)

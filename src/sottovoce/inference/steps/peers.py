@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -88,9 +88,7 @@ class MeanVariances:
     variances: FloatArray
     prior: float = 0.0
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return ()
+    shape: ClassVar[tuple[int, ...]] = ()
 
     def __call__(self, part: Part) -> FloatArray:
         part = numbers_of(part)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -39,9 +39,7 @@ __all__ = [
 class AnswerCounts:
     """How many reports each task has."""
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return ()
+    shape: ClassVar[tuple[int, ...]] = ()
 
     def __call__(self, part: Part) -> FloatArray:
         return np.diff(part.starts).astype(np.float64)

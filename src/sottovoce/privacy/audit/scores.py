@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sottovoce.model import FloatArray
 from sottovoce.privacy.audit.samples import Matrix, numbers
 
-__all__ = ["Axis", "Bins", "Column", "Direction", "Distance", "Evidence", "Usual"]
+__all__ = ["Axis", "Bins", "Direction", "Distance", "LogRatioSum", "ReportColumn", "Usual"]
 
 Columns = npt.NDArray[np.intp]
 
@@ -73,7 +73,7 @@ class Bins:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ReportColumn:
     """One report of the submission."""
 
     index: int
@@ -105,7 +105,7 @@ class Usual:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Evidence:
+class LogRatioSum:
     """Σ ln(P / Q) over columns, as if they were independent."""
 
     columns: Columns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, Self
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +14,11 @@ from sottovoce.privacy.audit.samples import Encoding, Matrix, numbers
 from sottovoce.privacy.audit.scores import (
     Axis,
     Bins,
-    Column,
     Columns,
     Direction,
     Distance,
-    Evidence,
+    LogRatioSum,
+    ReportColumn,
     Usual,
 )
 
@@ -79,18 +79,16 @@ class SingleView:
     axis: Axis
     bins: Bins
 
+    ordered: ClassVar[bool] = True
+
     def __len__(self) -> int:
         return len(self.bins)
-
-    @property
-    def ordered(self) -> bool:
-        return True
 
     def __call__(self, reports: Scored) -> Cells:
         return self.bins(reports.on(self.axis))
 
     def event(self, cells: Cells, encoding: Encoding) -> str:
-        named = encoding if isinstance(self.axis, Column) else Encoding(None)
+        named = encoding if isinstance(self.axis, ReportColumn) else Encoding(None)
         ordered = np.sort(cells)
         apart = np.diff(ordered) > (0 if named.texts is not None else 1)
         runs = np.split(ordered, np.flatnonzero(apart) + 1)
@@ -104,12 +102,10 @@ class PairView:
     first: SingleView
     second: SingleView
 
+    ordered: ClassVar[bool] = False
+
     def __len__(self) -> int:
         return len(self.first) * len(self.second)
-
-    @property
-    def ordered(self) -> bool:
-        return False
 
     def __call__(self, reports: Scored) -> Cells:
         return self.first(reports) * len(self.second) + self.second(reports)
@@ -135,6 +131,8 @@ class WholeView:
     examples: Matrix
     frequency: float
 
+    ordered: ClassVar[bool] = False
+
     @classmethod
     def fitted(cls, samples: Matrix, most: int) -> Self:
         """The most frequent of some submissions."""
@@ -144,10 +142,6 @@ class WholeView:
 
     def __len__(self) -> int:
         return len(self.keys) + 1
-
-    @property
-    def ordered(self) -> bool:
-        return False
 
     def __call__(self, reports: Scored) -> Cells:
         keys = _keys(reports.samples)
@@ -213,7 +207,7 @@ def views(first: Scored, second: Scored, *, nominal: bool) -> list[View]:
     alone = partial(_single, first=first, second=second, most=ALONE)
     whole = _whole(first.samples, second.samples)
     if first.samples.shape[1] == 1:
-        return [alone(Column(0)), *whole]
+        return [alone(ReportColumn(0)), *whole]
     rows = max(1, LOOKED_AT // first.samples.shape[1])
     some, others = first.samples[:rows], second.samples[:rows]
     singles, pairs = _plain(some, others, nominal)
@@ -234,7 +228,7 @@ def _plain(
     """Scores of a vector that stand alone, and those that are looked at together."""
     everything = np.arange(first.shape[1])
     evidence, ranked = _evidence(first, second)
-    changed, next_changed = (Column(int(j)) for j in ranked[:2])
+    changed, next_changed = (ReportColumn(int(j)) for j in ranked[:2])
     contexts = _contexts(first, second, everything, nominal)
     rest = _contexts(first, second, np.delete(everything, changed.index), nominal)
     pairs: list[tuple[Axis, Axis]] = [(changed, context) for context in rest]
@@ -253,7 +247,7 @@ def _whole(first: Matrix, second: Matrix) -> list[View]:
     return [view] if view.frequency >= 4 else []
 
 
-def _evidence(first: Matrix, second: Matrix) -> tuple[Evidence, Columns]:
+def _evidence(first: Matrix, second: Matrix) -> tuple[LogRatioSum, Columns]:
     """The log ratios of the columns, and the columns from the most to the least different."""
     bins, ratios, differences = [], [], []
     for a, b in zip(first.T, second.T, strict=True):
@@ -266,7 +260,7 @@ def _evidence(first: Matrix, second: Matrix) -> tuple[Evidence, Columns]:
         differences.append(np.abs(x / len(a) - y / len(b)).sum() / 2)
     ranked = np.argsort(-np.array(differences), kind="stable")
     kept = np.sort(ranked[:SUMMED])
-    return Evidence(kept, tuple(bins[j] for j in kept), tuple(ratios[j] for j in kept)), ranked
+    return LogRatioSum(kept, tuple(bins[j] for j in kept), tuple(ratios[j] for j in kept)), ranked
 
 
 def _contexts(first: Matrix, second: Matrix, columns: Columns, nominal: bool) -> list[Axis]:
