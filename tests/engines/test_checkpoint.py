@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sottovoce.engines.checkpoint import KeptSums, held, identity_of
+from sottovoce.engines.checkpoint import KeptSums, checkpoint_lock, identity_of
 from sottovoce.errors import DataError, UsageError
 
 KILLED = """
 import os, signal, sys
 import numpy as np
-from sottovoce.engines.checkpoint import KeptSums, held
-with held(sys.argv[1]):
+from sottovoce.engines.checkpoint import KeptSums, checkpoint_lock
+with checkpoint_lock(sys.argv[1]):
     kept = KeptSums(sys.argv[1] + "/sums", "a run")
     kept.append(0, np.arange(3.0))
     os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)
@@ -67,7 +67,7 @@ def test_a_damaged_sum_is_made_again_with_those_after_it(tmp_path: Path, damage:
 def test_a_process_that_is_killed_leaves_what_was_whole(tmp_path: Path) -> None:
     command = [sys.executable, "-c", KILLED, str(tmp_path)]
     assert subprocess.run(command).returncode < 0
-    with held(tmp_path):
+    with checkpoint_lock(tmp_path):
         kept = KeptSums(tmp_path / "sums", "a run")
         np.testing.assert_array_equal(kept.read(0), np.arange(3.0))
         assert kept.read(1) is None
@@ -75,16 +75,16 @@ def test_a_process_that_is_killed_leaves_what_was_whole(tmp_path: Path) -> None:
 
 
 def test_two_runs_do_not_go_on_from_one_folder_at_once(tmp_path: Path) -> None:
-    with held(tmp_path / "kept"):
+    with checkpoint_lock(tmp_path / "kept"):
         with pytest.raises(UsageError, match=r"another run goes on from .*kept: wait for its end"):
-            with held(tmp_path / "kept"):
+            with checkpoint_lock(tmp_path / "kept"):
                 pass
 
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match="file is a file: name a folder"):
-        with held(tmp_path / "file"):
+        with checkpoint_lock(tmp_path / "file"):
             pass
     with pytest.raises(DataError, match=r"sums: sums cannot be kept here: \w"):
         KeptSums(tmp_path / "file" / "sums", "a run")

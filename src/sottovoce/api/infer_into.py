@@ -20,7 +20,7 @@ import numpy as np
 from sottovoce.api.infer import chosen_aggregator
 from sottovoce.api.output_folder import is_remote, new_folder, path_of, scratch_in, write_summary
 from sottovoce.engines import RecordedEngine, WatchedEngine
-from sottovoce.engines.checkpoint import KeptSums, held, identity_of
+from sottovoce.engines.checkpoint import KeptSums, checkpoint_lock, identity_of
 from sottovoce.engines.chunked.table import open_table
 from sottovoce.engines.large_table import LargeEngine, LargeTable, Recoding
 from sottovoce.engines.wrapped_engine import Sums
@@ -249,7 +249,9 @@ Opened: TypeAlias = tuple[LargeTable, Callable[[str], AbstractContextManager[Sum
 
 @contextmanager
 def _chunked(source: Any, where: _Where, options: Mapping[str, Any]) -> Iterator[Opened]:
-    held_here = scratch_in(where.output) if where.checkpoint is None else held(where.checkpoint)
+    held_here = (
+        scratch_in(where.output) if where.checkpoint is None else checkpoint_lock(where.checkpoint)
+    )
     with held_here as work:
         with closing(open_table(source, work=work, memory=where.memory, **options)) as table:
             kept = None

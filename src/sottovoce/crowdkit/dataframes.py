@@ -16,7 +16,7 @@ from sottovoce.engines import LocalEngine
 from sottovoce.errors import DataError
 from sottovoce.inference.aggregator import choose
 from sottovoce.model import Codes, Domain, FloatArray, Reports
-from sottovoce.tables.vocabulary import appearing
+from sottovoce.tables.vocabulary import order_of_appearance
 
 __all__ = [
     "CodedFrame",
@@ -43,7 +43,7 @@ def code_integers(column: npt.NDArray[Any]) -> tuple[Codes, npt.NDArray[np.integ
     if size > _ROOM * len(column) or high > np.iinfo(np.int64).max:
         return None
     places = column.astype(np.int64) - low
-    names = appearing(places, size)
+    names = order_of_appearance(places, size)
     codes = np.empty(size, np.int32)
     codes[names] = np.arange(len(names), dtype=np.int32)
     return codes[places], (names + low).astype(column.dtype)
@@ -204,7 +204,7 @@ def label_series(truths: Codes, tasks: pd.Index[Any], labels: pd.Index[Any]) -> 
 def _error_frame(errors: FloatArray, table: CodedFrame) -> pd.DataFrame:
     """One row for each label a worker gave, in order of appearance; one column a truth."""
     count = len(table.labels)
-    pairs = appearing(table.worker.astype(np.int64) * count + table.label, len(errors))
+    pairs = order_of_appearance(table.worker.astype(np.int64) * count + table.label, len(errors))
     worker, label = np.divmod(pairs, count)
     index = pd.MultiIndex.from_arrays(
         [table.workers.take(worker), table.labels.take(label)], names=["worker", "label"]

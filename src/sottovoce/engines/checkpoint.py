@@ -17,7 +17,7 @@ from sottovoce.files.atomic_output import durable_file, remove_unfinished
 from sottovoce.files.locks import folder_lock
 from sottovoce.model import FloatArray
 
-__all__ = ["KeptSums", "held", "identity_of"]
+__all__ = ["KeptSums", "checkpoint_lock", "identity_of"]
 
 
 _RUN = "run.json"
@@ -89,7 +89,7 @@ class KeptSums:
             )
 
 
-def held(folder: str | os.PathLike[str]) -> AbstractContextManager[str]:
+def checkpoint_lock(folder: str | os.PathLike[str]) -> AbstractContextManager[str]:
     """The folder of a checkpoint, made if there is none, held against other processes."""
     return folder_lock(
         folder, lambda place: UsageError(f"another run goes on from {place}: wait for its end")

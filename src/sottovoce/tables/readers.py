@@ -18,7 +18,7 @@ from sottovoce.tables.duplicates import resolved
 from sottovoce.tables.faults import counted, raise_first
 from sottovoce.tables.input_file import Source, local_file
 from sottovoce.tables.packed_table import manifest_of, read_packed
-from sottovoce.tables.relation import Relation, is_path, opened
+from sottovoce.tables.relation import Relation, is_path, open_relation
 from sottovoce.tables.vocabulary import Coded, fault_of, in_order, names_of
 
 __all__ = ["BadRows", "check_options", "read_gold", "read_reports"]
@@ -42,7 +42,7 @@ def read_gold(
     """
     with ExitStack() as stack:
         place = stack.enter_context(local_file(source, format)) if is_path(source) else source
-        table = stack.enter_context(opened(place, GOLD, columns))
+        table = stack.enter_context(open_relation(place, GOLD, columns))
         if table.one(f"SELECT 1 FROM {table.relation} LIMIT 1") == ():
             raise DataError("the table has a header but no rows", file=table.name)
         kind = Kind.NUMERIC if domain.is_numeric else Kind.CATEGORICAL
@@ -95,13 +95,13 @@ def read_reports(
     drop = bad_rows == "drop"
     roles = ANSWERS if private else MADE if reported else REPORTS
     if not is_path(source):
-        with opened(source, roles, columns, drop=drop) as table:
+        with open_relation(source, roles, columns, drop=drop) as table:
             return _read(table, domain, repeats, bad_rows)
     with local_file(source, format) as file:
         manifest = manifest_of(file)
         if manifest is not None:
             return read_packed(file, manifest, columns, domain, repeats, private=private)
-        with opened(file, roles, columns, drop=drop) as table:
+        with open_relation(file, roles, columns, drop=drop) as table:
             return _read(table, domain, repeats, bad_rows)
 
 

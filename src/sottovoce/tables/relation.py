@@ -29,7 +29,7 @@ from sottovoce.tables.text_files import (
     with_one_line_end,
 )
 
-__all__ = ["Relation", "check_ends_like_parquet", "is_path", "opened"]
+__all__ = ["Relation", "check_ends_like_parquet", "is_path", "open_relation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ def is_path(source: object) -> TypeGuard[str | os.PathLike[str] | BinaryIO]:
 
 
 @contextmanager
-def opened(
+def open_relation(
     source: Any, roles: Roles, columns: Mapping[str, str] | None = None, *, drop: bool = False
 ) -> Iterator[Relation]:
     """The table in a local file or a frame; what DuckDB finds wrong with it becomes one line."""

@@ -25,7 +25,6 @@ __all__ = [
     "Coded",
     "SqlCells",
     "Vocabulary",
-    "appearing",
     "cells_of",
     "codes_of",
     "fault_of",
@@ -37,11 +36,12 @@ __all__ = [
     "names_of",
     "number_cells",
     "numbers_of",
+    "order_of_appearance",
     "vocabulary_of",
 ]
 
 
-def appearing(values: npt.NDArray[np.integer[Any]], size: int) -> npt.NDArray[np.intp]:
+def order_of_appearance(values: npt.NDArray[np.integer[Any]], size: int) -> npt.NDArray[np.intp]:
     """The distinct values among 0 … size − 1, in order of appearance."""
     rows = len(values)
     first = np.full(size, -1, np.int64)
@@ -53,7 +53,7 @@ def appearing(values: npt.NDArray[np.integer[Any]], size: int) -> npt.NDArray[np
 
 def in_order(codes: Codes, names: Names) -> tuple[Codes, Names]:
     """The same column with its names in order of appearance; names that do not appear are gone."""
-    order = appearing(codes, len(names))
+    order = order_of_appearance(codes, len(names))
     places = np.empty(len(names), np.int32)
     places[order] = np.arange(len(order), dtype=np.int32)
     return places[codes], names[order]

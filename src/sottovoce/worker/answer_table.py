@@ -12,7 +12,7 @@ from sottovoce.tables.answer_column import Answers, answers_of
 from sottovoce.tables.column_roles import Roles
 from sottovoce.tables.faults import raise_first
 from sottovoce.tables.input_file import local_file
-from sottovoce.tables.relation import Relation, opened
+from sottovoce.tables.relation import Relation, open_relation
 from sottovoce.tables.vocabulary import Coded, fault_of, names_of
 
 __all__ = ["read_answers", "sound_rows"]
@@ -38,7 +38,7 @@ def read_answers(path: Path, domain: Domain) -> dict[str, Label]:
 def sound_rows(path: Path, domain: Domain) -> Iterator[tuple[Relation, Coded, Answers]]:
     """The rows of a table of answers, none of which is faulty."""
     roles = Roles({"task": ("task",), "answer": ("answer", "label", "value")}, "--answers", True)
-    with local_file(path, None) as file, opened(file, roles) as table:
+    with local_file(path, None) as file, open_relation(file, roles) as table:
         if table.one(f"SELECT 1 FROM {table.relation} LIMIT 1") == ():
             raise DataError("the table has a header but no rows", file=table.name)
         answer, task = answers_of(table, domain), names_of(table, "task")

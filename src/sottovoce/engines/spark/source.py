@@ -19,7 +19,7 @@ from sottovoce.tables.column_roles import Roles, chosen_columns
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Source", "opened"]
+__all__ = ["Source", "open_source"]
 
 _TABLE = "table:"
 _ROW_BITS = 36
@@ -58,7 +58,7 @@ class Source:
         return self.files[file].path, row + 1
 
 
-def opened(
+def open_source(
     spark: SparkSession, source: Any, roles: Roles, columns: Mapping[str, str] | None
 ) -> Source:
     """The table in Parquet files (a path, a pattern, a folder or several), or `table:NAME`."""

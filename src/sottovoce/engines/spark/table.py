@@ -22,7 +22,7 @@ from sottovoce.engines.spark.packed_blocks import (
     worker_names,
 )
 from sottovoce.engines.spark.session import spark_errors
-from sottovoce.engines.spark.source import Source, opened
+from sottovoce.engines.spark.source import Source, open_source
 from sottovoce.errors import DataError
 from sottovoce.model import Domain, Kind, Reading, Repeats
 from sottovoce.tables.column_roles import ANSWERS, MADE, REPORTS, is_stamp
@@ -56,7 +56,7 @@ def open_table(
     """
     check_options(repeats, bad_rows)
     roles = ANSWERS if private else MADE if reported else REPORTS
-    found = opened(spark, source, roles, columns)
+    found = open_source(spark, source, roles, columns)
     answers = answers_of(found, domain)
     table = checked(found, answers, drop=bad_rows == "drop")
     return SparkTable(spark, found, table, answers.domain, repeats, work)

@@ -83,7 +83,7 @@ def accuracy_grid(answers: int) -> FloatArray:
     return (np.arange(size) + 0.5) / size
 
 
-def learnt(likelihood: FloatArray, grid: FloatArray) -> CrowdModel:
+def learn_crowd(likelihood: FloatArray, grid: FloatArray) -> CrowdModel:
     """The crowds that may have given such totals, from P(totals | truth, accuracy).
 
     A task's accuracy comes from a beta law, so that tasks may differ in difficulty. Its mean and
@@ -197,7 +197,7 @@ class SealedVotes:
 
     Exactly so with two labels; with more while tasks have up to 128 answers, and where counts are
     hidden up to 64. Beyond that counts and noise are Gaussian with their exact covariance. The
-    crowd (`crowd.learnt`) is learnt from all tasks. Where participation is hidden, the number of
+    crowd (`learn_crowd`) is learnt from all tasks. Where participation is hidden, the number of
     answers is unknown, and the noisy count is evidence of it. Nothing tells workers apart, so there
     are no weights of theirs.
     """
@@ -209,7 +209,7 @@ class SealedVotes:
         """Truths with their probabilities."""
         likelihood = _Likelihood.of(opened)
         every = max(1, len(opened.tasks) // ENOUGH)
-        crowd = learnt(likelihood(_part(opened, slice(None, None, every))), likelihood.grid)
+        crowd = learn_crowd(likelihood(_part(opened, slice(None, None, every))), likelihood.grid)
         posterior = np.concatenate(
             [
                 label_posterior(likelihood(_part(opened, slice(start, start + ROWS))), crowd)

@@ -261,86 +261,85 @@ def _score_kernel(
 
 @cache
 def _grid_kernel() -> Callable[..., None]:
+    return compiled(_grid_pass)
+
+
+def _grid_pass(starts, coded, logs, shares, log_prior, grid, rows, workers, points, truths):  # type: ignore[no-untyped-def]
     """Each task's log posterior, then its row (if there are rows) or the sums of a round.
 
     Reports of a task that share a symbol are one: `place[symbol]` is the symbol's row among those
     of the task, and what its workers are, or learn, is added up there first.
     """
-
-    @compiled
-    def run(starts, coded, logs, shares, log_prior, grid, rows, workers, points, truths):  # type: ignore[no-untyped-def]
-        symbols, states, size = logs.shape
-        longest = 0
-        for task in range(len(starts) - 1):
-            longest = max(longest, starts[task + 1] - starts[task])
-        most = min(longest, symbols)
-        place = np.full(symbols, -1, np.int64)
-        distinct = np.empty(most, np.int64)
-        weight = np.empty((most, states), np.float64)
-        posterior = np.empty(size, np.float64)
-        for task in range(len(starts) - 1):
-            first, last = starts[task], starts[task + 1]
-            found = 0
-            for i in range(first, last):
-                worker = coded[i] // symbols
-                symbol = coded[i] - worker * symbols
-                row = place[symbol]
-                if row < 0:
-                    row = found
-                    place[symbol], distinct[row] = row, symbol
-                    found += 1
-                    for state in range(states):
-                        weight[row, state] = 0.0
+    symbols, states, size = logs.shape
+    longest = 0
+    for task in range(len(starts) - 1):
+        longest = max(longest, starts[task + 1] - starts[task])
+    most = min(longest, symbols)
+    place = np.full(symbols, -1, np.int64)
+    distinct = np.empty(most, np.int64)
+    weight = np.empty((most, states), np.float64)
+    posterior = np.empty(size, np.float64)
+    for task in range(len(starts) - 1):
+        first, last = starts[task], starts[task + 1]
+        found = 0
+        for i in range(first, last):
+            worker = coded[i] // symbols
+            symbol = coded[i] - worker * symbols
+            row = place[symbol]
+            if row < 0:
+                row = found
+                place[symbol], distinct[row] = row, symbol
+                found += 1
                 for state in range(states):
-                    weight[row, state] += shares[worker, state]
-            for point in range(size):
-                posterior[point] = log_prior[point]
-            for row in range(found):
-                for state in range(states):
-                    share = weight[row, state]
-                    if share > 0.0:
-                        law = logs[distinct[row], state]
-                        for point in range(size):
-                            posterior[point] += share * law[point]
-            if len(rows) > 0:
-                for point in range(size):
-                    rows[task, point] = posterior[point]
-                for row in range(found):
-                    place[distinct[row]] = -1
-                continue
-            top = posterior[0]
-            for point in range(1, size):
-                top = max(top, posterior[point])
-            mass = 0.0
-            for point in range(size):
-                posterior[point] = np.exp(posterior[point] - top)
-                mass += posterior[point]
-            mean, low, high = 0.0, size, 0
-            for point in range(size):
-                posterior[point] /= mass
-                mean += posterior[point] * grid[point]
-                points[point] += posterior[point]
-                if posterior[point] > NEGLIGIBLE:
-                    low, high = min(low, point), point + 1
-                else:
-                    posterior[point] = 0.0
-            truths[task] += mean
-            for row in range(found):
-                for state in range(states):
+                    weight[row, state] = 0.0
+            for state in range(states):
+                weight[row, state] += shares[worker, state]
+        for point in range(size):
+            posterior[point] = log_prior[point]
+        for row in range(found):
+            for state in range(states):
+                share = weight[row, state]
+                if share > 0.0:
                     law = logs[distinct[row], state]
-                    even, odd = 0.0, 0.0  # two sums, so that one need not wait for the other
-                    for point in range(low, high - 1, 2):
-                        even += posterior[point] * law[point]
-                        odd += posterior[point + 1] * law[point + 1]
-                    if (high - low) % 2 == 1:
-                        even += posterior[high - 1] * law[high - 1]
-                    weight[row, state] = even + odd
-            for i in range(first, last):
-                worker = coded[i] // symbols
-                row = place[coded[i] - worker * symbols]
-                for state in range(states):
-                    workers[worker, state] += weight[row, state]
+                    for point in range(size):
+                        posterior[point] += share * law[point]
+        if len(rows) > 0:
+            for point in range(size):
+                rows[task, point] = posterior[point]
             for row in range(found):
                 place[distinct[row]] = -1
-
-    return run
+            continue
+        top = posterior[0]
+        for point in range(1, size):
+            top = max(top, posterior[point])
+        mass = 0.0
+        for point in range(size):
+            posterior[point] = np.exp(posterior[point] - top)
+            mass += posterior[point]
+        mean, low, high = 0.0, size, 0
+        for point in range(size):
+            posterior[point] /= mass
+            mean += posterior[point] * grid[point]
+            points[point] += posterior[point]
+            if posterior[point] > NEGLIGIBLE:
+                low, high = min(low, point), point + 1
+            else:
+                posterior[point] = 0.0
+        truths[task] += mean
+        for row in range(found):
+            for state in range(states):
+                law = logs[distinct[row], state]
+                even, odd = 0.0, 0.0  # two sums, so that one need not wait for the other
+                for point in range(low, high - 1, 2):
+                    even += posterior[point] * law[point]
+                    odd += posterior[point + 1] * law[point + 1]
+                if (high - low) % 2 == 1:
+                    even += posterior[high - 1] * law[high - 1]
+                weight[row, state] = even + odd
+        for i in range(first, last):
+            worker = coded[i] // symbols
+            row = place[coded[i] - worker * symbols]
+            for state in range(states):
+                workers[worker, state] += weight[row, state]
+        for row in range(found):
+            place[distinct[row]] = -1

@@ -176,69 +176,68 @@ def _expected(
 
 @cache
 def _pass_kernel() -> Callable[..., None]:
+    return compiled(_set_pass)
+
+
+def _set_pass(starts, coded, symbols, set_starts, members, kind, kinds, odds, prior, rows, out):  # type: ignore[no-untyped-def]
     """The E step of each task, then its row (if there are rows) or the sums of the M step.
 
     As in `confusions`: products in runs that cannot leave the range of a float64. One for any
     number of labels: a report touches those of its set, and there is no loop to unroll.
     """
-
-    @compiled
-    def run(starts, coded, symbols, set_starts, members, kind, kinds, odds, prior, rows, out):  # type: ignore[no-untyped-def]
-        labels = len(prior)
-        posterior = np.empty(labels, np.float64)
-        scores = np.empty(labels, np.float64)
-        tasks = out[len(odds) * kinds : len(odds) * kinds + labels]
-        product = 1.0
-        for task in range(len(starts) - 1):
-            first, last = starts[task], starts[task + 1]
-            for label in range(labels):
-                posterior[label] = prior[label]
-                scores[label] = 0.0
-            shift = 0.0
-            for begin in range(first, last, RUN):
-                if begin > first:
-                    for label in range(labels):
-                        scores[label] += np.log(posterior[label])
-                        posterior[label] = 1.0
-                for i in range(begin, min(begin + RUN, last)):
-                    worker = coded[i] // symbols
-                    symbol = coded[i] - worker * symbols
-                    factor = odds[worker, kind[symbol]]
-                    for j in range(set_starts[symbol], set_starts[symbol + 1]):
-                        posterior[members[j]] *= factor
-            if last - first > RUN:
+    labels = len(prior)
+    posterior = np.empty(labels, np.float64)
+    scores = np.empty(labels, np.float64)
+    tasks = out[len(odds) * kinds : len(odds) * kinds + labels]
+    product = 1.0
+    for task in range(len(starts) - 1):
+        first, last = starts[task], starts[task + 1]
+        for label in range(labels):
+            posterior[label] = prior[label]
+            scores[label] = 0.0
+        shift = 0.0
+        for begin in range(first, last, RUN):
+            if begin > first:
                 for label in range(labels):
                     scores[label] += np.log(posterior[label])
-                shift = scores[0]
-                for label in range(1, labels):
-                    shift = max(shift, scores[label])
-                for label in range(labels):
-                    posterior[label] = np.exp(scores[label] - shift)
-                out[-1] += shift
-            mass = 0.0
-            for label in range(labels):
-                mass += posterior[label]
-            if not 1e-150 < mass < 1e150 or not 1e-150 < product < 1e150:
-                out[-1] += np.log(mass) + np.log(product)
-                product = 1.0
-            else:
-                product *= mass
-            scale = 1.0 / mass
-            for label in range(labels):
-                posterior[label] *= scale
-            if len(rows) > 0:
-                for label in range(labels):
-                    rows[task, label] = posterior[label]
-                continue
-            for label in range(labels):
-                tasks[label] += posterior[label]
-            for i in range(first, last):
+                    posterior[label] = 1.0
+            for i in range(begin, min(begin + RUN, last)):
                 worker = coded[i] // symbols
                 symbol = coded[i] - worker * symbols
-                held = 0.0
+                factor = odds[worker, kind[symbol]]
                 for j in range(set_starts[symbol], set_starts[symbol + 1]):
-                    held += posterior[members[j]]
-                out[worker * kinds + kind[symbol]] += held
-        out[-1] += np.log(product)
-
-    return run
+                    posterior[members[j]] *= factor
+        if last - first > RUN:
+            for label in range(labels):
+                scores[label] += np.log(posterior[label])
+            shift = scores[0]
+            for label in range(1, labels):
+                shift = max(shift, scores[label])
+            for label in range(labels):
+                posterior[label] = np.exp(scores[label] - shift)
+            out[-1] += shift
+        mass = 0.0
+        for label in range(labels):
+            mass += posterior[label]
+        if not 1e-150 < mass < 1e150 or not 1e-150 < product < 1e150:
+            out[-1] += np.log(mass) + np.log(product)
+            product = 1.0
+        else:
+            product *= mass
+        scale = 1.0 / mass
+        for label in range(labels):
+            posterior[label] *= scale
+        if len(rows) > 0:
+            for label in range(labels):
+                rows[task, label] = posterior[label]
+            continue
+        for label in range(labels):
+            tasks[label] += posterior[label]
+        for i in range(first, last):
+            worker = coded[i] // symbols
+            symbol = coded[i] - worker * symbols
+            held = 0.0
+            for j in range(set_starts[symbol], set_starts[symbol + 1]):
+                held += posterior[members[j]]
+            out[worker * kinds + kind[symbol]] += held
+    out[-1] += np.log(product)

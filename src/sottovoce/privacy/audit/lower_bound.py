@@ -47,7 +47,7 @@ class Event:
         return self.view.event(self.cells, encoding)
 
 
-def chosen(
+def best_event(
     candidates: Sequence[View],
     fitted: tuple[Scored, Scored],
     others: tuple[Scored, Scored],
@@ -226,7 +226,7 @@ def _audit(first: Stream, second: Stream, count: int, delta: float, confidence: 
     fitted = (Scored(encoding(parts[0])), Scored(encoding(parts[1])))
     others = (Scored(encoding(first.take(quarter))), Scored(encoding(second.take(quarter))))
     candidates = views(*fitted, nominal=encoding.texts is not None)
-    event = chosen(candidates, fitted, others, delta=delta, doubt=doubt)
+    event = best_event(candidates, fitted, others, delta=delta, doubt=doubt)
     likely, rare = (
         _counted(stream, event, encoding)
         for stream in (streams if event.first_likelier else streams[::-1])

@@ -59,19 +59,19 @@ TAG = 16
 _NONCE = bytes(12)
 
 
-def extracted(secret: bytes, salt: bytes) -> bytes:
+def hkdf_extract(secret: bytes, salt: bytes) -> bytes:
     """A key from which others are expanded: HKDF-Extract with SHA-256 (RFC 5869, section 2.2)."""
     return hmac.digest(salt, secret, "sha256")
 
 
-def expanded(key: bytes, info: bytes) -> bytes:
+def hkdf_expand(key: bytes, info: bytes) -> bytes:
     """A 256-bit key for one purpose: HKDF-Expand, of which 32 bytes are the first block."""
     return hmac.digest(key, info + b"\x01", "sha256")
 
 
 def derived(secret: bytes, salt: bytes, info: bytes) -> bytes:
     """A 256-bit key for one purpose: HKDF-SHA256 (RFC 5869)."""
-    return expanded(extracted(secret, salt), info)
+    return hkdf_expand(hkdf_extract(secret, salt), info)
 
 
 def tagged(key: bytes, content: bytes) -> bytes:
@@ -178,7 +178,7 @@ class Channels:
             raise UsageError(f"the terms have another sealing key for worker {number}")
         self._number, session = number, bytes.fromhex(terms.id)
         self._keys = [_agreed(sealing, member, session) for member in terms.members]
-        self._tag_keys = [None if key is None else expanded(key, _TAGS) for key in self._keys]
+        self._tag_keys = [None if key is None else hkdf_expand(key, _TAGS) for key in self._keys]
 
     def lock(self, start: RoundStart, dealer: int, recipient: int, masks: bytes) -> Lock | None:
         """How a dealer seals to a recipient, in the round in which its mask key is this one.
@@ -189,7 +189,7 @@ class Channels:
         if key is None:
             return None
         info = bound("row", start, dealer, recipient, masks)
-        return expanded(key, info), info
+        return hkdf_expand(key, info), info
 
     def tag(self, start: RoundStart, sender: int, recipient: int, digest: str) -> bytes | None:
         """What tells the recipient that the sender has confirmed the set of this name."""
@@ -213,4 +213,4 @@ def _agreed(sealing: X25519PrivateKey, peer: Member, session: bytes) -> bytes | 
         secret = sealing.exchange(X25519PublicKey.from_public_bytes(unb64(peer.sealing) or b""))
     except ValueError:  # zero, whatever the private key is: no secret
         return None
-    return extracted(secret, session)
+    return hkdf_extract(secret, session)
