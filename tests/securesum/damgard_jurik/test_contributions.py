@@ -3,14 +3,16 @@ from __future__ import annotations
 from tests.securesum.damgard_jurik.small_keys import encrypted, small_key
 from tests.securesum.damgard_jurik.stars import SPEC, TERMS
 
-from sottovoce.securesum.damgard_jurik.contributions import Contribution, Gathered
+from sottovoce.securesum.damgard_jurik.contributions import EncryptedContribution, Gathered
 from sottovoce.securesum.star.suite import RoundStart
 
 
 def _gathered(round_: int = 0, key: int = 3, commit: str = "a", digest: str = "b") -> Gathered:
     public, _ = small_key(1, key, 5)
     contributions = {
-        number: Contribution(digest * 64, [encrypted(public, number)], encrypted(public, 0))
+        number: EncryptedContribution(
+            digest * 64, [encrypted(public, number)], encrypted(public, 0)
+        )
         for number in (1, 2, 3)
     }
     start = RoundStart(TERMS, round_, SPEC, frozenset(contributions), "0" * 64)

@@ -14,7 +14,7 @@ from sottovoce.errors import SealedRefused
 from sottovoce.model.sum_rounds import Integers, OpenedSum, SumSpec
 from sottovoce.securesum.envelope import Ed25519PrivateKey, b64, public_text
 from sottovoce.securesum.hpke import X25519PrivateKey
-from sottovoce.securesum.masked.messages import ROW, Kind
+from sottovoce.securesum.masked.messages import ROW, PieceKind
 from sottovoce.securesum.masked.server import MaskedServer
 from sottovoce.securesum.masked.shares import COMMITMENT
 from sottovoce.securesum.masked.worker import MaskedWorker
@@ -74,7 +74,7 @@ def row_at(recipient: int) -> slice:
     return slice(at, at + ROW)
 
 
-def commitment_at(recipient: int, kind: Kind) -> slice:
+def commitment_at(recipient: int, kind: PieceKind) -> slice:
     """Where in a deal the commitment of a worker's piece is."""
     at = COMMITMENT + ROW * (recipient - 1) + COMMITMENT * kind
     return slice(at, at + COMMITMENT)

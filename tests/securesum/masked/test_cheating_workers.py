@@ -25,7 +25,7 @@ from sottovoce.securesum.envelope import b64
 from sottovoce.securesum.field import P
 from sottovoce.securesum.masked import messages
 from sottovoce.securesum.masked.keys import TAG
-from sottovoce.securesum.masked.messages import ROW, Kind, piece_of
+from sottovoce.securesum.masked.messages import ROW, PieceKind, piece_of
 from sottovoce.securesum.masked.server import MaskedServer
 from sottovoce.securesum.masked.shares import PIECE, commitment, dealt
 from sottovoce.securesum.star.messages import written
@@ -77,7 +77,7 @@ def test_a_share_with_another_salt_is_a_wrong_share() -> None:
 
 def test_shares_of_the_other_kind_are_refused() -> None:
     def both(round: Any, _: Content) -> Content:
-        pieces = [piece_of(each.pieces, Kind.MASKS) for each in round._dealt.values()]
+        pieces = [piece_of(each.pieces, PieceKind.MASKS) for each in round._dealt.values()]
         return {"missing": []}, b"".join(pieces)
 
     outcome = run(Star(), Phase.OPEN, both)
@@ -191,8 +191,8 @@ def test_a_share_that_one_cannot_read_does_no_harm() -> None:
     assert outcome.records[0].totals.tolist() == star.total(range(1, 6))
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_a_dealer_cannot_make_an_honest_worker_look_like_a_cheat(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", PieceKind)
+def test_a_dealer_cannot_make_an_honest_worker_look_like_a_cheat(kind: PieceKind) -> None:
     """It commits itself to another piece than it sends to worker 2."""
     star = Star()
     place = commitment_at(2, kind).start

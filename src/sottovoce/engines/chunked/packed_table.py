@@ -43,11 +43,11 @@ from sottovoce.tables.duplicates import Repeated, repeated_pairs, repeated_words
 __all__ = [
     "CONTENTS",
     "MANIFEST",
-    "Manifest",
     "PackedTable",
     "PackedWriter",
     "Room",
     "Sizes",
+    "TableManifest",
     "pack_rows",
 ]
 
@@ -68,7 +68,7 @@ class PackedBlock(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class TableManifest:
     """What is packed, and how.
 
     `identity` stands for the source and how it was read, `recoding` for what its labels stand for.
@@ -147,7 +147,7 @@ class PackedWriter:
         """The names of all workers, by code."""
         return PackedBlock(count, 0, self._write_names("workers", names))
 
-    def finish(self, manifest: Manifest) -> None:
+    def finish(self, manifest: TableManifest) -> None:
         """Say what it is: from now on it is whole."""
         for file in self._files.values():
             file.flush()
@@ -181,7 +181,7 @@ class Room:
 class PackedTable:
     """A packed table, read block by block."""
 
-    def __init__(self, folder: Path, manifest: Manifest) -> None:
+    def __init__(self, folder: Path, manifest: TableManifest) -> None:
         self._folder, self.manifest = folder, manifest
         self._blocks = np.array(manifest.blocks, np.int64).reshape(-1, 3)
         self._before = np.cumsum(self._blocks, axis=0) - self._blocks
@@ -272,7 +272,7 @@ class Sizes:
     compiled_from: int = COMPILED_FROM
 
 
-class Found(NamedTuple):
+class RepeatCounts(NamedTuple):
     """How many rows repeat a pair, and how many pairs contradict themselves."""
 
     repeated: int
@@ -294,7 +294,7 @@ def pack_rows(
     repeats: Repeats,
     recoding: Recoding | None,
     sizes: Sizes,
-) -> Found:
+) -> RepeatCounts:
     """Write every block; `reader` has the workers then."""
     rows = reader.source.rows
     with Spool(spool, bucket_count(rows, sizes.bucket), chunk=sizes.chunk) as kept:
@@ -305,7 +305,7 @@ def pack_rows(
             writer.add(*packer.packed(bucket))
     if repeats == "error" and packer.again:
         _refuse(reader, packer.repeated, min(packer.again))
-    return Found(packer.repeated, packer.contradicting)
+    return RepeatCounts(packer.repeated, packer.contradicting)
 
 
 class _Packer:

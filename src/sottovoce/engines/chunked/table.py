@@ -23,10 +23,10 @@ from sottovoce.engines.chunked.name_index import name_index
 from sottovoce.engines.chunked.packed_table import (
     CONTENTS,
     MANIFEST,
-    Manifest,
     PackedTable,
     PackedWriter,
     Sizes,
+    TableManifest,
     pack_rows,
 )
 from sottovoce.engines.chunked.parquet import (
@@ -145,7 +145,7 @@ class ChunkedTable:
             return answer.among_sound(table, " AND ".join(sound))
         return answer
 
-    def _pack(self, recoding: Recoding | None) -> Manifest:
+    def _pack(self, recoding: Recoding | None) -> TableManifest:
         table, options = self._source.table, self._options
         answer = self._column()
         _check_room(self._work, self._source.rows, numbers=answer.domain.is_numeric)
@@ -174,7 +174,7 @@ class ChunkedTable:
                 options.repeats,
                 dict(reader.dropped),
             )
-            manifest = Manifest(
+            manifest = TableManifest(
                 self.identity,
                 _said(recoding),
                 answer.domain,
@@ -201,13 +201,13 @@ def _check_room(work: Path, rows: int, *, numbers: bool) -> None:
         )
 
 
-def _packed_before(folder: Path, identity: str) -> Manifest | None:
+def _packed_before(folder: Path, identity: str) -> TableManifest | None:
     """What an earlier run has packed; refused where it is of another table."""
     try:
         text = (folder / MANIFEST).read_bytes()
     except FileNotFoundError:
         return None
-    manifest = Manifest.parse(text)
+    manifest = TableManifest.parse(text)
     if manifest is None or manifest.identity != identity:
         raise _other_table(folder.parent)
     return manifest

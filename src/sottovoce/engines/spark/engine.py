@@ -24,7 +24,7 @@ from sottovoce.engines.spark.packed_blocks import (
 from sottovoce.engines.spark.session import spark_errors
 from sottovoce.engines.spark.sums import (
     PartitionSums,
-    Whole,
+    WholeValue,
     added_up,
     array_bytes,
     share,
@@ -209,7 +209,7 @@ class SparkEngine:
             shared.forget()
             return
         broadcast = self._context.broadcast(learnt)
-        yield Whole(broadcast), False
+        yield WholeValue(broadcast), False
         broadcast.destroy()
 
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 __all__ = [
     "PartitionSums",
     "Shared",
-    "Whole",
+    "WholeValue",
     "added_up",
     "array_bytes",
     "share",
@@ -100,7 +100,7 @@ class Shared(Generic[T]):
         self._broadcast.destroy()
 
 
-class Whole(Generic[T]):
+class WholeValue(Generic[T]):
     """A value that every process holds whole."""
 
     def __init__(self, broadcast: Broadcast[T]) -> None:

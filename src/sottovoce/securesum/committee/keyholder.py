@@ -71,7 +71,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class ReadBatch:
     """A proposed batch as one keyholder read it, and the check it sent."""
 
     propose: Message
@@ -103,7 +103,7 @@ class Reader:
         """The seat's share of the total, slot by slot."""
         return self._total.ravel()
 
-    def read(self, propose: Message, items: Sequence[bytes], dealt: str | None) -> Batch:
+    def read(self, propose: Message, items: Sequence[bytes], dealt: str | None) -> ReadBatch:
         """The batch, if every item is what the server proposed and may be in it.
 
         `dealt` is the digest of the deal of this seat: without it, or with another, nothing begins.
@@ -114,12 +114,12 @@ class Reader:
                 THE_SERVER, f"{len(items):,} of {len(digests):,} in the batch are there"
             )
         if propose.number == 0:
-            return Batch(propose, self._deals(digests, items, dealt))
+            return ReadBatch(propose, self._deals(digests, items, dealt))
         contributions = [self._admitted(item) for item in items]
         self._refuse_repeated(digests, contributions)
-        return Batch(propose, tuple(self._opened(each) for each in contributions))
+        return ReadBatch(propose, tuple(self._opened(each) for each in contributions))
 
-    def keep(self, batch: Batch, passed: frozenset[str]) -> None:
+    def keep(self, batch: ReadBatch, passed: frozenset[str]) -> None:
         """Add what passed; remember everyone."""
         for share in batch.shares:
             if share.digest in passed and share.slots is not None:
@@ -229,7 +229,7 @@ class KeyholderSession:
         self._facts = Facts(session.id, facts)
         self._reached = START
         self._reader = Reader(session, self.seat, keys.sealing)
-        self._batch: Batch | None = None
+        self._batch: ReadBatch | None = None
         self._confirm = b""
 
     @property

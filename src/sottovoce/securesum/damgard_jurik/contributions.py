@@ -32,7 +32,7 @@ from sottovoce.securesum.star.messages import SignedFrame
 from sottovoce.securesum.star.suite import RoundStart
 
 __all__ = [
-    "Contribution",
+    "EncryptedContribution",
     "Gathered",
     "PlaintextLayout",
     "check_units",
@@ -48,7 +48,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class Contribution:
+class EncryptedContribution:
     """What one worker has contributed: the frame's digest, ciphertexts and announcement."""
 
     digest: str
@@ -96,13 +96,13 @@ def check_units(public: PublicKey, products: Iterable[int], culprit: str) -> Non
 
 def read_contribution(
     public: PublicKey, frame: SignedFrame, count: int, culprit: str
-) -> Contribution:
+) -> EncryptedContribution:
     """The contribution in a frame: so many ciphertexts, then the announcement.
 
     Whether they are units is still to be seen (`check_units`).
     """
     *ciphertexts, announced = read_numbers(public, frame.payload, count + 1, culprit)
-    return Contribution(frame.digest, ciphertexts, announced)
+    return EncryptedContribution(frame.digest, ciphertexts, announced)
 
 
 def commitment(start: RoundStart, number: int, content: bytes) -> str:
@@ -226,7 +226,7 @@ class Gathered:
     start: RoundStart
     public: PublicKey = field(repr=False)
     commits: Mapping[int, str]
-    contributions: Mapping[int, Contribution]
+    contributions: Mapping[int, EncryptedContribution]
 
     @cached_property
     def shown(self) -> str:

@@ -29,7 +29,7 @@ from typing import TypeVar
 from sottovoce.errors import SealedAborted, SealedRefused, UsageError
 from sottovoce.model.sum_rounds import Integers, OpenedSum
 from sottovoce.securesum.damgard_jurik.contributions import (
-    Contribution,
+    EncryptedContribution,
     Gathered,
     PlaintextLayout,
     check_units,
@@ -151,7 +151,7 @@ class Collected:
     def __init__(self, start: RoundStart, public: PublicKey, messages: int) -> None:
         self._start, self._public, self._messages = start, public, messages
         self._seen: set[bytes] = set()
-        self._contributions: dict[int, Contribution] = {}
+        self._contributions: dict[int, EncryptedContribution] = {}
         self.commits: dict[int, str] = {}
         self.frames: dict[int, SignedFrame] = {}
         self.answers: dict[int, ProofResponse] = {}

@@ -21,7 +21,7 @@ from typing import TypeAlias
 from sottovoce.errors import SealedRefused, UsageError
 from sottovoce.model.sum_rounds import Integers
 from sottovoce.securesum.damgard_jurik.contributions import (
-    Contribution,
+    EncryptedContribution,
     Gathered,
     check_units,
     commitment,
@@ -200,10 +200,10 @@ class _Round:
         context = proof_context(self._set, self._share.number)
         return {}, prove(self._public, self._share, context, self._products, self._partials)
 
-    def _contributions(self, payload: bytes) -> dict[int, Contribution]:
+    def _contributions(self, payload: bytes) -> dict[int, EncryptedContribution]:
         """Everybody's contribution: signed by its worker, as committed to, and no copy."""
         place, seen = Place(self._start.round, Phase.CONTRIBUTE), set[bytes]()
-        contributions: dict[int, Contribution] = {}
+        contributions: dict[int, EncryptedContribution] = {}
         for content in unbundle(payload, THE_SERVER):
             frame = read_frame(self._start.terms, content, carrier=THE_SERVER)
             number = frame.sender

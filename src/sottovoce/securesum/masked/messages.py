@@ -61,7 +61,7 @@ __all__ = [
     "Deal",
     "Deals",
     "Dealt",
-    "Kind",
+    "PieceKind",
     "check_tagged_confirm",
     "check_tagged_confirms",
     "deal_shares",
@@ -154,7 +154,7 @@ SHOWN = HEAD + KEY + ROW
 """Bytes of what a recipient is shown of one dealer: the head of its frame, its key, and a row."""
 
 
-class Kind(IntEnum):
+class PieceKind(IntEnum):
     """Which secret a piece is of. Of one worker, one kind is opened."""
 
     SEED = 0
@@ -170,7 +170,7 @@ class Dealt:
     pieces: bytes | None = field(repr=False)
 
 
-def piece_of(pieces: bytes, kind: Kind) -> bytes:
+def piece_of(pieces: bytes, kind: PieceKind) -> bytes:
     """One of the two pieces."""
     return pieces[PIECE * kind : PIECE * (kind + 1)]
 

@@ -15,7 +15,7 @@ from sottovoce.securesum.masked.masks import check_fits, masked, words
 from sottovoce.securesum.masked.messages import (
     ORDER,
     Dealt,
-    Kind,
+    PieceKind,
     check_tagged_confirms,
     deal_shares,
     piece_of,
@@ -129,7 +129,7 @@ class _Round:
         """
         check_tagged_confirms(self._proposed, self._channels, self._number, turn)
         opened = [
-            piece_of(each.pieces, Kind.SEED if dealer in self.confirmed else Kind.MASKS)
+            piece_of(each.pieces, PieceKind.SEED if dealer in self.confirmed else PieceKind.MASKS)
             for dealer, each in sorted(self._dealt.items())
             if each.pieces is not None
         ]

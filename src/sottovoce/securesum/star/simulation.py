@@ -280,7 +280,6 @@ def _masked(parties: Parties) -> Suites:
 
 def _dealt(terms: StarTerms, parties: Parties) -> Suites:
     """The dealer makes and deals a threshold key; everybody opens and checks its share."""
-    # Optional library: only this suite needs gmpy2.
     start = thread_time()
     made = deal_threshold_key(terms, parties.dealer, _public(parties.server_sealing))
     dealing = thread_time()
