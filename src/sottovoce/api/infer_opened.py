@@ -66,9 +66,13 @@ def sum_answers(source: Any, policy: Policy, randomness: Randomness, **reading: 
     totals = PlainSum(ballot, tasks).total(answers.task, codes, noise)
     answered = np.bincount(answers.task, minlength=tasks).astype(np.int64)
     return opened_under(
-        policy, answers.tasks, totals, answered, len(answers.workers),
+        policy,
+        answers.tasks,
+        totals,
+        answered,
+        len(answers.workers),
         simulated=randomness.simulated or answers.simulated,
-    )  # fmt: skip
+    )
 
 
 def opened_under(
@@ -87,9 +91,17 @@ def opened_under(
     sealed = sealed_of(policy)
     laws = tuple(NoiseLaw(pmf, reach) for pmf, reach in sealed.noise_laws())
     return Opened(
-        tasks, policy.domain, str(sealed.layout), sealed.size, sealed.hidden, totals,
-        None if sealed.hidden else answered, workers, laws, simulated,
-    )  # fmt: skip
+        tasks,
+        policy.domain,
+        str(sealed.layout),
+        sealed.size,
+        sealed.hidden,
+        totals,
+        None if sealed.hidden else answered,
+        workers,
+        laws,
+        simulated,
+    )
 
 
 @dataclass(frozen=True, slots=True)

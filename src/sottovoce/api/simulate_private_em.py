@@ -190,9 +190,13 @@ def private_terms(
     if given:
         raise UsageError(f"noised rounds have no {next(iter(given))} to choose: drop it")
     return calibrated(
-        tasks, labels, epsilon, delta, honest=default_honest(len(answers.workers)),
+        tasks,
+        labels,
+        epsilon,
+        delta,
+        honest=default_honest(len(answers.workers)),
         weighted_rounds=weighted_rounds,
-    )  # fmt: skip
+    )
 
 
 def check_table(answers: Reports) -> None:

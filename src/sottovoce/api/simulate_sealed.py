@@ -97,9 +97,15 @@ def simulate_sealed(
     coordinator = Ed25519PrivateKey.generate()
     cards = tuple(Keyholder(f"keyholder {seat}", *each.public) for seat, each in enumerate(keys, 1))
     policy = sealed_policy(
-        answers, epsilon, hide_participation=hide_participation, layout=layout, size=size,
-        keyholders=cards, colluding=colluding, coordinator=public_text(coordinator),
-    )  # fmt: skip
+        answers,
+        epsilon,
+        hide_participation=hide_participation,
+        layout=layout,
+        size=size,
+        keyholders=cards,
+        colluding=colluding,
+        coordinator=public_text(coordinator),
+    )
     session = Session(CAMPAIGN, policy, tuple(map(str, answers.tasks)))
     codes, tape = _codes(answers, session.ballot), _Tape(SystemRandomness())
     if suite == "plain":
@@ -110,9 +116,8 @@ def simulate_sealed(
         totals, noise, seconds = run.totals, _noise(session, tape.again()), dict(run.seconds)
         dropped = len(answers.workers) - len(run.workers)
     return sealed_run(
-        answers, policy, totals, noise, suite=suite, dropped=dropped, seconds=seconds,
-        method=method,
-    )  # fmt: skip
+        answers, policy, totals, noise, suite=suite, dropped=dropped, seconds=seconds, method=method
+    )
 
 
 def sealed_run(
@@ -161,10 +166,18 @@ def sealed_policy(
     """A sealed policy under which everybody who is in a table may answer what it answered there."""
     domain, tasks = answers.domain, len(answers.tasks)
     sealed = SealedSum.calibrated(
-        domain, epsilon, answers=tasks, hidden=hide_participation, layout=layout, size=size,
-        seats=len(keyholders) or 3, degree=colluding, minimum=2, keyholders=keyholders,
+        domain,
+        epsilon,
+        answers=tasks,
+        hidden=hide_participation,
+        layout=layout,
+        size=size,
+        seats=len(keyholders) or 3,
+        degree=colluding,
+        minimum=2,
+        keyholders=keyholders,
         coordinator=coordinator,
-    )  # fmt: skip
+    )
     return policy_of(sealed, domain, Target(epsilon, answers=tasks).promise)
 
 

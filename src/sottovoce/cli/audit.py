@@ -107,9 +107,13 @@ def _policy(
     claim = release.claim(policy.promise.epsilon if policy.promise else None)
     with console.passes("auditing", visible=True):
         found = _audited(
-            policy, answers=count, unit=protected, samples=samples, delta=delta,
+            policy,
+            answers=count,
+            unit=protected,
+            samples=samples,
+            delta=delta,
             confidence=confidence,
-        )  # fmt: skip
+        )
     name = unsampled(release).name
     if sample_of(release) is not None:
         name = f"{name} of a sample"
@@ -186,9 +190,10 @@ def _print(content: dict[str, Any]) -> None:
         rows.append(["stated", _stated(stated), "--against"])
     if claimed is not None:
         verdicts = {
-            True: "the reports refute it", False: "not refuted by these reports",
+            True: "the reports refute it",
+            False: "not refuted by these reports",
             None: "not of this unit and delta",
-        }  # fmt: skip
+        }
         rows.append(["claimed", f"{claimed:.4f}", f"by the paper: {verdicts[content['refuted']]}"])
     console.print_table(["", f"epsilon{at}", ""], rows)
     console.note(f"event: {content['event']}")

@@ -124,9 +124,12 @@ def passes(what: str, *, visible: bool) -> Iterator[Callable[[int], None] | None
 
     console = Console(stderr=True)
     with Progress(
-        SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(),
-        console=console, transient=True,
-    ) as progress:  # fmt: skip
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+    ) as progress:
         line = progress.add_task(what, total=None)
         yield lambda count: progress.update(line, description=f"{what}: pass {count}")
 
@@ -147,9 +150,13 @@ def counted(what: str) -> Iterator[Callable[[int, int], None] | None]:
     )
 
     with Progress(
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
-        console=Console(stderr=True), transient=True,
-    ) as progress:  # fmt: skip
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as progress:
         line = progress.add_task(what, total=None)
         yield lambda done, total: progress.update(line, completed=done, total=total)
 

@@ -221,8 +221,11 @@ def _check_export(requester: Requester, campaign: str, place: Path, result: Resu
     arguments = ["infer", "reports.csv", "--policy", "policy.json", "-o", "truths.csv"]
     done = subprocess.run(  # noqa: S603 - our own command
         [sys.executable, "-m", "sottovoce", *arguments],
-        cwd=place, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=place,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if done.returncode:
         raise SottovoceError(done.stderr.strip())
     with (place / "truths.csv").open(encoding="utf-8", newline="") as file:

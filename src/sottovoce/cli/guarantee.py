@@ -80,19 +80,30 @@ def guarantee(
     if policy is not None:
         refuse_beside_policy(
             {
-                "--mechanism": mechanism, "--labels": labels, "--domain": domain,
+                "--mechanism": mechanism,
+                "--labels": labels,
+                "--domain": domain,
                 "--unit": unit is not Unit.answer,
-                "--as-published": as_published, "--hide-participation": hide_participation,
-                "--sample": sample, "--set": setting,
+                "--as-published": as_published,
+                "--hide-participation": hide_participation,
+                "--sample": sample,
+                "--set": setting,
             }
-        )  # fmt: skip
+        )
         kept = sottovoce.read_policy(policy)
     else:
         kept = policy_from(
-            domain_from(labels, domain), mechanism, epsilon, answers=answers or 1, unit=unit.value,
-            delta=delta, sample=sample, as_published=as_published, hide=hide_participation,
+            domain_from(labels, domain),
+            mechanism,
+            epsilon,
+            answers=answers or 1,
+            unit=unit.value,
+            delta=delta,
+            sample=sample,
+            as_published=as_published,
+            hide=hide_participation,
             settings=parameters(setting),
-        )  # fmt: skip
+        )
     if answers is not None and answers < 1:
         raise UsageError(f"--answers must be at least 1, not {answers}")
     count = answers or (kept.promise.answers if kept.promise else 1)

@@ -154,7 +154,8 @@ def infer(
     method: Annotated[
         str,
         typer.Option(
-            "--method", "-m",
+            "--method",
+            "-m",
             help="For answers: {methods}; auto is {label_method} for labels and {number_method} "
             "for numbers. For reports, with --policy: {aware_methods}, which know the noise; auto "
             "is the one that fits. The others then take reports for answers.",
@@ -165,7 +166,7 @@ def infer(
         str | None,  # hdfs://… is none of pathlib's paths
         output_option(
             "Write truths here: .csv, .tsv, .jsonl or .parquet; a folder with --engine.",
-            metavar='PATH',
+            metavar="PATH",
         ),
     ] = None,
     workers: Annotated[Path | None, typer.Option(help="Write workers' weights here.")] = None,
@@ -215,21 +216,36 @@ def infer(
     format: FormatOption = None,
     json: JsonOption = False,
     force: ForceOption = False,
-) -> None:  # fmt: skip
+) -> None:
     """Print the truth of every task in ANSWERS, a table of worker, task and answer.
 
     On a terminal the first tasks are shown as a table; into a pipe all of them go as CSV.
     """
     if engine is not EngineName.local:
-        beside = {"gold": gold, "gold-columns": gold_columns, "workers": workers,
-                  "posterior": posterior, "confusions": confusions, "seed": seed, "format": format,
-                  "ties": None if ties is Ties.first else ties}  # fmt: skip
+        beside = {
+            "gold": gold,
+            "gold-columns": gold_columns,
+            "workers": workers,
+            "posterior": posterior,
+            "confusions": confusions,
+            "seed": seed,
+            "format": format,
+            "ties": None if ties is Ties.first else ties,
+        }
         limits = Limits(master, spark_settings(conf), checkpoint, memory)
         infer_large(
-            answers, output, method, LARGE[engine], limits,
-            parameters(setting), policy, reading(columns, domain, repeats, bad_rows, None), beside,
-            json=json, force=force,
-        )  # fmt: skip
+            answers,
+            output,
+            method,
+            LARGE[engine],
+            limits,
+            parameters(setting),
+            policy,
+            reading(columns, domain, repeats, bad_rows, None),
+            beside,
+            json=json,
+            force=force,
+        )
         return
     large = {"master": master, "conf": conf, "checkpoint": checkpoint, "memory": memory}
     for option, given in large.items():

@@ -85,9 +85,15 @@ def perturb_large(
     kept = sottovoce.read_policy(policy)
     with console.passes("perturbing", visible=True):
         made = sottovoce.perturb_into(
-            source, folder, kept, seed=given, master=master, settings=settings, force=force,
+            source,
+            folder,
+            kept,
+            seed=given,
+            master=master,
+            settings=settings,
+            force=force,
             **reading,
-        )  # fmt: skip
+        )
     console.notes_of(made.reading)
     console.note(f"wrote {made.folder}/reports: {made.reports:,} SIMULATED reports")
     note_guarantee(kept, made.most, given)
@@ -106,7 +112,7 @@ def perturb(
         str,  # hdfs://… is none of pathlib's paths
         output_option(
             "Write reports here: .csv, .tsv, .jsonl or .parquet; a folder with --engine.",
-            metavar='PATH',
+            metavar="PATH",
         ),
     ],
     mechanism: MechanismOption = None,
@@ -146,23 +152,36 @@ def perturb(
     bad_rows: BadRowsOption = BadRows.error,
     format: FormatOption = None,
     force: ForceOption = False,
-) -> None:  # fmt: skip
+) -> None:
     """Turn ANSWERS, a table of worker, task and answer, into reports that hide them.
 
     Noise comes from the operating system's cryptographic generator unless a seed is given.
     """
     beside_policy = {
-        "--mechanism": mechanism, "--epsilon": epsilon, "--unit": unit is not Unit.answer,
-        "--delta": delta, "--write-policy": write_policy, "--as-published": as_published,
-        "--hide-participation": hide_participation, "--sample": sample, "--set": setting,
+        "--mechanism": mechanism,
+        "--epsilon": epsilon,
+        "--unit": unit is not Unit.answer,
+        "--delta": delta,
+        "--write-policy": write_policy,
+        "--as-published": as_published,
+        "--hide-participation": hide_participation,
+        "--sample": sample,
+        "--set": setting,
         "--domain": domain,
-    }  # fmt: skip
+    }
     if engine is ReportEngine.spark:
         options = reading(columns, domain, repeats, bad_rows, format)
         perturb_large(
-            answers, output, policy, beside_policy, options, seed=seed, master=master,
-            settings=spark_settings(conf), force=force,
-        )  # fmt: skip
+            answers,
+            output,
+            policy,
+            beside_policy,
+            options,
+            seed=seed,
+            master=master,
+            settings=spark_settings(conf),
+            force=force,
+        )
         return
     for option, given in (("master", master), ("conf", conf)):
         if given:
@@ -192,9 +211,16 @@ def perturb(
         if table.domain.size == 1 and ":" not in (domain or ""):
             raise UsageError("only one label occurs in the answers: state all labels with --domain")
         kept = _made(
-            table, mechanism, epsilon, unit=unit.value, delta=delta, sample=sample,
-            as_published=as_published, hide=hide_participation, settings=parameters(setting),
-        )  # fmt: skip
+            table,
+            mechanism,
+            epsilon,
+            unit=unit.value,
+            delta=delta,
+            sample=sample,
+            as_published=as_published,
+            hide=hide_participation,
+            settings=parameters(setting),
+        )
     reports = sottovoce.perturb(table, kept, _randomness(seed))
     # Not those that --domain lists.
     labels = table.domain.size if policy is None and ":" not in (domain or "") else 0
@@ -228,9 +254,17 @@ def _made(
 ) -> Policy:
     most = _most(table, whole=hide or always_hides(mechanism))
     return policy_from(
-        table.domain, mechanism, epsilon, answers=most, unit=unit, delta=delta, sample=sample,
-        as_published=as_published, hide=hide, settings=settings,
-    )  # fmt: skip
+        table.domain,
+        mechanism,
+        epsilon,
+        answers=most,
+        unit=unit,
+        delta=delta,
+        sample=sample,
+        as_published=as_published,
+        hide=hide,
+        settings=settings,
+    )
 
 
 def _most(table: Reports, *, whole: bool) -> int:

@@ -364,17 +364,29 @@ def plan(
     if meant is None:
         raise UsageError("say what answers are: --labels S, --range LOW HIGH or --domain")
     scenario = sottovoce.Scenario(
-        meant, tasks, workers, answers_per_worker,
-        seen.ability if seen else (ability or Ability.mixed).value, hide_participation,
+        meant,
+        tasks,
+        workers,
+        answers_per_worker,
+        seen.ability if seen else (ability or Ability.mixed).value,
+        hide_participation,
         seen.truths if seen else (),
-    )  # fmt: skip
+    )
     goal = _goal(meant, target_accuracy, target_error)
     with console.counted("trials") as progress:
         made = sottovoce.plan(
-            scenario, wanted, unit=sottovoce.Unit(unit.value), delta=delta, goal=goal,
-            ways=ways.value, trials=trials, seed=seed, jobs=jobs or default_jobs(), cache=not fresh,
+            scenario,
+            wanted,
+            unit=sottovoce.Unit(unit.value),
+            delta=delta,
+            goal=goal,
+            ways=ways.value,
+            trials=trials,
+            seed=seed,
+            jobs=jobs or default_jobs(),
+            cache=not fresh,
             progress=progress,
-        )  # fmt: skip
+        )
     notes = [*([seen.note] if seen else []), *made.notes()]
     if html is not None:
         write_page(title(made), blocks(made, notes), html, force=force)

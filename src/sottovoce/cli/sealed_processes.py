@@ -94,9 +94,15 @@ def run_processes(
         with cpu(seconds, "server"):
             server.stop()
     return sealed_run(
-        answers, policy, totals, noise, suite="committee", dropped=dropped, seconds=seconds,
+        answers,
+        policy,
+        totals,
+        noise,
+        suite="committee",
+        dropped=dropped,
+        seconds=seconds,
         result=result,
-    )  # fmt: skip
+    )
 
 
 def _keys(place: Path, seat: int) -> Keyholder:
@@ -112,14 +118,22 @@ def _serving(place: Path, link: KeyholderLink) -> Iterator[subprocess.Popen[byte
     """A keyholder's program, which ends by itself when all is opened."""
     seat = link["seat"]
     arguments = [
-        "keyholder", "serve", link["link"], "--yes", "--folder", str(_home(place, seat)),
-        "--passphrase-file", str(place / "passphrase"),
-    ]  # fmt: skip
+        "keyholder",
+        "serve",
+        link["link"],
+        "--yes",
+        "--folder",
+        str(_home(place, seat)),
+        "--passphrase-file",
+        str(place / "passphrase"),
+    ]
     with (place / f"keyholder-{seat}.log").open("wb") as log:
         process = subprocess.Popen(  # noqa: S603 - our own command
             [sys.executable, "-m", "sottovoce", *arguments],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-        )  # fmt: skip
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+        )
     try:
         yield process
     finally:
@@ -178,10 +192,11 @@ def _noise(place: Path, links: Sequence[KeyholderLink]) -> Integers:
             items = coordinator.batch(0).items
         deals = [read_message(session, item, Phase.DEAL, carrier="the server") for item in items]
         shares = [
-            unsealed(session, each, sealed_share(session, each, seat, "the server"), seat,
-                     keys.sealing)
+            unsealed(
+                session, each, sealed_share(session, each, seat, "the server"), seat, keys.sealing
+            )
             for each in deals
-        ]  # fmt: skip
+        ]
         rows.append(total(np.stack([row for row in shares if row is not None]), axis=0))
     opened = interpolate([link["seat"] for link in links], np.stack(rows))[: session.slots]
     noise = np.where(opened > P // 2, opened.astype(np.int64) - P, opened.astype(np.int64))

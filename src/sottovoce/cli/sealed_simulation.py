@@ -155,16 +155,22 @@ def simulate(
     _refuse_others(
         private,
         keyholders={
-            "--hide-participation": hide_participation, "--layout": layout is not None,
-            "--keyholders": keyholders != 3, "--colluding": colluding != 1,
+            "--hide-participation": hide_participation,
+            "--layout": layout is not None,
+            "--keyholders": keyholders != 3,
+            "--colluding": colluding != 1,
         },
         online={
-            "--scale": scale is not None, "--rounds": rounds is not None, "--bits": bits != 2048,
-            "--threshold": threshold is not None, "--transcript": transcript is not None,
-            "--delta": delta is not None, "--assignments": assignments,
+            "--scale": scale is not None,
+            "--rounds": rounds is not None,
+            "--bits": bits != 2048,
+            "--threshold": threshold is not None,
+            "--transcript": transcript is not None,
+            "--delta": delta is not None,
+            "--assignments": assignments,
             "--weighted-rounds": weighted_rounds is not WeightedRounds.auto,
         },
-    )  # fmt: skip
+    )
     if processes and suite is Suite.plain:
         raise UsageError("the plain suite has no parties: drop --processes")
     if assignments and transcript is None:
@@ -181,16 +187,31 @@ def simulate(
     if private:
         private_em = filled("sealed.simulate")
         run = private_em.run(
-            table, suite=suite.value, mode=mode.value, epsilon=epsilon, delta=delta,
-            weighted_rounds=weighted_rounds.asked, scale=scale, rounds=rounds,
-            threshold=threshold, bits=bits, assignments=assignments, processes=processes,
-        )  # fmt: skip
+            table,
+            suite=suite.value,
+            mode=mode.value,
+            epsilon=epsilon,
+            delta=delta,
+            weighted_rounds=weighted_rounds.asked,
+            scale=scale,
+            rounds=rounds,
+            threshold=threshold,
+            bits=bits,
+            assignments=assignments,
+            processes=processes,
+        )
         private_em.show(run, scored(run.result), transcript, json=json, force=force)
         return
     summed = _summed(
-        table, suite, processes=processes, epsilon=epsilon, hide_participation=hide_participation,
-        layout=layout and str(layout), keyholders=keyholders, colluding=colluding,
-    )  # fmt: skip
+        table,
+        suite,
+        processes=processes,
+        epsilon=epsilon,
+        hide_participation=hide_participation,
+        layout=layout and str(layout),
+        keyholders=keyholders,
+        colluding=colluding,
+    )
     score = scored(summed.result)
     if json:
         console.print_json(_as_json(summed, score, mode))

@@ -59,9 +59,14 @@ def _draw_scores(axes: Any, rows: Sequence[Comparison]) -> None:
         axes.plot([score.low, score.high], [height, height], color=color, alpha=0.45, linewidth=4)
         axes.plot(score.accuracy, height, "o", color=color, markersize=7)
         axes.annotate(
-            f"{score.accuracy:.3f}", (score.accuracy, height), xytext=(0, 7),
-            textcoords="offset points", ha="center", fontsize=8, color=color,
-        )  # fmt: skip
+            f"{score.accuracy:.3f}",
+            (score.accuracy, height),
+            xytext=(0, 7),
+            textcoords="offset points",
+            ha="center",
+            fontsize=8,
+            color=color,
+        )
     axes.set_yticks(range(len(rows)), [row.method for row in reversed(rows)])
     axes.set_ylim(-0.6, len(rows) - 0.2)
     axes.grid(axis="x", color=PALE, linewidth=0.5)
@@ -94,9 +99,15 @@ def simulate(
     Writes answers.csv, truth.csv and demo.png; the answers are simulated.
     """
     crowd = CategoricalCrowd(
-        workers=WORKERS, tasks=TASKS, labels=3, redundancy=REDUNDANCY,
-        ability="spammers", share=0.4, difficulty=0.3, seed=seed,
-    )  # fmt: skip
+        workers=WORKERS,
+        tasks=TASKS,
+        labels=3,
+        redundancy=REDUNDANCY,
+        ability="spammers",
+        share=0.4,
+        difficulty=0.3,
+        seed=seed,
+    )
     picture = folder / "demo.png"
     plotted = can_plot(picture)
     if plotted and picture.exists():

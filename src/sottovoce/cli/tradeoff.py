@@ -157,9 +157,14 @@ def _shown(row: TradeoffRow, found: Tradeoff) -> list[str]:
     held += f", delta {row.delta:g}" if row.delta else ""
     remark = OURS if row.recommended else "as published" if row.pair.published else ""
     return [
-        f"{row.epsilon:g}", row.name, _number(spread.mean, found),
-        f"{spread.standard_error:.2g}", band, held, remark,
-    ]  # fmt: skip
+        f"{row.epsilon:g}",
+        row.name,
+        _number(spread.mean, found),
+        f"{spread.standard_error:.2g}",
+        band,
+        held,
+        remark,
+    ]
 
 
 def _series(found: Tradeoff) -> list[Series]:
@@ -270,10 +275,18 @@ def tradeoff(
     truths = sottovoce.gold(known, table.domain, columns=pairs(gold_columns, "--gold-columns"))
     with console.counted("trials") as progress:
         found = traded(
-            table, truths, wanted, unit=sottovoce.Unit(unit.value), delta=delta,
-            hide_participation=hide_participation, ways=ways.value, trials=trials, seed=seed,
-            jobs=jobs or default_jobs(), progress=progress,
-        )  # fmt: skip
+            table,
+            truths,
+            wanted,
+            unit=sottovoce.Unit(unit.value),
+            delta=delta,
+            hide_participation=hide_participation,
+            ways=ways.value,
+            trials=trials,
+            seed=seed,
+            jobs=jobs or default_jobs(),
+            progress=progress,
+        )
     if output is not None:
         write_columns(found.table(), output, force=force)
     if html is not None:
@@ -298,8 +311,10 @@ def _check_outputs(
 ) -> None:
     """Refuse before the work, not after it."""
     checks: tuple[tuple[Path | None, Callable[..., None]], ...] = (
-        (output, check_path), (html, check_page), (plot, check_picture),
-    )  # fmt: skip
+        (output, check_path),
+        (html, check_page),
+        (plot, check_picture),
+    )
     places = [path.resolve() for path, _ in checks if path is not None]
     if len(set(places)) < len(places):
         raise UsageError("two outputs have the same name")

@@ -59,9 +59,16 @@ class SimulatedCrowd:
 
     def __init__(self, *, workers: int, tasks: int, seed: int) -> None:
         crowd = CategoricalCrowd(
-            workers=workers, tasks=tasks, labels=len(LABELS), redundancy=workers,
-            ability="spammers", share=0.1, accuracy=0.85, difficulty=0.2, seed=seed,
-        )  # fmt: skip
+            workers=workers,
+            tasks=tasks,
+            labels=len(LABELS),
+            redundancy=workers,
+            ability="spammers",
+            share=0.1,
+            accuracy=0.85,
+            difficulty=0.2,
+            seed=seed,
+        )
         table, gold = generate(crowd)
         self.tasks = [f"leaf-{task + 1:03}" for task in range(tasks)]
         self.gold = {"task": self.tasks, "truth": [LABELS[truth] for truth in gold.truths]}

@@ -164,9 +164,13 @@ def _plain(value: float) -> str:
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES: tuple[Any, ...] = (
-    (0, (5, 2)), (0, (1.5, 1.5)), (0, (7, 2, 1.5, 2)), (0, (3, 1.5)), (0, (9, 2)),
+    (0, (5, 2)),
+    (0, (1.5, 1.5)),
+    (0, (7, 2, 1.5, 2)),
+    (0, (3, 1.5)),
+    (0, (9, 2)),
     (0, (5, 1.5, 1.5, 1.5, 1.5, 1.5)),
-)  # fmt: skip
+)
 REFERENCE_MARKERS = ("x", "+", "*", "1")
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++")
 
@@ -222,12 +226,18 @@ def _line(axes: Any, stroke: _Stroke) -> Any:
     series, points = stroke.series, stroke.series.points()
     xs, color, ours = [point.x for point in points], stroke.color, stroke.series.role == "ours"
     (line,) = axes.plot(
-        xs, [point.y for point in points], color=color, linestyle=stroke.dash,
+        xs,
+        [point.y for point in points],
+        color=color,
+        linestyle=stroke.dash,
         linewidth=2.4 if ours else 1.2 if stroke.is_reference else 1.6,
-        marker=stroke.marker, markersize=6 if ours else 5, markevery=math.ceil(len(xs) / MARKED),
-        markerfacecolor=color if ours else "white", zorder=4 if ours else 3,
+        marker=stroke.marker,
+        markersize=6 if ours else 5,
+        markevery=math.ceil(len(xs) / MARKED),
+        markerfacecolor=color if ours else "white",
+        zorder=4 if ours else 3,
         clip_on=False,  # a marker on the edge is drawn whole
-    )  # fmt: skip
+    )
     if series.low is not None and series.high is not None:
         _band(axes, xs, [p.low for p in points], [p.high for p in points], color)
     return line
@@ -250,11 +260,15 @@ def _bars(axes: Any, chart: Chart, strokes: Sequence[_Stroke]) -> list[Any]:
         filled = "white" if stroke.is_reference else stroke.color
         drawn.append(
             axes.bar(
-                centers, [point.y for point in points], width, color=filled,
-                edgecolor=INK if stroke.is_reference else "white", linewidth=0.8,
+                centers,
+                [point.y for point in points],
+                width,
+                color=filled,
+                edgecolor=INK if stroke.is_reference else "white",
+                linewidth=0.8,
                 hatch=HATCHES[number % len(HATCHES)],
             )
-        )  # fmt: skip
+        )
         if stroke.series.low is not None:
             lows, highs = [p.low for p in points], [p.high for p in points]
             axes.vlines(centers, lows, highs, color=INK, linewidth=1.2)

@@ -60,13 +60,23 @@ def _draw_levels(axes: Any, chart: Chart) -> list[Any]:
     for level in chart.levels:
         axes.axhline(level.y, color=SOFT, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
         label = axes.annotate(
-            _wrapped(f"{level.name} {_short(words(level.y))}", LEVEL_WIDTH, 8), (1, level.y),
-            xycoords=axes.get_yaxis_transform(), xytext=(GAP, 0), textcoords="offset points",
-            va="center", fontsize=8, color=SOFT, annotation_clip=False,
+            _wrapped(f"{level.name} {_short(words(level.y))}", LEVEL_WIDTH, 8),
+            (1, level.y),
+            xycoords=axes.get_yaxis_transform(),
+            xytext=(GAP, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=8,
+            color=SOFT,
+            annotation_clip=False,
             arrowprops={
-                "arrowstyle": "-", "color": PALE, "shrinkA": 0, "shrinkB": 0, "relpos": (0, 0.5)
+                "arrowstyle": "-",
+                "color": PALE,
+                "shrinkA": 0,
+                "shrinkB": 0,
+                "relpos": (0, 0.5),
             },
-        )  # fmt: skip
+        )
         labels.append(label)
     return labels
 
@@ -128,9 +138,18 @@ def _legend(figure: Any, chart: Chart, handles: Sequence[Any]) -> Any:
     columns = 2 if all(_width(s.name, 9) < WIDTH / 2 - KEY for s in chart.series) else 1
     names = [_wrapped(series.name, WIDTH / columns - KEY, 9) for series in chart.series]
     return figure.legend(
-        handles, names, loc="upper left", ncols=columns, fontsize=9, frameon=False, borderpad=0,
-        borderaxespad=0, handlelength=3.2, columnspacing=1.2, labelspacing=0.45,
-    )  # fmt: skip
+        handles,
+        names,
+        loc="upper left",
+        ncols=columns,
+        fontsize=9,
+        frameon=False,
+        borderpad=0,
+        borderaxespad=0,
+        handlelength=3.2,
+        columnspacing=1.2,
+        labelspacing=0.45,
+    )
 
 
 def _part_labels(figure: Any, axes: Any, labels: Sequence[Any]) -> None:

@@ -114,8 +114,11 @@ class Agreement:
         name = hashlib.sha256(content).hexdigest()
         write_durably(private_folder(self.folder / EVIDENCE) / f"{name}.json", content)
         fact = {
-            "fact": REFUSED, "culprit": refused.culprit, "reason": refused.reason, "evidence": name,
-        }  # fmt: skip
+            "fact": REFUSED,
+            "culprit": refused.culprit,
+            "reason": refused.reason,
+            "evidence": name,
+        }
         if self.log.facts()[-1].fact != fact:
             self.log.add(fact)
 

@@ -74,9 +74,13 @@ class Coordinator:
     """The routes of one campaign for one keyholder. A message that arrives twice is one message."""
 
     def __init__(
-        self, link: KeyholderLink, *, allow_http: bool = False, timeout: float = 60.0,
+        self,
+        link: KeyholderLink,
+        *,
+        allow_http: bool = False,
+        timeout: float = 60.0,
         retries: int = 4,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.link = link
         self._path = f"/campaigns/{link.campaign}/sealed"
         self._connection = Connection(

@@ -161,9 +161,12 @@ _NUMBERS = (
 _LP = Pair("LP + inverse-deviation", "laplace", "inverse-deviation", published=True)
 _RR = Pair("RR + inverse-deviation", "null-randomized-response", "inverse-deviation")
 _MF = Pair(
-    "MF + inverse-deviation", "matrix-factorization", "inverse-deviation",
-    {"ridge": P4_RIDGE}, published=True,
-)  # fmt: skip
+    "MF + inverse-deviation",
+    "matrix-factorization",
+    "inverse-deviation",
+    {"ridge": P4_RIDGE},
+    published=True,
+)
 _LP_NUMBERS = Pair("LP + inverse-deviation", "laplace", "inverse-deviation", {"null": "random"})
 _MF_NUMBERS = Pair("MF + inverse-deviation", "matrix-factorization", "inverse-deviation")
 

@@ -54,9 +54,14 @@ def workers_needed(
     """The fewest workers that reach the goal, each with as many answers as planned."""
     sizes = _sizes(scenario.workers, OCTAVES)
     return _least(
-        "workers", sizes, scenario.workers, goal,
-        lambda size: _case(replace(scenario, workers=int(size)), pair, target), runner, trials,
-    )  # fmt: skip
+        "workers",
+        sizes,
+        scenario.workers,
+        goal,
+        lambda size: _case(replace(scenario, workers=int(size)), pair, target),
+        runner,
+        trials,
+    )
 
 
 def answers_needed(
@@ -66,10 +71,14 @@ def answers_needed(
     most = scenario.tasks
     sizes = sorted({min(size, most) for size in _sizes(scenario.answers_per_worker, OCTAVES)})
     return _least(
-        "answers_per_worker", sizes, scenario.answers_per_worker, goal,
+        "answers_per_worker",
+        sizes,
+        scenario.answers_per_worker,
+        goal,
         lambda size: _case(replace(scenario, answers_per_worker=int(size)), pair, target),
-        runner, trials,
-    )  # fmt: skip
+        runner,
+        trials,
+    )
 
 
 def epsilon_needed(
@@ -81,9 +90,14 @@ def epsilon_needed(
     grid = [_round(low * 2 ** (step / 4)) for step in range(steps)] + [high]
     start = min(grid, key=lambda epsilon: abs(math.log(epsilon / target.epsilon)))
     return _least(
-        "epsilon", grid, start, goal,
-        lambda epsilon: _case(scenario, pair, replace(target, epsilon=epsilon)), runner, trials,
-    )  # fmt: skip
+        "epsilon",
+        grid,
+        start,
+        goal,
+        lambda epsilon: _case(scenario, pair, replace(target, epsilon=epsilon)),
+        runner,
+        trials,
+    )
 
 
 def check_goal(goal: float) -> None:

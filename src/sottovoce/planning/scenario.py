@@ -228,9 +228,13 @@ class Scenario:
         worker = np.repeat(np.arange(self.workers, dtype=np.int32), self.answers_per_worker)
         value = self._answers(truths[task], worker, for_crowd, for_errors)
         table = Reports.of(
-            worker, task, value, domain=self.domain,
-            workers=np.arange(self.workers), tasks=np.arange(self.tasks),
-        )  # fmt: skip
+            worker,
+            task,
+            value,
+            domain=self.domain,
+            workers=np.arange(self.workers),
+            tasks=np.arange(self.tasks),
+        )
         return replace(table, simulated=True), truths
 
     def smaller(self, most: int | None = None) -> Scenario:

@@ -305,9 +305,13 @@ def _row(
     held = true_guarantee(pair.policy(domain, target), target)
     spread = Spread.of(errors.tolist())
     return TradeoffRow(
-        target.epsilon, pair, recommended, held.epsilon, held.delta,
+        target.epsilon,
+        pair,
+        recommended,
+        held.epsilon,
+        held.delta,
         spread.flipped() if measure == "accuracy" else spread,
-    )  # fmt: skip
+    )
 
 
 def _record(row: TradeoffRow) -> dict[str, Any]:

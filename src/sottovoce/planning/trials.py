@@ -210,8 +210,11 @@ def _rows_of(tasks: Names, wanted: Names) -> tuple[npt.NDArray[np.intp], npt.NDA
 
 
 def _codes(labels: npt.NDArray[Any], domain: Domain) -> npt.NDArray[np.int64]:
-    texts = {text: code for code, label in enumerate(domain.labels)
-             for text in (str(label), label_text(label))}  # fmt: skip
+    texts = {
+        text: code
+        for code, label in enumerate(domain.labels)
+        for text in (str(label), label_text(label))
+    }
     return np.array([texts.get(str(label), domain.size) for label in labels.tolist()], np.int64)
 
 

@@ -74,10 +74,12 @@ def weighted_rounds_that_pay(
     terms = _terms(tasks, scenario.domain, epsilon, delta, counted)
     seeds = [trial_seed(seed, trial) for trial in range(trials)]
     drawn = [scenario.draw(each) for each in seeds]
-    errors = np.array([
-        [_error(_session(table, each, number), truths) for each in terms]
-        for number, (table, truths) in zip(seeds, drawn, strict=True)
-    ])  # fmt: skip
+    errors = np.array(
+        [
+            [_error(_session(table, each, number), truths) for each in terms]
+            for number, (table, truths) in zip(seeds, drawn, strict=True)
+        ]
+    )
     sealed = [
         _error(_campaign(table, epsilon, number), truths)
         for number, (table, truths) in zip(seeds, drawn, strict=True)

@@ -111,10 +111,14 @@ def _make_tables(settings: Settings) -> None:
 def _in_a_thread(app: FastAPI, listening: socket.socket) -> Iterator[None]:
     server = uvicorn.Server(
         uvicorn.Config(
-            app, ws="none", lifespan="on", log_config=None, access_log=False,
+            app,
+            ws="none",
+            lifespan="on",
+            log_config=None,
+            access_log=False,
             timeout_graceful_shutdown=5,
         )
-    )  # fmt: skip
+    )
     thread = threading.Thread(
         target=server.run, kwargs={"sockets": [listening]}, name="sottovoce-server", daemon=True
     )

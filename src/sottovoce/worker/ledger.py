@@ -87,10 +87,15 @@ class Entry:
     def of_json(cls, body: dict[str, Any]) -> Self:
         """The entry that `as_json` wrote."""
         return cls(
-            body["sequence"], body["day"], body["requester"], body["policy"], body["mechanism"],
-            body["answers"], {unit: Amount(*body["spent"][unit]) for unit in Unit},
+            body["sequence"],
+            body["day"],
+            body["requester"],
+            body["policy"],
+            body["mechanism"],
+            body["answers"],
+            {unit: Amount(*body["spent"][unit]) for unit in Unit},
             tuple(body["tasks"]),
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True, slots=True)

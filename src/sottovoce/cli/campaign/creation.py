@@ -108,11 +108,9 @@ def create(
         str | None,
         typer.Option(metavar="DATE", help="The first day (UTC) on which no report is taken."),
     ] = None,
-    open_now: Annotated[
-        bool, typer.Option("--open", help="Open it at once, for good.")
-    ] = False,
+    open_now: Annotated[bool, typer.Option("--open", help="Open it at once, for good.")] = False,
     json: JsonOption = False,
-) -> None:  # fmt: skip
+) -> None:
     """Make a campaign out of TASKS: a question about each, what may be answered, and a promise.
 
     Prints the campaign's ID. It is a draft until it is opened; then its tasks and its promise are
@@ -129,14 +127,22 @@ def create(
     if policy is not None:
         refuse_beside_policy(
             {
-                "--labels": labels, "--scale": scale, "--range": range, "--step": step is not None,
-                "--epsilon": epsilon is not None, "--privacy-unit": privacy_unit is not Unit.answer,
-                "--delta": delta, "--answers-per-worker": answers_per_worker is not None,
-                "--hide-participation": hide_participation, "--mechanism": mechanism,
-                "--sample": sample, "--set": setting, "--sealed": sealed,
+                "--labels": labels,
+                "--scale": scale,
+                "--range": range,
+                "--step": step is not None,
+                "--epsilon": epsilon is not None,
+                "--privacy-unit": privacy_unit is not Unit.answer,
+                "--delta": delta,
+                "--answers-per-worker": answers_per_worker is not None,
+                "--hide-participation": hide_participation,
+                "--mechanism": mechanism,
+                "--sample": sample,
+                "--set": setting,
+                "--sealed": sealed,
                 "--show-draw": show_draw is not ShowDraw.before_send,
             }
-        )  # fmt: skip
+        )
         terms["policy"] = sottovoce.read_policy(policy)
     else:
         if epsilon is None:
@@ -144,9 +150,14 @@ def create(
         answers = len(listed) if answers_per_worker is None else answers_per_worker
         terms["domain"] = _domain(labels, scale, range, step)
         terms["target"] = sottovoce.Target(
-            epsilon, sottovoce.Unit(privacy_unit.value), delta, answers, hide_participation,
-            sample_from(sample, answers), sottovoce.ShowDraw(show_draw.value),
-        )  # fmt: skip
+            epsilon,
+            sottovoce.Unit(privacy_unit.value),
+            delta,
+            answers,
+            hide_participation,
+            sample_from(sample, answers),
+            sottovoce.ShowDraw(show_draw.value),
+        )
         terms["mechanism"], terms["parameters"] = mechanism, parameters(setting)
         terms["sealed"] = sealing
     with connected(context) as requester:

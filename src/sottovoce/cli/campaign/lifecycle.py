@@ -51,11 +51,16 @@ def list_campaigns(context: typer.Context, json: JsonOption = False) -> None:
     columns = ["id", "state", "title", "tasks", "workers", "reports", "closes on"]
     rows = [
         [
-            each["id"], each["state"], titled(each), f"{each['tasks']:,}",
-            f"{each['workers']:,}", f"{each['reports']:,}", each["closes_on"] or "-",
+            each["id"],
+            each["state"],
+            titled(each),
+            f"{each['tasks']:,}",
+            f"{each['workers']:,}",
+            f"{each['reports']:,}",
+            each["closes_on"] or "-",
         ]
         for each in campaigns
-    ]  # fmt: skip
+    ]
     console.print_table(columns, rows)
 
 

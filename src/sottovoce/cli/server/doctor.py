@@ -42,7 +42,7 @@ def doctor(
     Looks at this machine, the data folder or the database, and with --url at the site: its
     certificate, its headers and the proxy before it. Changes nothing. Exit code 1 if there is a
     problem.
-    """  # fmt: skip
+    """
     address = _address(url) if url is not None else None
     findings = []
     for finding in _all(data, database_url, address):

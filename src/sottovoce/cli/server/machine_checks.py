@@ -17,10 +17,17 @@ __all__ = ["machine"]
 EXTRAS = {
     "client": ("httpx",),
     "server": (
-        "alembic", "fastapi", "fastapi_swagger", "httptools", "jinja2", "prometheus_client",
-        "psycopg", "sqlalchemy", "uvicorn",
+        "alembic",
+        "fastapi",
+        "fastapi_swagger",
+        "httptools",
+        "jinja2",
+        "prometheus_client",
+        "psycopg",
+        "sqlalchemy",
+        "uvicorn",
     ),
-}  # fmt: skip
+}
 OLDEST = (3, 11)
 ENOUGH_FILES = 4096
 """Each connection of a worker is an open file."""
