@@ -66,7 +66,6 @@ class Entry(NamedTuple):
 
     summary: str
     function: str | None = None
-    needs: tuple[Library, ...] = ()
     cls: type[TyperCommand] = TyperCommand
     distribution: str | None = None
 
@@ -124,33 +123,27 @@ COMMANDS: Mapping[str, Entry] = {
     "serve": Entry(
         "Run the service: campaigns, reports, results, on one port.",
         "sottovoce.cli.server.service:serve",
-        needs=(SERVER,),
     ),
     "answer": Entry(
         "Answer the questions behind LINK in private: what leaves is randomised, or sealed, here.",
         "sottovoce.cli.worker.answer:answer",
-        needs=(CLIENT,),
     ),
     "weigh": Entry(
         "How well your answers agree with the published truths: computed here, "
         "and nothing is sent.",
         "sottovoce.cli.worker.weight:weigh",
-        needs=(CLIENT,),
     ),
     "verify-page": Entry(
         "Compare a live server's worker page, and every file it loads, with this release.",
         "sottovoce.cli.worker.page_verification:verify_page",
-        needs=(CLIENT,),
     ),
     "backup": Entry(
         "Copy everything the service holds to FILE, while it may go on running.",
         "sottovoce.cli.server.backup:backup",
-        needs=(DATABASE,),
     ),
     "restore": Entry(
         "Bring the backup in FILE back into an empty database, of either kind.",
         "sottovoce.cli.server.backup:restore",
-        needs=(DATABASE,),
     ),
     "doctor": Entry(
         "Look for what keeps a service from running well, and say how to put it right.",
@@ -159,7 +152,6 @@ COMMANDS: Mapping[str, Entry] = {
     "demo": Entry(
         "Run a private campaign for real: a server, workers in other processes, truths.",
         "sottovoce.cli.demo:demo",
-        needs=(CLIENT,),
     ),
     "campaign": Entry(
         "Run a campaign on a server: ask a crowd, and read truths while its reports arrive.",
@@ -168,94 +160,76 @@ COMMANDS: Mapping[str, Entry] = {
     "campaign login": Entry(
         "Log in to a server: its token is kept in a file that only you can read.",
         "sottovoce.cli.campaign.tokens:login",
-        needs=(CLIENT,),
     ),
     "campaign logout": Entry(
         "Forget the token of the current server, or of --server.",
         "sottovoce.cli.campaign.tokens:logout",
-        needs=(CLIENT,),
     ),
     "campaign create": Entry(
         "Make a campaign out of TASKS: a question about each, what may be answered, and a promise.",
         "sottovoce.cli.campaign.creation:create",
-        needs=(CLIENT,),
         cls=RegistryCommand,
     ),
     "campaign sample": Entry(
         "Make a sample campaign with simulated workers, to look around before asking anybody.",
         "sottovoce.cli.campaign.creation:sample",
-        needs=(CLIENT,),
     ),
     "campaign list": Entry(
         "List the server's campaigns, the newest first.",
         "sottovoce.cli.campaign.lifecycle:list_campaigns",
-        needs=(CLIENT,),
     ),
     "campaign open": Entry(
         "Open a campaign: it takes reports, and its tasks and its promise are fixed.",
         "sottovoce.cli.campaign.lifecycle:open_campaign",
-        needs=(CLIENT,),
     ),
     "campaign invite": Entry(
         "Make links that let workers take part, one a line.",
         "sottovoce.cli.campaign.invitations:invite",
-        needs=(CLIENT,),
     ),
     "campaign status": Entry(
         "Say how far a campaign is: who took part, what is promised, and what is inferred so far.",
         "sottovoce.cli.campaign.lifecycle:status",
-        needs=(CLIENT,),
     ),
     "campaign results": Entry(
         "Print the truth of every task as far as reports have come in.",
         "sottovoce.cli.campaign.results:results",
-        needs=(CLIENT,),
     ),
     "campaign export": Entry(
         "Download a campaign's reports, truths, weights, tasks or policy, whole or not at all.",
         "sottovoce.cli.campaign.results:export",
-        needs=(CLIENT,),
     ),
     "campaign keyholders": Entry(
         "Make a link for each keyholder of a sealed campaign. Links that were made before end.",
         "sottovoce.cli.campaign.keyholders:keyholders",
-        needs=(CLIENT,),
     ),
     "campaign rounds": Entry(
         "Say how a sealed campaign gets on: who is here, what is checked, what is in the way.",
         "sottovoce.cli.campaign.keyholders:rounds",
-        needs=(CLIENT,),
     ),
     "campaign publish": Entry(
         "Show the truths of a closed campaign to its workers, for good.",
         "sottovoce.cli.campaign.keyholders:publish",
-        needs=(CLIENT,),
     ),
     "campaign close": Entry(
         "Close a campaign: it takes no more reports, for good. Its results stay.",
         "sottovoce.cli.campaign.lifecycle:close_campaign",
-        needs=(CLIENT,),
     ),
     "campaign delete": Entry(
         "Delete a campaign with its tasks, reports and results, for good.",
         "sottovoce.cli.campaign.lifecycle:delete_campaign",
-        needs=(CLIENT,),
     ),
     "campaign webhook": Entry("Tell other programs when a campaign closes or converges."),
     "campaign webhook add": Entry(
         "Send a campaign's events to ADDRESS; print the secret that they are signed with.",
         "sottovoce.cli.campaign.webhooks:add",
-        needs=(CLIENT,),
     ),
     "campaign webhook list": Entry(
         "List who is told about a campaign.",
         "sottovoce.cli.campaign.webhooks:list_webhooks",
-        needs=(CLIENT,),
     ),
     "campaign webhook remove": Entry(
         "Tell a webhook nothing more.",
         "sottovoce.cli.campaign.webhooks:remove",
-        needs=(CLIENT,),
     ),
     "campaign webhook verify": Entry(
         "Check that a message to a webhook was signed with its secret, and lately.",
@@ -265,34 +239,24 @@ COMMANDS: Mapping[str, Entry] = {
     "campaign token make": Entry(
         "Make a further token and print it. It may do all that yours may.",
         "sottovoce.cli.campaign.tokens:make",
-        needs=(CLIENT,),
     ),
     "campaign token list": Entry(
         "List all tokens by name, without the tokens themselves.",
         "sottovoce.cli.campaign.tokens:list_tokens",
-        needs=(CLIENT,),
     ),
-    "campaign token revoke": Entry(
-        "End a token at once.", "sottovoce.cli.campaign.tokens:revoke", needs=(CLIENT,)
-    ),
+    "campaign token revoke": Entry("End a token at once.", "sottovoce.cli.campaign.tokens:revoke"),
     "keyholder": Entry("Be a keyholder: hold a share of what opens a sealed campaign's totals."),
     "keyholder init": Entry(
         "Make keys, once, and a card to hand out.",
         "sottovoce.cli.keyholder:init",
-        needs=(SECURE,),
     ),
     "keyholder serve": Entry(
         "Take your part in sealed campaigns until they are opened.",
         "sottovoce.cli.keyholder:serve",
-        needs=(
-            CLIENT,
-            SECURE,
-        ),
     ),
     "keyholder status": Entry(
         "List the campaigns you take part in, and what you have done in each; verifies every log.",
         "sottovoce.cli.keyholder:status",
-        needs=(SECURE,),
     ),
     "sealed": Entry("Sums that are sealed, by keyholders or by workers who are online."),
     "sealed attack": Entry(
@@ -302,18 +266,10 @@ COMMANDS: Mapping[str, Entry] = {
     "sealed worker": Entry(
         "Take part in the live session behind LINK: your answers stay here, sums leave, sealed.",
         "sottovoce.live.commands.member:worker",
-        needs=(
-            CLIENT,
-            SECURE,
-        ),
     ),
     "sealed deal": Entry(
         "Deal the key of a live session: make it, seal everybody's share, send that, forget it.",
         "sottovoce.live.commands.member:deal",
-        needs=(
-            CLIENT,
-            SECURE,
-        ),
     ),
     "sealed simulate": Entry(
         "Seal ANSWERS, sum, open and infer, on this machine, and say what came of it.",
@@ -327,59 +283,48 @@ COMMANDS: Mapping[str, Entry] = {
     "sealed session create": Entry(
         "Make a session about TASKS, and a link for each worker. It begins when all have joined.",
         "sottovoce.live.commands.session:create",
-        needs=(CLIENT,),
     ),
     "sealed session list": Entry(
         "List the server's live sessions, the newest first.",
         "sottovoce.live.commands.session:list_sessions",
-        needs=(CLIENT,),
     ),
     "sealed session show": Entry(
         "Say how a session gets on: who has joined, who is waited for, what was opened.",
         "sottovoce.live.commands.session:show",
-        needs=(CLIENT,),
     ),
     "sealed session start": Entry(
         "Begin with the workers who have joined: nobody can join any more.",
         "sottovoce.live.commands.session:start",
-        needs=(CLIENT,),
     ),
     "sealed session stop": Entry(
         "End a session, for good. What was opened stays, and workers are told.",
         "sottovoce.live.commands.session:stop",
-        needs=(CLIENT,),
     ),
     "sealed session delete": Entry(
         "Delete a session with all that was opened in it, for good.",
         "sottovoce.live.commands.session:delete",
-        needs=(CLIENT,),
     ),
     "sealed session results": Entry(
         "Print the truth of every task of a session that is done.",
         "sottovoce.live.commands.session:results",
-        needs=(CLIENT,),
     ),
     "sealed session transcript": Entry(
         "Write what the server has seen of a session: every opened total, and no key or answer.",
         "sottovoce.live.commands.session:transcript",
-        needs=(CLIENT,),
     ),
     "db": Entry("The service's database: upgrade it, check it, export it."),
     "db upgrade": Entry(
         "Bring the database to this release: check, back up, then change it in one transaction.",
         "sottovoce.cli.server.database:upgrade",
-        needs=(DATABASE,),
     ),
     "db check": Entry(
         "Read the whole database, and say what is not as the service wrote it; 1 if there is any.",
         "sottovoce.cli.server.database:check",
-        needs=(DATABASE,),
     ),
     "db export-reports": Entry(
         "Write all reports of CAMPAIGN to FOLDER as Parquet files, "
         "while the server may go on running.",
         "sottovoce.cli.server.database:export_reports",
-        needs=(DATABASE,),
     ),
     "datasets": Entry("Real datasets in a cache folder (SOTTOVOCE_DATA), and simulated crowds."),
     "datasets list": Entry("List the datasets of the cache.", "sottovoce.cli.datasets:list_all"),
@@ -397,6 +342,25 @@ COMMANDS: Mapping[str, Entry] = {
     ),
 }
 """Every command by the words that are typed for it, in the order of the help."""
+
+NEEDS: Mapping[str, tuple[Library, ...]] = {
+    "serve": (SERVER,),
+    "answer": (CLIENT,),
+    "weigh": (CLIENT,),
+    "verify-page": (CLIENT,),
+    "backup": (DATABASE,),
+    "restore": (DATABASE,),
+    "demo": (CLIENT,),
+    "campaign": (CLIENT,),
+    "campaign webhook verify": (),
+    "keyholder": (SECURE,),
+    "keyholder serve": (CLIENT, SECURE),
+    "sealed worker": (CLIENT, SECURE),
+    "sealed deal": (CLIENT, SECURE),
+    "sealed session": (CLIENT,),
+    "db": (DATABASE,),
+}
+"""What a command, or all commands of a group, cannot do without; the longest words count."""
 
 
 class CommandGroup(TyperGroup):
@@ -449,23 +413,25 @@ def load_command(path: str) -> Any:
     try:
         made.command(name, cls=entry.cls)(_function(path))
     except ImportError as error:
-        refused = _missing(entry, error)
+        refused = _missing(path, error)
         if refused is None:
             raise
         anything = {"ignore_unknown_options": True, "allow_extra_args": True}
         made.command(name, help=entry.summary, context_settings=anything)(lambda: None)
     else:
-        refused = _missing(entry)
+        refused = _missing(path)
     command: Any = typer.main.get_command(made)
     if refused is not None:
         command.callback = _raising(refused)
     return command
 
 
-def _missing(entry: Entry, error: ImportError | None = None) -> NotInstalled | None:
-    if entry.distribution is not None and isinstance(error, NotInstalled):
+def _missing(path: str, error: ImportError | None = None) -> NotInstalled | None:
+    if COMMANDS[path].distribution is not None and isinstance(error, NotInstalled):
         return error
-    return next((lacks for each in entry.needs if (lacks := each.missing(error))), None)
+    known = [words for words in NEEDS if f"{path} ".startswith(f"{words} ")]
+    needs = NEEDS[max(known, key=len)] if known else ()
+    return next((lacks for each in needs if (lacks := each.missing(error))), None)
 
 
 def _function(path: str) -> Callable[..., Any]:

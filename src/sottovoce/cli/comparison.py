@@ -7,23 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import sottovoce
-from sottovoce.cli import console
+from sottovoce.cli import console, options
 from sottovoce.cli.console import interval_words
-from sottovoce.cli.options import (
-    AnswersArgument,
-    BadRows,
-    BadRowsOption,
-    ColumnsOption,
-    DomainOption,
-    FormatOption,
-    GoldColumnsOption,
-    JsonOption,
-    KnownGoldOption,
-    Repeats,
-    RepeatsOption,
-    pairs,
-    reading,
-)
 from sottovoce.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,30 +20,32 @@ __all__ = ["compare", "print_comparison"]
 
 
 def compare(
-    answers: AnswersArgument,
-    gold: KnownGoldOption = None,
+    answers: options.AnswersArgument,
+    gold: options.KnownGoldOption = None,
     methods: Annotated[
         str | None, typer.Option(help="Only these, as majority-vote,dawid-skene.")
     ] = None,
-    columns: ColumnsOption = None,
-    gold_columns: GoldColumnsOption = None,
-    domain: DomainOption = None,
-    repeats: RepeatsOption = Repeats.first,
-    bad_rows: BadRowsOption = BadRows.error,
-    format: FormatOption = None,
-    json: JsonOption = False,
+    columns: options.ColumnsOption = None,
+    gold_columns: options.GoldColumnsOption = None,
+    domain: options.DomainOption = None,
+    repeats: options.RepeatsOption = options.Repeats.first,
+    bad_rows: options.BadRowsOption = options.BadRows.error,
+    format: options.FormatOption = None,
+    json: options.JsonOption = False,
 ) -> None:
     """Score every suitable method on ANSWERS against GOLD, side by side, best first."""
     known = gold or (answers if answers.startswith("dataset:") else None)
     if known is None:
         raise UsageError("compare needs --gold GOLD, a table with columns task and truth")
     with console.reading(answers):
-        table = sottovoce.read(answers, **reading(columns, domain, repeats, bad_rows, format))
+        table = sottovoce.read(
+            answers, **options.reading(columns, domain, repeats, bad_rows, format)
+        )
     rows = sottovoce.compare(
         table,
         known,
         [name.strip() for name in methods.split(",")] if methods else None,
-        gold_columns=pairs(gold_columns, "--gold-columns"),
+        gold_columns=options.pairs(gold_columns, "--gold-columns"),
     )
     console.notes_of(table.reading)
     console.note_of_simulation(table.simulated)

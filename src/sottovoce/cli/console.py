@@ -1,6 +1,6 @@
 """What people see: notes and progress on standard error, tables and data on standard output.
 
-Truths as a command prints them: some of them for people, all of them into a pipe.
+Of truths, people see the first ones; all of them go into a pipe.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from sottovoce.errors import UsageError
 from sottovoce.tables import write_columns
 
 if TYPE_CHECKING:
@@ -25,16 +26,22 @@ if TYPE_CHECKING:
     from sottovoce.model import Reading, Result, Score
 
 __all__ = [
-    "counted",
+    "SHOWN",
+    "chart_width",
+    "check_outputs",
     "hundred",
     "interval_words",
     "note",
     "note_of_simulation",
     "notes_of",
     "passes",
+    "pipe_csv",
+    "plural",
     "print_json",
+    "print_rows",
     "print_table",
     "print_truths",
+    "progress_bar",
     "reading",
     "say",
     "score_words",
@@ -43,6 +50,9 @@ __all__ = [
 
 LARGE_FILE = 20_000_000
 """From so many bytes on, reading takes long enough to say so."""
+
+SHOWN = 20
+"""Rows of a long table that are shown on a terminal."""
 
 
 def note(text: str) -> None:
@@ -53,6 +63,15 @@ def note(text: str) -> None:
 def say(text: str) -> None:
     """One line on standard output."""
     typer.echo(text)
+
+
+def plural(count: int, noun: str) -> str:
+    """So many of something.
+
+    >>> plural(1, "report"), plural(1200, "report")
+    ('1 report', '1,200 reports')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def hundred(filled: int) -> str:
@@ -97,6 +116,29 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, title:
     _console().print(table)
 
 
+def print_rows(columns: Sequence[str], rows: Sequence[Sequence[str]], total: int) -> None:
+    """The first rows of a table of tasks, and how many more there are."""
+    print_table(columns, rows)
+    if total > len(rows):
+        note(f"… {total - len(rows):,} more tasks: -o truths.csv writes them all")
+
+
+def chart_width() -> int:
+    """As wide as the terminal, up to 120 columns."""
+    return min(shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100, 120)
+
+
+def check_outputs(
+    outputs: Sequence[tuple[Path | None, Callable[..., None]]], *, force: bool
+) -> None:
+    """Refuse before the work, not after it: each file is checked in its own way."""
+    wanted = [(path, check) for path, check in outputs if path is not None]
+    if len({path.resolve() for path, _ in wanted}) < len(wanted):
+        raise UsageError("two outputs have the same name")
+    for path, check in wanted:
+        check(path, force=force)
+
+
 def score_words(score: Score) -> str:
     """A score as a person reads it."""
     interval = f"95 % interval {interval_words(score)}"
@@ -122,41 +164,24 @@ def passes(what: str, *, visible: bool) -> Iterator[Callable[[int], None] | None
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    console = Console(stderr=True)
-    with Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-    ) as progress:
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         line = progress.add_task(what, total=None)
         yield lambda count: progress.update(line, description=f"{what}: pass {count}")
 
 
 @contextmanager
-def counted(what: str) -> Iterator[Callable[[int, int], None] | None]:
+def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
     """A bar on standard error that fills as parts of the work are done, if somebody sees it."""
     if not sys.stderr.isatty():
         yield None
         return
+    from rich import progress as rich
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
 
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    ) as progress:
+    left, right = rich.TextColumn("{task.description}"), rich.TimeRemainingColumn()
+    columns = (left, rich.BarColumn(), rich.MofNCompleteColumn(), right)
+    with rich.Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         line = progress.add_task(what, total=None)
         yield lambda done, total: progress.update(line, completed=done, total=total)
 
@@ -181,28 +206,23 @@ def _is_number(text: str) -> bool:
     return text.lstrip("-")[:1].isdigit() or text in {"", "-"}
 
 
-SHOWN = 20
-
-
 def print_truths(result: Result) -> None:
     """The first truths as a table on a terminal; all of them as CSV into a pipe."""
     columns = result.table("truths")
     if not sys.stdout.isatty():
-        _pipe(columns)
+        pipe_csv(lambda path: write_columns(columns, path))
         return
     rows = [
         [_cell(column[i]) for column in columns.values()] for i in range(min(SHOWN, len(result)))
     ]
-    print_table(list(columns), rows)
-    if len(result) > SHOWN:
-        note(f"… {len(result) - SHOWN:,} more tasks: -o truths.csv writes them all")
+    print_rows(list(columns), rows, len(result))
 
 
-def _pipe(columns: dict[str, Any]) -> None:
-    """All rows as CSV on standard output."""
+def pipe_csv(write: Callable[[Path], object]) -> None:
+    """All rows as CSV on standard output, once all of them are written."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "truths.csv"
-        write_columns(columns, path)
+        write(path)
         with path.open("rb") as stream:
             shutil.copyfileobj(stream, sys.stdout.buffer)
     sys.stdout.flush()

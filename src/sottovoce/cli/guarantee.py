@@ -9,26 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import sottovoce
-from sottovoce.cli import console
-from sottovoce.cli.options import (
-    AnswersOption,
-    AsPublishedOption,
-    DeltaOption,
-    DomainOption,
-    EpsilonOption,
-    ForceOption,
-    HideOption,
-    JsonOption,
-    MechanismOption,
-    PolicyArgument,
-    SampleOption,
-    SettingOption,
-    Unit,
-    UnitOption,
-    parameters,
-    refuse_beside_policy,
-)
-from sottovoce.cli.policy_options import domain_from, policy_from
+from sottovoce.cli import console, options
+from sottovoce.cli.policy_options import PolicyRequest, domain_from
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.odds import weakness_warning
 from sottovoce.mechanisms.policies import release_of, sealed_of, weakest_guarantee
@@ -52,23 +34,23 @@ SMALLEST = 1e-12
 
 
 def guarantee(
-    policy: PolicyArgument = None,
-    mechanism: MechanismOption = None,
-    epsilon: EpsilonOption = None,
+    policy: options.PolicyArgument = None,
+    mechanism: options.MechanismOption = None,
+    epsilon: options.EpsilonOption = None,
     labels: Annotated[int | None, typer.Option(help="How many labels there are.")] = None,
-    domain: DomainOption = None,
-    answers: AnswersOption = None,
-    unit: UnitOption = Unit.answer,
-    delta: DeltaOption = 0.0,
-    as_published: AsPublishedOption = False,
-    hide_participation: HideOption = False,
-    sample: SampleOption = None,
-    setting: SettingOption = None,
+    domain: options.DomainOption = None,
+    answers: options.AnswersOption = None,
+    unit: options.UnitOption = options.Unit.answer,
+    delta: options.DeltaOption = 0.0,
+    as_published: options.AsPublishedOption = False,
+    hide_participation: options.HideOption = False,
+    sample: options.SampleOption = None,
+    setting: options.SettingOption = None,
     write_policy: Annotated[
         Path | None, typer.Option(help="Write the policy that was asked for here.")
     ] = None,
-    json: JsonOption = False,
-    force: ForceOption = False,
+    json: options.JsonOption = False,
+    force: options.ForceOption = False,
 ) -> None:
     """Say what all reports of a worker betray under POLICY, or under a mechanism and a target.
 
@@ -78,12 +60,12 @@ def guarantee(
     if policy is None and mechanism is None:
         raise UsageError("give a policy, or say --mechanism, --epsilon and --labels or --domain")
     if policy is not None:
-        refuse_beside_policy(
+        options.refuse_beside_policy(
             {
                 "--mechanism": mechanism,
                 "--labels": labels,
                 "--domain": domain,
-                "--unit": unit is not Unit.answer,
+                "--unit": unit is not options.Unit.answer,
                 "--as-published": as_published,
                 "--hide-participation": hide_participation,
                 "--sample": sample,
@@ -92,18 +74,10 @@ def guarantee(
         )
         kept = sottovoce.read_policy(policy)
     else:
-        kept = policy_from(
-            domain_from(labels, domain),
-            mechanism,
-            epsilon,
-            answers=answers or 1,
-            unit=unit.value,
-            delta=delta,
-            sample=sample,
-            as_published=as_published,
-            hide=hide_participation,
-            settings=parameters(setting),
+        asked = PolicyRequest(
+            mechanism, epsilon, unit, delta, sample, as_published, hide_participation, setting
         )
+        kept = asked.policy(domain_from(labels, domain), answers or 1)
     if answers is not None and answers < 1:
         raise UsageError(f"--answers must be at least 1, not {answers}")
     count = answers or (kept.promise.answers if kept.promise else 1)

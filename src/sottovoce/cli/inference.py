@@ -1,7 +1,4 @@
-"""`sottovoce infer`.
-
-`sottovoce infer --engine chunked|spark`: truths of large tables into a folder.
-"""
+"""`sottovoce infer`: truths of a table; with `--engine chunked` or `spark`, of a large one."""
 
 from __future__ import annotations
 
@@ -9,124 +6,25 @@ import re
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import sottovoce
-from sottovoce.cli import console
-from sottovoce.cli.console import print_truths
-from sottovoce.cli.options import (
-    AnswersArgument,
-    BadRows,
-    BadRowsOption,
-    ColumnsOption,
-    ConfOption,
-    DomainOption,
-    ForceOption,
-    FormatOption,
-    GoldColumnsOption,
-    GoldOption,
-    JsonOption,
-    MasterOption,
-    Repeats,
-    RepeatsOption,
-    output_option,
-    pairs,
-    parameters,
-    reading,
-    spark_settings,
-)
+from sottovoce.cli import console, options
 from sottovoce.errors import UsageError
+from sottovoce.model import Result, Score
+from sottovoce.model.result import TableName
 from sottovoce.tables import check_path, write_tables
 
 if TYPE_CHECKING:
-    from sottovoce.api.infer_into import Inferred, LargeEngineName
-    from sottovoce.model import Result, Score
-    from sottovoce.model.result import TableName
+    from sottovoce.api.infer_into import LargeEngineName
 
 __all__ = ["infer"]
 
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(|K|M|G|Ki|Mi|Gi)B?", re.ASCII)
-
-
-class Limits(NamedTuple):
-    """Where a large table is worked on, and with how much memory."""
-
-    master: str | None
-    settings: Mapping[str, str]
-    checkpoint: str | None
-    memory: str | None
-
-
-def infer_large(
-    source: str,
-    output: str | None,
-    method: str,
-    engine: LargeEngineName,
-    limits: Limits,
-    parameters: Mapping[str, Any],
-    policy: Path | None,
-    reading: Mapping[str, Any],
-    beside: Mapping[str, object],
-    *,
-    json: bool,
-    force: bool,
-) -> None:
-    """Infer into a folder, and say what was found; `beside` are options that do not go with it."""
-    for option, given in beside.items():
-        if given is not None:
-            raise UsageError(f"--{option} does not go with --engine {engine}: drop it")
-    if output is None:
-        raise UsageError(f"--engine {engine} writes a folder: say which, --output FOLDER")
-    kept = sottovoce.read_policy(policy) if policy is not None else None
-    with console.passes("inferring", visible=True) as progress:
-        found = sottovoce.infer_into(
-            source,
-            output,
-            method,
-            engine=engine,
-            parameters=parameters,
-            policy=kept,
-            master=limits.master,
-            settings=limits.settings,
-            checkpoint=limits.checkpoint,
-            memory=None if limits.memory is None else bytes_of(limits.memory),
-            progress=progress,
-            force=force,
-            **reading,
-        )
-    console.notes_of(found.result.provenance.reading)
-    console.note_of_simulation(found.result.provenance.simulated)
-    if json:
-        console.print_json(found.summary())
-        return
-    console.note(f"wrote {found.folder}/truths, {found.folder}/workers")
-    console.note(_large_words(found))
-
-
-def bytes_of(text: str) -> int:
-    """An amount of memory, as 2GB or 512 MiB.
-
-    >>> bytes_of("2GB"), bytes_of("1.5 GiB")
-    (2000000000, 1610612736)
-    """
-    found = _SIZE.fullmatch(text.strip())
-    if found is None:
-        raise UsageError(f"--memory is an amount such as 2GB or 512MiB, not {text!r}")
-    return int(float(found[1]) * _UNITS[found[2]])
-
-
-def _large_words(found: Inferred) -> str:
-    result = found.result
-    end = "converged" if result.converged else "stopped at the round limit"
-    rounds = f"{result.rounds} round{'s' if result.rounds != 1 else ''}"
-    return (
-        f"{result.provenance.method}: {found.tasks:,} tasks, {len(result.workers):,} workers, "
-        f"{found.answers:,} answers, {rounds}, {end}"
-    )
 
 
 class Ties(StrEnum):
@@ -150,7 +48,7 @@ LONG = 1_000_000
 
 
 def infer(
-    answers: AnswersArgument,
+    answers: options.AnswersArgument,
     method: Annotated[
         str,
         typer.Option(
@@ -161,10 +59,10 @@ def infer(
             "is the one that fits. The others then take reports for answers.",
         ),
     ] = "auto",
-    gold: GoldOption = None,
+    gold: options.GoldOption = None,
     output: Annotated[
         str | None,  # hdfs://… is none of pathlib's paths
-        output_option(
+        options.output_option(
             "Write truths here: .csv, .tsv, .jsonl or .parquet; a folder with --engine.",
             metavar="PATH",
         ),
@@ -195,8 +93,8 @@ def infer(
             "new folder."
         ),
     ] = EngineName.local,
-    master: MasterOption = None,
-    conf: ConfOption = None,
+    master: options.MasterOption = None,
+    conf: options.ConfOption = None,
     checkpoint: Annotated[
         str | None,
         typer.Option(
@@ -208,21 +106,21 @@ def infer(
         str | None,
         typer.Option(help="Memory for sorting with --engine chunked, as 2GB; else 2 GiB at most."),
     ] = None,
-    columns: ColumnsOption = None,
-    gold_columns: GoldColumnsOption = None,
-    domain: DomainOption = None,
-    repeats: RepeatsOption = Repeats.first,
-    bad_rows: BadRowsOption = BadRows.error,
-    format: FormatOption = None,
-    json: JsonOption = False,
-    force: ForceOption = False,
+    columns: options.ColumnsOption = None,
+    gold_columns: options.GoldColumnsOption = None,
+    domain: options.DomainOption = None,
+    repeats: options.RepeatsOption = options.Repeats.first,
+    bad_rows: options.BadRowsOption = options.BadRows.error,
+    format: options.FormatOption = None,
+    json: options.JsonOption = False,
+    force: options.ForceOption = False,
 ) -> None:
     """Print the truth of every task in ANSWERS, a table of worker, task and answer.
 
     On a terminal the first tasks are shown as a table; into a pipe all of them go as CSV.
     """
     if engine is not EngineName.local:
-        beside = {
+        local_only = {
             "gold": gold,
             "gold-columns": gold_columns,
             "workers": workers,
@@ -232,43 +130,38 @@ def infer(
             "format": format,
             "ties": None if ties is Ties.first else ties,
         }
-        limits = Limits(master, spark_settings(conf), checkpoint, memory)
-        infer_large(
-            answers,
-            output,
-            method,
-            LARGE[engine],
-            limits,
-            parameters(setting),
-            policy,
-            reading(columns, domain, repeats, bad_rows, None),
-            beside,
-            json=json,
-            force=force,
-        )
+        large_only = {
+            "parameters": options.parameters(setting),
+            "master": master,
+            "settings": options.spark_settings(conf),
+            "checkpoint": checkpoint,
+            "force": force,
+            **options.reading(columns, domain, repeats, bad_rows, None),
+        }
+        _refuse_given(local_only, f"does not go with --engine {engine}: drop it")
+        _infer_large(answers, output, method, LARGE[engine], policy, memory, large_only, json=json)
         return
     large = {"master": master, "conf": conf, "checkpoint": checkpoint, "memory": memory}
-    for option, given in large.items():
-        if given:
-            raise UsageError(f"--{option} is for --engine chunked or spark")
+    given = {option: value for option, value in large.items() if value}
+    _refuse_given(given, "is for --engine chunked or spark")
     files: dict[TableName, Path | None]
     truths = None if output is None else Path(output)
     files = {"truths": truths, "workers": workers, "posterior": posterior, "confusions": confusions}
     wanted = {table: path for table, path in files.items() if path is not None}
-    _check_outputs(list(wanted.values()), force=force)
-    options = reading(columns, domain, repeats, bad_rows, format)
+    console.check_outputs([(path, check_path) for path in wanted.values()], force=force)
+    keywords = options.reading(columns, domain, repeats, bad_rows, format)
     kept = sottovoce.read_policy(policy) if policy is not None else None
     with console.reading(answers):
         table = (
-            sottovoce.read(answers, **options)
+            sottovoce.read(answers, **keywords)
             if kept is None
-            else sottovoce.read_under(answers, kept, **options)
+            else sottovoce.read_under(answers, kept, **keywords)
         )
     with console.passes("inferring", visible=len(table) >= LONG) as progress:
         result = sottovoce.infer(
             table,
             method,
-            parameters=parameters(setting),
+            parameters=options.parameters(setting),
             ties=ties.value,
             seed=seed,
             progress=progress,
@@ -282,26 +175,73 @@ def infer(
         console.print_json(_summary(result, len(table), score))
         return
     if output is None:
-        print_truths(result)
+        console.print_truths(result)
     for path in wanted.values():
         console.note(f"wrote {path}")
-    console.note(_words(result))
+    console.note(_report_words(result))
     if score is not None:
         console.note(console.score_words(score))
 
 
-def _check_outputs(paths: list[Path], *, force: bool) -> None:
-    """Refuse before the work, not after it."""
-    if len({path.resolve() for path in paths}) != len(paths):
-        raise UsageError("two outputs have the same name")
-    for path in paths:
-        check_path(path, force=force)
+def _infer_large(
+    source: str,
+    output: str | None,
+    method: str,
+    engine: LargeEngineName,
+    policy: Path | None,
+    memory: str | None,
+    how: Mapping[str, Any],
+    *,
+    json: bool,
+) -> None:
+    """Infer into a folder, and say what was found; `how` has further keywords of `infer_into`."""
+    if output is None:
+        raise UsageError(f"--engine {engine} writes a folder: say which, --output FOLDER")
+    kept = sottovoce.read_policy(policy) if policy is not None else None
+    limit = None if memory is None else bytes_of(memory)
+    with console.passes("inferring", visible=True) as progress:
+        found = sottovoce.infer_into(
+            source,
+            output,
+            method,
+            engine=engine,
+            policy=kept,
+            memory=limit,
+            progress=progress,
+            **how,
+        )
+    result = found.result
+    console.notes_of(result.provenance.reading)
+    console.note_of_simulation(result.provenance.simulated)
+    if json:
+        console.print_json(found.summary())
+        return
+    console.note(f"wrote {found.folder}/truths, {found.folder}/workers")
+    console.note(_words(result, found.tasks, f"{found.answers:,} answers"))
+
+
+def bytes_of(text: str) -> int:
+    """An amount of memory, as 2GB or 512 MiB.
+
+    >>> bytes_of("2GB"), bytes_of("1.5 GiB")
+    (2000000000, 1610612736)
+    """
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise UsageError(f"--memory is an amount such as 2GB or 512MiB, not {text!r}")
+    return int(float(found[1]) * _UNITS[found[2]])
+
+
+def _refuse_given(given: Mapping[str, object], why: str) -> None:
+    for option, value in given.items():
+        if value is not None:
+            raise UsageError(f"--{option} {why}")
 
 
 def _score(result: Result, gold: str | None, columns: str | None) -> Score | None:
     if gold is None:
         return None
-    return sottovoce.score(result, gold, columns=pairs(columns, "--gold-columns"))
+    return sottovoce.score(result, gold, columns=options.pairs(columns, "--gold-columns"))
 
 
 def _summary(result: Result, answers: int, score: Score | None) -> dict[str, Any]:
@@ -323,16 +263,21 @@ def _summary(result: Result, answers: int, score: Score | None) -> dict[str, Any
     }
 
 
-def _words(result: Result) -> str:
+def _report_words(result: Result) -> str:
     made = result.provenance
-    end = "converged" if result.converged else "stopped at the round limit"
-    rounds = f"{result.rounds} round{'s' if result.rounds != 1 else ''}"
     # Methods that know no noise take what they get for answers, and a set of labels for several.
     knows = made.policy_hash is not None and made.method in sottovoce.AWARE_METHODS
     rows = f"{int(result.answers.sum()):,} {'reports' if knows else 'answers'}"
+    return _words(result, len(result.tasks), rows) + _belief(
+        made.parameters.get("confusion_share", 0.0)
+    )
+
+
+def _words(result: Result, tasks: int, rows: str) -> str:
+    end = "converged" if result.converged else "stopped at the round limit"
     return (
-        f"{made.method}: {len(result.tasks):,} tasks, {len(result.workers):,} workers, {rows}, "
-        f"{rounds}, {end}{_belief(made.parameters.get('confusion_share', 0.0))}"
+        f"{result.provenance.method}: {tasks:,} tasks, {len(result.workers):,} workers, {rows}, "
+        f"{result.rounds} round{'s' if result.rounds != 1 else ''}, {end}"
     )
 
 

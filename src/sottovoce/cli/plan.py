@@ -1,14 +1,7 @@
-"""A plan as people see it: a table, a chart, sentences, a page.
-
-`sottovoce plan`.
-
-What answers are, and what a pilot says of them, from the options of `sottovoce plan`.
-"""
+"""`sottovoce plan`: a plan from options and a pilot, as a table, a chart, sentences and a page."""
 
 from __future__ import annotations
 
-import shutil
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
@@ -17,24 +10,9 @@ from typing import Annotated
 import typer
 
 import sottovoce
-from sottovoce.cli import console
+from sottovoce.cli import console, options
 from sottovoce.cli.command_classes import EpsilonsOption, epsilons
-from sottovoce.cli.options import (
-    ColumnsOption,
-    DeltaOption,
-    DomainOption,
-    ForceOption,
-    GoldColumnsOption,
-    HideOption,
-    HtmlOption,
-    JobsOption,
-    JsonOption,
-    Unit,
-    UnitOption,
-    Ways,
-    WaysOption,
-    pairs,
-)
+from sottovoce.cli.policy_options import parsed_domain
 from sottovoce.errors import DataError, UsageError
 from sottovoce.figures import (
     Block,
@@ -57,7 +35,6 @@ from sottovoce.planning.recommendation import Recommendation
 from sottovoce.planning.requirements import MARGIN, Needed
 from sottovoce.planning.trial_runner import default_jobs
 from sottovoce.planning.trials import BAND
-from sottovoce.tables import parse_domain
 
 __all__ = ["plan"]
 
@@ -69,8 +46,8 @@ def domain_of(
     labels: int | None, span: tuple[float, float] | None, domain: str | None
 ) -> Domain | None:
     """What answers are, as at most one of three options says."""
-    options = {"--labels": labels, "--range": span, "--domain": domain}
-    given = [name for name, value in options.items() if value is not None]
+    stated = {"--labels": labels, "--range": span, "--domain": domain}
+    given = [name for name, value in stated.items() if value is not None]
     if len(given) > 1:
         raise UsageError(f"say once what answers are: drop one of {' and '.join(given)}")
     if labels is not None:
@@ -79,7 +56,7 @@ def domain_of(
         return Domain.categorical(range(labels))
     if span is not None:
         return Domain.numeric(*span)
-    return None if domain is None else _parsed(domain)
+    return None if domain is None else parsed_domain(domain)
 
 
 def pilot_of(
@@ -99,18 +76,18 @@ def pilot_of(
     if counted and stated is not None:
         table = _with_labels(table, stated.size)
     truths = known and sottovoce.gold(
-        known, table.domain, columns=pairs(gold_columns, "--gold-columns")
+        known, table.domain, columns=options.pairs(gold_columns, "--gold-columns")
     )
     return read_pilot(table, truths or None)
 
 
 def _read(source: str, stated: Domain | Kind | None, columns: str | None) -> Reports:
     """The answers; a dataset of the cache knows its labels, but not the range that is public."""
-    named = pairs(columns, "--columns")
-    options = {"columns": named} if named else {}
+    named = options.pairs(columns, "--columns")
+    keywords = {"columns": named} if named else {}
     if not source.startswith("dataset:"):
-        return sottovoce.read(source, **options, **({"domain": stated} if stated else {}))
-    table = sottovoce.read(source, **options)
+        return sottovoce.read(source, **keywords, **({"domain": stated} if stated else {}))
+    table = sottovoce.read(source, **keywords)
     if not isinstance(stated, Domain):
         return table
     if not stated.is_numeric:
@@ -130,13 +107,6 @@ def _with_labels(table: Reports, labels: int) -> Reports:
         )
     others = (f"label {number}" for number in range(len(found) + 1, labels + 1))
     return replace(table, domain=Domain(table.domain.kind, (*found, *others)))
-
-
-def _parsed(text: str) -> Domain:
-    parsed = parse_domain(text)
-    if isinstance(parsed, Kind):
-        raise UsageError(f"--domain {text} needs its labels or range: numeric:0..10")
-    return parsed
 
 
 def title(made: Plan) -> str:
@@ -309,12 +279,12 @@ def plan(
             "--range", metavar="LOW HIGH", help="Answers are numbers in this public range."
         ),
     ] = None,
-    domain: DomainOption = None,
+    domain: options.DomainOption = None,
     epsilon: EpsilonsOption = None,
-    unit: UnitOption = Unit.answer,
-    delta: DeltaOption = 0.0,
-    hide_participation: HideOption = False,
-    ways: WaysOption = Ways.any,
+    unit: options.UnitOption = options.Unit.answer,
+    delta: options.DeltaOption = 0.0,
+    hide_participation: options.HideOption = False,
+    ways: options.WaysOption = options.Ways.any,
     ability: Annotated[
         Ability | None, typer.Option(help="How able workers are assumed to be; mixed if not given.")
     ] = None,
@@ -333,15 +303,15 @@ def plan(
     ] = None,
     trials: Annotated[int, typer.Option(help="Simulated campaigns for each figure.")] = 20,
     seed: Annotated[int, typer.Option(help="The same seed gives the same plan.")] = 0,
-    jobs: JobsOption = 0,
+    jobs: options.JobsOption = 0,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Simulate anew what an earlier plan has simulated.")
     ] = False,
-    columns: ColumnsOption = None,
-    gold_columns: GoldColumnsOption = None,
-    html: HtmlOption = None,
-    json: JsonOption = False,
-    force: ForceOption = False,
+    columns: options.ColumnsOption = None,
+    gold_columns: options.GoldColumnsOption = None,
+    html: options.HtmlOption = None,
+    json: options.JsonOption = False,
+    force: options.ForceOption = False,
 ) -> None:
     """Say what accuracy to expect of a campaign at each epsilon, before anyone answers.
 
@@ -373,7 +343,7 @@ def plan(
         seen.truths if seen else (),
     )
     goal = _goal(meant, target_accuracy, target_error)
-    with console.counted("trials") as progress:
+    with console.progress_bar("trials") as progress:
         made = sottovoce.plan(
             scenario,
             wanted,
@@ -400,8 +370,7 @@ def plan(
 
 def _print(made: Plan, notes: list[str]) -> None:
     console.print_table(columns(made), rows(made))
-    width = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100
-    console.say(text_chart(chart(made), min(width, 120)))
+    console.say(text_chart(chart(made), console.chart_width()))
     console.say("")
     for sentence in [*reasons(made), *answers(made)]:
         console.say(sentence)

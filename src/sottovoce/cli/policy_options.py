@@ -2,40 +2,52 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import sottovoce
+from sottovoce.cli.options import Unit, parameters
 from sottovoce.errors import UsageError
+from sottovoce.mechanisms.registry import always_hides
 from sottovoce.model import Calibration, Domain, Policy
 from sottovoce.model import Unit as PrivacyUnit
 from sottovoce.tables import parse_domain
 
-__all__ = ["domain_from", "policy_from", "sample_from"]
+__all__ = ["PolicyRequest", "domain_from", "parsed_domain", "sample_from"]
 
 
-def policy_from(
-    domain: Domain,
-    mechanism: str | None,
-    epsilon: float | None,
-    *,
-    answers: int,
-    unit: str,
-    delta: float,
-    sample: str | None,
-    as_published: bool,
-    hide: bool,
-    settings: dict[str, Any],
-) -> Policy:
-    """The policy that the options of a command ask for."""
-    if mechanism is None or epsilon is None:
-        raise UsageError("say --mechanism and --epsilon, or give a policy")
-    if taken := sorted(settings.keys() & {"domain", "name", "target", "calibration"}):
-        raise UsageError(f"--set is for the parameters of {mechanism}, not for {taken[0]}")
-    target = sottovoce.Target(
-        epsilon, PrivacyUnit(unit), delta, answers, hide, sample_from(sample, answers)
-    )
-    calibration = Calibration.AS_PUBLISHED if as_published else Calibration.SOUND
-    return sottovoce.make_policy(domain, mechanism, target, calibration=calibration, **settings)
+@dataclass(frozen=True, slots=True)
+class PolicyRequest:
+    """What the options of a command say of a policy that is to be made."""
+
+    mechanism: str | None
+    epsilon: float | None
+    unit: Unit
+    delta: float
+    sample: str | None
+    as_published: bool
+    hide_participation: bool
+    setting: str | None
+
+    @property
+    def hides(self) -> bool:
+        """Whether who answered which task is hidden, as asked for or always by the mechanism."""
+        return self.hide_participation or always_hides(self.mechanism)
+
+    def policy(self, domain: Domain, answers: int) -> Policy:
+        """The policy for so many answers of a worker."""
+        settings = parameters(self.setting)
+        if self.mechanism is None or self.epsilon is None:
+            raise UsageError("say --mechanism and --epsilon, or give a policy")
+        if taken := sorted(settings.keys() & {"domain", "name", "target", "calibration"}):
+            raise UsageError(f"--set is for the parameters of {self.mechanism}, not for {taken[0]}")
+        unit, sample = PrivacyUnit(self.unit.value), sample_from(self.sample, answers)
+        target = sottovoce.Target(
+            self.epsilon, unit, self.delta, answers, self.hide_participation, sample
+        )
+        calibration = Calibration.AS_PUBLISHED if self.as_published else Calibration.SOUND
+        return sottovoce.make_policy(
+            domain, self.mechanism, target, calibration=calibration, **settings
+        )
 
 
 def domain_from(labels: int | None, domain: str | None) -> Domain:
@@ -47,9 +59,14 @@ def domain_from(labels: int | None, domain: str | None) -> Domain:
         if not 2 <= labels <= 1 << 20:
             raise UsageError(f"--labels must be from 2 to 1,048,576, not {labels}")
         return Domain.ordinal(range(labels))
-    parsed = parse_domain(domain or "")
+    return parsed_domain(domain or "")
+
+
+def parsed_domain(text: str) -> Domain:
+    """The domain that `--domain` writes, with its labels or range."""
+    parsed = parse_domain(text)
     if not isinstance(parsed, Domain):
-        raise UsageError(f"--domain {domain} needs its labels or range: numeric:0..10")
+        raise UsageError(f"--domain {text} needs its labels or range: numeric:0..10")
     return parsed
 
 

@@ -3,40 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 import sottovoce
 from sottovoce.api.simulate_sealed import SealedRun, simulate_sealed
-from sottovoce.cli import console
-from sottovoce.cli.options import (
-    AnswersArgument,
-    BadRows,
-    BadRowsOption,
-    ColumnsOption,
-    DomainOption,
-    ForceOption,
-    FormatOption,
-    GoldColumnsOption,
-    HideOption,
-    JsonOption,
-    Layout,
-    Repeats,
-    RepeatsOption,
-    pairs,
-    reading,
-)
+from sottovoce.cli import console, options
 from sottovoce.cli.sealed_processes import run_processes
 from sottovoce.errors import UsageError
 from sottovoce.files.atomic_output import check_target
 from sottovoce.hooks import filled
-
-if TYPE_CHECKING:
-    from sottovoce.model import Reports, Result, Score
+from sottovoce.model import Result, Score
 
 __all__ = ["simulate"]
 
@@ -74,7 +54,7 @@ class WeightedRounds(StrEnum):
 
 
 def simulate(
-    answers: AnswersArgument,
+    answers: options.AnswersArgument,
     suite: Annotated[
         Suite,
         typer.Option(
@@ -128,21 +108,21 @@ def simulate(
             "--processes", help="For real: a server, keyholders and workers in other processes."
         ),
     ] = False,
-    hide_participation: HideOption = False,
+    hide_participation: options.HideOption = False,
     layout: Annotated[
-        Layout | None,
+        options.Layout | None,
         typer.Option(help="Keyholders: votes; for numbers sum, or histogram, which is robust."),
     ] = None,
     keyholders: Annotated[int, typer.Option(help="How many seats there are.")] = 3,
     colluding: Annotated[int, typer.Option(help="How many of them may be in league.")] = 1,
-    columns: ColumnsOption = None,
-    gold_columns: GoldColumnsOption = None,
-    domain: DomainOption = None,
-    repeats: RepeatsOption = Repeats.first,
-    bad_rows: BadRowsOption = BadRows.error,
-    format: FormatOption = None,
-    force: ForceOption = False,
-    json: JsonOption = False,
+    columns: options.ColumnsOption = None,
+    gold_columns: options.GoldColumnsOption = None,
+    domain: options.DomainOption = None,
+    repeats: options.RepeatsOption = options.Repeats.first,
+    bad_rows: options.BadRowsOption = options.BadRows.error,
+    format: options.FormatOption = None,
+    force: options.ForceOption = False,
+    json: options.JsonOption = False,
 ) -> None:
     """Seal ANSWERS, sum, open and infer, on this machine, and say what came of it.
 
@@ -178,12 +158,18 @@ def simulate(
     if transcript is not None:
         check_target(transcript, force=force)
     with console.reading(answers):
-        table = sottovoce.read(answers, **reading(columns, domain, repeats, bad_rows, format))
+        table = sottovoce.read(
+            answers, **options.reading(columns, domain, repeats, bad_rows, format)
+        )
     console.notes_of(table.reading)
     if table.simulated:
         raise UsageError("these are randomised reports: seal answers as they are")
     known = gold or (answers if answers.startswith("dataset:") else None)
-    scored = _Scoring(known, pairs(gold_columns, "--gold-columns"))
+    mapping = options.pairs(gold_columns, "--gold-columns")
+
+    def scored(result: Result) -> Score | None:
+        return sottovoce.score(result, known, columns=mapping) if known else None
+
     if private:
         private_em = filled("sealed.simulate")
         run = private_em.run(
@@ -202,32 +188,22 @@ def simulate(
         )
         private_em.show(run, scored(run.result), transcript, json=json, force=force)
         return
-    summed = _summed(
-        table,
-        suite,
-        processes=processes,
-        epsilon=epsilon,
-        hide_participation=hide_participation,
-        layout=layout and str(layout),
-        keyholders=keyholders,
-        colluding=colluding,
-    )
+    how: dict[str, Any] = {
+        "epsilon": epsilon,
+        "hide_participation": hide_participation,
+        "layout": layout and str(layout),
+        "keyholders": keyholders,
+        "colluding": colluding,
+    }
+    if processes:
+        summed = run_processes(table, **how)
+    else:
+        summed = simulate_sealed(table, suite=suite.value, **how)  # type: ignore[arg-type]
     score = scored(summed.result)
     if json:
         console.print_json(_as_json(summed, score, mode))
     else:
         _print(summed, score, table_tasks=len(table.tasks))
-
-
-@dataclass(frozen=True, slots=True)
-class _Scoring:
-    """Known truths, if there are some, and the names of their columns."""
-
-    gold: str | None
-    columns: dict[str, str] | None
-
-    def __call__(self, result: Result) -> Score | None:
-        return sottovoce.score(result, self.gold, columns=self.columns) if self.gold else None
 
 
 def _refuse_others(
@@ -241,13 +217,6 @@ def _refuse_others(
         raise UsageError(
             f"one noised sum of keyholders has no {named[0]}: drop it, or give --suite masked"
         )
-
-
-def _summed(table: Reports, suite: Suite, *, processes: bool, **given: Any) -> SealedRun:
-    """One noised sum, by keyholders."""
-    if not processes:
-        return simulate_sealed(table, suite=suite.value, **given)  # type: ignore[arg-type]
-    return run_processes(table, **given)
 
 
 def _as_json(run: SealedRun, score: Score | None, mode: Mode) -> dict[str, Any]:

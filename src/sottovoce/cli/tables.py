@@ -10,21 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import sottovoce
-from sottovoce.cli import console
-from sottovoce.cli.options import (
-    AnswersArgument,
-    BadRows,
-    BadRowsOption,
-    ColumnsOption,
-    DomainOption,
-    ForceOption,
-    FormatOption,
-    JsonOption,
-    Repeats,
-    RepeatsOption,
-    output_option,
-    reading,
-)
+from sottovoce.cli import console, options
 
 if TYPE_CHECKING:
     from sottovoce.inference.inspection import Inspection
@@ -36,17 +22,19 @@ SHOWN = 20
 
 
 def inspect(
-    answers: AnswersArgument,
-    columns: ColumnsOption = None,
-    domain: DomainOption = None,
-    repeats: RepeatsOption = Repeats.first,
-    bad_rows: BadRowsOption = BadRows.error,
-    format: FormatOption = None,
-    json: JsonOption = False,
+    answers: options.AnswersArgument,
+    columns: options.ColumnsOption = None,
+    domain: options.DomainOption = None,
+    repeats: options.RepeatsOption = options.Repeats.first,
+    bad_rows: options.BadRowsOption = options.BadRows.error,
+    format: options.FormatOption = None,
+    json: options.JsonOption = False,
 ) -> None:
     """Say what ANSWERS holds: size, sparsity, agreement, repeated pairs, suspicious workers."""
     with console.reading(answers):
-        table = sottovoce.read(answers, **reading(columns, domain, repeats, bad_rows, format))
+        table = sottovoce.read(
+            answers, **options.reading(columns, domain, repeats, bad_rows, format)
+        )
     seen = sottovoce.inspect(table)
     if json:
         console.print_json(_as_json(seen))
@@ -112,21 +100,21 @@ def _as_json(seen: Inspection) -> dict[str, object]:
 
 
 def pack(
-    answers: AnswersArgument,
-    output: Annotated[Path, output_option("The coded copy, a .parquet file.")],
-    columns: ColumnsOption = None,
-    domain: DomainOption = None,
-    repeats: RepeatsOption = Repeats.first,
-    bad_rows: BadRowsOption = BadRows.error,
-    format: FormatOption = None,
-    force: ForceOption = False,
+    answers: options.AnswersArgument,
+    output: Annotated[Path, options.output_option("The coded copy, a .parquet file.")],
+    columns: options.ColumnsOption = None,
+    domain: options.DomainOption = None,
+    repeats: options.RepeatsOption = options.Repeats.first,
+    bad_rows: options.BadRowsOption = options.BadRows.error,
+    format: options.FormatOption = None,
+    force: options.ForceOption = False,
 ) -> None:
     """Write a coded copy of ANSWERS that reads several times faster.
 
     The copy holds the same answers: protect it like the original.
     """
     with console.reading(answers):
-        options = reading(columns, domain, repeats, bad_rows, format)
-        table = sottovoce.pack(answers, output, force=force, **options)
+        keywords = options.reading(columns, domain, repeats, bad_rows, format)
+        table = sottovoce.pack(answers, output, force=force, **keywords)
     console.notes_of(table.reading)
     console.note(f"wrote {output}: {len(table):,} answers, {table.domain}")

@@ -1,47 +1,16 @@
-"""`sottovoce tradeoff`.
-
-A trade-off as people see it: a table, a chart, a page, one JSON object.
-"""
+"""`sottovoce tradeoff`: what privacy costs on a table, as rows, a chart, a page or JSON."""
 
 from __future__ import annotations
 
 import math
-import shutil
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 import sottovoce
-from sottovoce.cli import console
+from sottovoce.cli import console, options
 from sottovoce.cli.command_classes import EpsilonsOption, epsilons
-from sottovoce.cli.options import (
-    AnswersArgument,
-    BadRows,
-    BadRowsOption,
-    ColumnsOption,
-    DeltaOption,
-    DomainOption,
-    ForceOption,
-    FormatOption,
-    GoldColumnsOption,
-    HideOption,
-    HtmlOption,
-    JobsOption,
-    JsonOption,
-    KnownGoldOption,
-    Repeats,
-    RepeatsOption,
-    Unit,
-    UnitOption,
-    Ways,
-    WaysOption,
-    output_option,
-    pairs,
-    reading,
-)
 from sottovoce.cli.simulation import can_plot
 from sottovoce.errors import UsageError
 from sottovoce.figures import (
@@ -230,33 +199,32 @@ USUAL = (0.5, 1.0, 2.0, 4.0)
 
 
 def tradeoff(
-    answers: AnswersArgument,
-    gold: KnownGoldOption = None,
+    answers: options.AnswersArgument,
+    gold: options.KnownGoldOption = None,
     epsilon: EpsilonsOption = None,
-    unit: UnitOption = Unit.answer,
-    delta: DeltaOption = 0.0,
-    hide_participation: HideOption = False,
-    ways: WaysOption = Ways.any,
+    unit: options.UnitOption = options.Unit.answer,
+    delta: options.DeltaOption = 0.0,
+    hide_participation: options.HideOption = False,
+    ways: options.WaysOption = options.Ways.any,
     trials: Annotated[int, typer.Option(help="How often noise is drawn for each row.")] = 20,
     seed: Annotated[int, typer.Option(help="Seed of the noise.")] = 1,
-    jobs: JobsOption = 0,
+    jobs: options.JobsOption = 0,
     output: Annotated[
-        Path | None,
-        output_option("Write rows here: .csv, .tsv, .jsonl or .parquet."),
+        Path | None, options.output_option("Write rows here: .csv, .tsv, .jsonl or .parquet.")
     ] = None,
-    html: HtmlOption = None,
+    html: options.HtmlOption = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the figure here: .svg or .png.")] = None,
     clip: Annotated[
         bool, typer.Option("--clip", help="Move numbers outside the range to its ends.")
     ] = False,
-    columns: ColumnsOption = None,
-    gold_columns: GoldColumnsOption = None,
-    domain: DomainOption = None,
-    repeats: RepeatsOption = Repeats.first,
-    bad_rows: BadRowsOption = BadRows.error,
-    format: FormatOption = None,
-    json: JsonOption = False,
-    force: ForceOption = False,
+    columns: options.ColumnsOption = None,
+    gold_columns: options.GoldColumnsOption = None,
+    domain: options.DomainOption = None,
+    repeats: options.RepeatsOption = options.Repeats.first,
+    bad_rows: options.BadRowsOption = options.BadRows.error,
+    format: options.FormatOption = None,
+    json: options.JsonOption = False,
+    force: options.ForceOption = False,
 ) -> None:
     """Show what privacy would cost on ANSWERS, whose truths are in GOLD.
 
@@ -270,10 +238,14 @@ def tradeoff(
         raise UsageError("tradeoff needs --gold GOLD, a table with columns task and truth")
     if plot is not None and not can_plot(plot):
         plot = None
-    _check_outputs(output, html, plot, force=force)
-    table = _read(answers, domain, clip, reading(columns, None, repeats, bad_rows, format))
-    truths = sottovoce.gold(known, table.domain, columns=pairs(gold_columns, "--gold-columns"))
-    with console.counted("trials") as progress:
+    console.check_outputs(
+        [(output, check_path), (html, check_page), (plot, check_picture)], force=force
+    )
+    table = _read(answers, domain, clip, options.reading(columns, None, repeats, bad_rows, format))
+    truths = sottovoce.gold(
+        known, table.domain, columns=options.pairs(gold_columns, "--gold-columns")
+    )
+    with console.progress_bar("trials") as progress:
         found = traded(
             table,
             truths,
@@ -295,44 +267,30 @@ def tradeoff(
         save(chart(found, answers), plot, force=force)
     console.notes_of(table.reading)
     console.note_of_simulation(table.simulated)
-    if json:
-        console.print_json(summary(found))
-    else:
-        console.note(words(found))
-        console.print_table(heads(found), rows(found))
-        width = shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100
-        console.say(text_chart(chart(found, answers), min(width, 120)))
+    _print(found, answers, json=json)
     for path in filter(None, (output, html, plot)):
         console.note(f"wrote {path}")
 
 
-def _check_outputs(
-    output: Path | None, html: Path | None, plot: Path | None, *, force: bool
-) -> None:
-    """Refuse before the work, not after it."""
-    checks: tuple[tuple[Path | None, Callable[..., None]], ...] = (
-        (output, check_path),
-        (html, check_page),
-        (plot, check_picture),
-    )
-    places = [path.resolve() for path, _ in checks if path is not None]
-    if len(set(places)) < len(places):
-        raise UsageError("two outputs have the same name")
-    for path, check in checks:
-        if path is not None:
-            check(path, force=force)
+def _print(found: Tradeoff, source: str, *, json: bool) -> None:
+    if json:
+        console.print_json(summary(found))
+        return
+    console.note(words(found))
+    console.print_table(heads(found), rows(found))
+    console.say(text_chart(chart(found, source), console.chart_width()))
 
 
-def _read(source: str, domain: str | None, clip: bool, options: dict[str, Any]) -> Reports:
+def _read(source: str, domain: str | None, clip: bool, keywords: dict[str, Any]) -> Reports:
     """The answers; numbers over the range that was stated, whatever the table says of it."""
     stated: Domain | Kind | None = parse_domain(domain) if domain is not None else None
     ranged = isinstance(stated, Domain) and stated.is_numeric
     if clip and not ranged:
         raise UsageError("--clip needs a range: --domain numeric:LOW..HIGH")
     if stated is not None and not (ranged and source.startswith("dataset:")):
-        options = {**options, "domain": Kind.NUMERIC if ranged else stated}
+        keywords = {**keywords, "domain": Kind.NUMERIC if ranged else stated}
     with console.reading(source):
-        table = sottovoce.read(source, **options)
+        table = sottovoce.read(source, **keywords)
     if ranged and isinstance(stated, Domain):
         return within_range(table, stated, clip=clip)
     if table.domain.size == 1 and not isinstance(stated, Domain):

@@ -161,7 +161,7 @@ def _done(studies: list[Study], run: Run, jobs: int, *, anew: bool) -> list[tupl
     try:
         for number, study in enumerate(studies, 1):
             start, which = time.monotonic(), f"{number} of {len(studies)}, {study.name}"
-            with console.counted(which) as progress:
+            with console.progress_bar(which) as progress:
                 outcome = study.run(run.size, run.seed, jobs=jobs, progress=progress, kept=kept)
             console.note(f"{which}: {time.monotonic() - start:.1f} s")
             print_study(study, outcome, run)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 
+from sottovoce.cli import console
 from sottovoce.cli.options import allow_http_option
 from sottovoce.errors import Reason, Refused, SottovoceError, Unreachable, UsageError
 from sottovoce.requester.client import Requester
@@ -25,6 +27,7 @@ __all__ = [
     "asked_day",
     "connected",
     "reached",
+    "watch",
 ]
 
 CampaignArgument = Annotated[
@@ -54,6 +57,10 @@ AllowHttpOption = Annotated[
 
 UNKNOWN = (Reason.NO_CREDENTIAL, Reason.BAD_CREDENTIAL)
 MOST_LISTED = 10
+PAUSE = 2.0
+"""Seconds between two looks."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +96,19 @@ def reached(address: str) -> Iterator[None]:
             asks = "no connection: is it running, and is this its address?"
             raise Unreachable(address, reason=asks) from None
         raise
+
+
+def watch(
+    found: T, look: Callable[[], T], show: Callable[[T], None], is_over: Callable[[T], bool]
+) -> None:
+    """Show again at each change what a look finds, until nothing can change any more, or Ctrl-C."""
+    with suppress(KeyboardInterrupt):
+        while not is_over(found):
+            time.sleep(PAUSE)
+            before, found = found, look()
+            if found != before:
+                console.note("")
+                show(found)
 
 
 def _explained(refused: Refused, requester: Requester, campaign: str | None) -> SottovoceError:

@@ -1,19 +1,16 @@
-"""`sottovoce campaign create`.
-
-`sottovoce campaign sample`.
-"""
+"""`sottovoce campaign create` and `sample`."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 import sottovoce
-from sottovoce.cli import console
+from sottovoce.cli import console, options
 from sottovoce.cli.campaign.connection import asked_day, connected
-from sottovoce.cli.campaign.description import counted, guarantee_lines
+from sottovoce.cli.campaign.description import guarantee_lines
 from sottovoce.cli.campaign.keyholders import (
     DegreeOption,
     KeyholderOption,
@@ -22,28 +19,13 @@ from sottovoce.cli.campaign.keyholders import (
     SealedOption,
     sealing_from,
 )
-from sottovoce.cli.options import (
-    DeltaOption,
-    EpsilonOption,
-    HideOption,
-    JsonOption,
-    MechanismOption,
-    SampleOption,
-    SettingOption,
-    ShowDraw,
-    Unit,
-    UnitOption,
-    parameters,
-    refuse_beside_policy,
-)
+from sottovoce.cli.console import plural
 from sottovoce.cli.policy_options import sample_from
 from sottovoce.errors import UsageError
 from sottovoce.model import Domain, Kind
+from sottovoce.requester.terms import AskedTerms
+from sottovoce.requester.views import CampaignView
 from sottovoce.tables.task_table import read_task_table
-
-if TYPE_CHECKING:
-    from sottovoce.requester.terms import AskedTerms
-    from sottovoce.requester.views import CampaignView
 
 __all__ = ["create", "sample"]
 
@@ -79,20 +61,21 @@ def create(
     number_unit: Annotated[
         str | None, typer.Option(help="What numbers are in, as kg; shown to workers.")
     ] = None,
-    epsilon: EpsilonOption = None,
-    privacy_unit: UnitOption = Unit.answer,
-    delta: DeltaOption = 0.0,
+    epsilon: options.EpsilonOption = None,
+    privacy_unit: options.UnitOption = options.Unit.answer,
+    delta: options.DeltaOption = 0.0,
     answers_per_worker: Annotated[
         int | None,
         typer.Option(help="How many tasks a worker gets, at most; all of them if not given."),
     ] = None,
-    hide_participation: HideOption = False,
-    mechanism: MechanismOption = None,
-    sample: SampleOption = None,
-    setting: SettingOption = None,
+    hide_participation: options.HideOption = False,
+    mechanism: options.MechanismOption = None,
+    sample: options.SampleOption = None,
+    setting: options.SettingOption = None,
     show_draw: Annotated[
-        ShowDraw, typer.Option(help="When a worker sees what was drawn: before sending, or after.")
-    ] = ShowDraw.before_send,
+        options.ShowDraw,
+        typer.Option(help="When a worker sees what was drawn: before sending, or after."),
+    ] = options.ShowDraw.before_send,
     policy: Annotated[
         Path | None, typer.Option(help="Promise this policy instead of making one.")
     ] = None,
@@ -109,7 +92,7 @@ def create(
         typer.Option(metavar="DATE", help="The first day (UTC) on which no report is taken."),
     ] = None,
     open_now: Annotated[bool, typer.Option("--open", help="Open it at once, for good.")] = False,
-    json: JsonOption = False,
+    json: options.JsonOption = False,
 ) -> None:
     """Make a campaign out of TASKS: a question about each, what may be answered, and a promise.
 
@@ -125,14 +108,14 @@ def create(
         "closes_on": asked_day(closes_on, "--closes-on"),
     }
     if policy is not None:
-        refuse_beside_policy(
+        options.refuse_beside_policy(
             {
                 "--labels": labels,
                 "--scale": scale,
                 "--range": range,
                 "--step": step is not None,
                 "--epsilon": epsilon is not None,
-                "--privacy-unit": privacy_unit is not Unit.answer,
+                "--privacy-unit": privacy_unit is not options.Unit.answer,
                 "--delta": delta,
                 "--answers-per-worker": answers_per_worker is not None,
                 "--hide-participation": hide_participation,
@@ -140,7 +123,7 @@ def create(
                 "--sample": sample,
                 "--set": setting,
                 "--sealed": sealed,
-                "--show-draw": show_draw is not ShowDraw.before_send,
+                "--show-draw": show_draw is not options.ShowDraw.before_send,
             }
         )
         terms["policy"] = sottovoce.read_policy(policy)
@@ -149,16 +132,12 @@ def create(
             raise UsageError("say --epsilon, how much reports may betray; or give a --policy")
         answers = len(listed) if answers_per_worker is None else answers_per_worker
         terms["domain"] = _domain(labels, scale, range, step)
+        unit, draw = sottovoce.Unit(privacy_unit.value), sottovoce.ShowDraw(show_draw.value)
+        sent = sample_from(sample, answers)
         terms["target"] = sottovoce.Target(
-            epsilon,
-            sottovoce.Unit(privacy_unit.value),
-            delta,
-            answers,
-            hide_participation,
-            sample_from(sample, answers),
-            sottovoce.ShowDraw(show_draw.value),
+            epsilon, unit, delta, answers, hide_participation, sent, draw
         )
-        terms["mechanism"], terms["parameters"] = mechanism, parameters(setting)
+        terms["mechanism"], terms["parameters"] = mechanism, options.parameters(setting)
         terms["sealed"] = sealing
     with connected(context) as requester:
         made = requester.create(question, listed, **terms)
@@ -198,7 +177,7 @@ def _listed(option: str, text: str) -> tuple[str, ...]:
 
 
 def _say(made: CampaignView) -> None:
-    tasks, block = counted(made["tasks"], "task"), made["block"]
+    tasks, block = plural(made["tasks"], "task"), made["block"]
     each = "all of them" if block == made["tasks"] else f"{block:,} of them, chosen by chance"
     console.note(f"campaign {made['id']}: {tasks}; a worker gets {each}")
     for line in guarantee_lines(made):
@@ -211,7 +190,7 @@ def _say(made: CampaignView) -> None:
     console.note(f"next: sottovoce campaign {following} {made['id']}{links}")
 
 
-def sample(context: typer.Context, json: JsonOption = False) -> None:
+def sample(context: typer.Context, json: options.JsonOption = False) -> None:
     """Make a sample campaign with simulated workers, to look around before asking anybody.
 
     Prints the campaign's ID. It is open, and its workers report in the next seconds. It takes no
@@ -223,7 +202,7 @@ def sample(context: typer.Context, json: JsonOption = False) -> None:
         console.print_json(made)
         return
     console.say(made["id"])
-    tasks = counted(made["tasks"], "task")
+    tasks = plural(made["tasks"], "task")
     console.note(f"campaign {made['id']}, SIMULATED: {tasks}; its workers report now")
     for line in guarantee_lines(made):
         console.note(line)

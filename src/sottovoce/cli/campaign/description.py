@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from sottovoce.cli.console import plural
 from sottovoce.http_client import plain
 from sottovoce.requester.views import CampaignView, SummaryView, guarantees_of
 
-__all__ = ["counted", "guarantee_lines", "sentence", "shown", "summary_words", "titled"]
+__all__ = ["guarantee_lines", "sentence", "shown", "summary_words", "titled"]
 
 LONGEST_TITLE, LONGEST_SENTENCE = 60, 500
 
@@ -15,7 +16,7 @@ def guarantee_lines(campaign: CampaignView) -> list[str]:
     promised = campaign["guarantee"]
     per_answer, per_worker = guarantees_of(promised)
     lines = [
-        f"guarantee for up to {counted(campaign['answers'], 'answer')} of a worker: {per_answer}, "
+        f"guarantee for up to {plural(campaign['answers'], 'answer')} of a worker: {per_answer}, "
         f"{per_worker}"
     ]
     return [*lines, *(words for words in (promised["odds"], promised["warning"]) if words)]
@@ -23,7 +24,7 @@ def guarantee_lines(campaign: CampaignView) -> list[str]:
 
 def summary_words(summary: SummaryView | None, waiting: int) -> str:
     """How truths were found, and how many reports are not in them yet."""
-    later = f"; {counted(waiting, 'report')} not in it yet" if waiting else ""
+    later = f"; {plural(waiting, 'report')} not in it yet" if waiting else ""
     if summary is None:
         return f"nothing is inferred yet{later or ': no report has come in'}"
     if summary["problem"] is not None:
@@ -31,19 +32,10 @@ def summary_words(summary: SummaryView | None, waiting: int) -> str:
     end = "converged" if summary["converged"] else "stopped at the round limit"
     settled = ", and further reports hardly change the truths" if summary["settled"] else ""
     return (
-        f"{summary['method']}: {counted(summary['tasks'], 'task')}, "
-        f"{counted(summary['workers'], 'worker')}, {counted(summary['reports'], 'report')}, "
-        f"{counted(summary['rounds'], 'round')}, {end}{settled}{later}"
+        f"{summary['method']}: {plural(summary['tasks'], 'task')}, "
+        f"{plural(summary['workers'], 'worker')}, {plural(summary['reports'], 'report')}, "
+        f"{plural(summary['rounds'], 'round')}, {end}{settled}{later}"
     )
-
-
-def counted(count: int, noun: str) -> str:
-    """So many of something.
-
-    >>> counted(1, "report"), counted(1200, "report")
-    ('1 report', '1,200 reports')
-    """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def shown(text: str) -> str:

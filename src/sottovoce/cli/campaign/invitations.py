@@ -10,7 +10,7 @@ import typer
 
 from sottovoce.cli import console
 from sottovoce.cli.campaign.connection import CampaignArgument, asked_day, connected
-from sottovoce.cli.campaign.description import counted
+from sottovoce.cli.console import plural
 from sottovoce.cli.options import ForceOption, JsonOption, output_option
 from sottovoce.errors import UsageError
 from sottovoce.files.atomic_output import check_target, new_file
@@ -78,7 +78,7 @@ def _revoke(context: typer.Context, campaign: str, *, json: bool) -> None:
     if json:
         console.print_json({"revoked": revoked})
     else:
-        console.note(f"{counted(revoked, 'link')} of campaign {campaign} no longer work")
+        console.note(f"{plural(revoked, 'link')} of campaign {campaign} no longer work")
 
 
 def _write(links: list[str], path: Path, *, force: bool) -> None:
@@ -91,7 +91,7 @@ def _write(links: list[str], path: Path, *, force: bool) -> None:
 
 def _say(links: list[str], campaign: str, output: Path | None, *, is_draft: bool) -> None:
     if output is not None:
-        console.note(f"wrote {output}: {counted(len(links), 'link')}")
+        console.note(f"wrote {output}: {plural(len(links), 'link')}")
     what = "A link is a secret" if len(links) == 1 else "Each link is a secret"
     console.note(f"{what}: whoever has it can answer. It is shown once and kept by nobody.")
     if is_draft:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import time
-from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from sottovoce.cli import console
 from sottovoce.cli.campaign.connection import CampaignArgument, connected
-from sottovoce.cli.campaign.description import counted, sentence, shown
+from sottovoce.cli.campaign.connection import watch as watch_changes
+from sottovoce.cli.campaign.description import sentence, shown
+from sottovoce.cli.console import plural
 from sottovoce.cli.options import JsonOption, Layout
 from sottovoce.errors import DataError, UsageError
 from sottovoce.model.keyholder import Keyholder
 from sottovoce.requester.terms import Sealing
-
-if TYPE_CHECKING:
-    from sottovoce.requester.client import Requester
-    from sottovoce.requester.views import RoundsView, SeatView
+from sottovoce.requester.views import RoundsView, SeatView
 
 __all__ = [
     "DegreeOption",
@@ -34,9 +32,6 @@ __all__ = [
     "rounds",
     "sealing_from",
 ]
-
-PAUSE = 2.0
-"""Seconds between two looks."""
 
 LONGEST_CARD = 10_000
 OVER = ("opened", "dead")
@@ -164,10 +159,11 @@ def rounds(
     """
     with connected(context, campaign) as requester:
         found = requester.open_without(campaign) if open_without else requester.rounds(campaign)
-        _print(found, json=json)
+        show = partial(_print, json=json)
+        show(found)
         if watch:
-            with suppress(KeyboardInterrupt):
-                _watch(requester, campaign, found, json=json)
+            look = partial(requester.rounds, campaign)
+            watch_changes(found, look, show, lambda rounds: rounds["phase"] in OVER)
 
 
 def publish(context: typer.Context, campaign: CampaignArgument, json: JsonOption = False) -> None:
@@ -180,22 +176,13 @@ def publish(context: typer.Context, campaign: CampaignArgument, json: JsonOption
     console.note(f"the truths of campaign {campaign} are published: workers can read them")
 
 
-def _watch(requester: Requester, campaign: str, found: RoundsView, *, json: bool) -> None:
-    while found["phase"] not in OVER:
-        time.sleep(PAUSE)
-        before, found = found, requester.rounds(campaign)
-        if found != before:
-            console.note("")
-            _print(found, json=json)
-
-
 def _print(found: RoundsView, *, json: bool) -> None:
     if json:
         console.print_json(found)
         return
     quorum = found["quorum"]
     console.say(
-        f"{found['phase']}: {counted(found['uploads'], 'upload')}, {found['checked']:,} checked, "
+        f"{found['phase']}: {plural(found['uploads'], 'upload')}, {found['checked']:,} checked, "
         f"{found['waiting']:,} waiting, {len(found['dropped']):,} dropped; at least "
         f"{found['minimum']:,} are opened"
     )

@@ -1,32 +1,27 @@
-"""`sottovoce campaign list`, `open`, `close` and `delete`.
-
-`sottovoce campaign status`.
-"""
+"""`sottovoce campaign list`, `open`, `status`, `close` and `delete`."""
 
 from __future__ import annotations
 
 import sys
-import time
-from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated, TypedDict
+from functools import partial
+from typing import Annotated, TypedDict
 
 import typer
 
 from sottovoce.cli import console
 from sottovoce.cli.campaign.connection import CampaignArgument, connected
+from sottovoce.cli.campaign.connection import watch as watch_changes
 from sottovoce.cli.campaign.description import (
-    counted,
     guarantee_lines,
     shown,
     summary_words,
     titled,
 )
+from sottovoce.cli.console import plural
 from sottovoce.cli.options import JsonOption, YesOption
 from sottovoce.errors import UsageError
-
-if TYPE_CHECKING:
-    from sottovoce.requester.client import Requester
-    from sottovoce.requester.views import CampaignView, InviteCounts, RejectionsView, SummaryView
+from sottovoce.requester.client import Requester
+from sottovoce.requester.views import CampaignView, InviteCounts, RejectionsView, SummaryView
 
 __all__ = [
     "close_campaign",
@@ -36,6 +31,16 @@ __all__ = [
     "open_campaign",
     "status",
 ]
+
+
+class Look(TypedDict):
+    """What a look at a campaign finds."""
+
+    campaign: CampaignView
+    invites: InviteCounts
+    summary: SummaryView | None
+    reports_waiting: int
+    rejections: RejectionsView
 
 
 def list_campaigns(context: typer.Context, json: JsonOption = False) -> None:
@@ -64,6 +69,26 @@ def list_campaigns(context: typer.Context, json: JsonOption = False) -> None:
     console.print_table(columns, rows)
 
 
+def status(
+    context: typer.Context,
+    campaign: CampaignArgument,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Look again every other second, until it is closed.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Say how far a campaign is: who took part, what is promised, and what is inferred so far.
+
+    With --watch it is said again at each change; Ctrl-C ends that.
+    """
+    with connected(context, campaign) as requester:
+        look, show = partial(_look, requester, campaign), partial(_print, json=json)
+        found = look()
+        show(found)
+        if watch:
+            watch_changes(found, look, show, _is_over)
+
+
 def open_campaign(
     context: typer.Context, campaign: CampaignArgument, json: JsonOption = False
 ) -> None:
@@ -87,8 +112,8 @@ def close_campaign(
         console.print_json(closed)
         return
     console.note(
-        f"campaign {campaign} is closed with {counted(closed['reports'], 'report')} of "
-        f"{counted(closed['workers'], 'worker')}"
+        f"campaign {campaign} is closed with {plural(closed['reports'], 'report')} of "
+        f"{plural(closed['workers'], 'worker')}"
     )
     console.note(f"next: sottovoce campaign results {campaign} -o truths.csv")
 
@@ -105,7 +130,7 @@ def delete_campaign(
         if not yes:
             confirm_deletion(
                 f"Delete campaign {campaign} ({shown(found['title'])}) with its "
-                f"{counted(found['reports'], 'report')}, for good?"
+                f"{plural(found['reports'], 'report')}, for good?"
             )
         requester.delete(campaign)
     if json:
@@ -123,48 +148,9 @@ def confirm_deletion(sentence: str) -> None:
         raise typer.Exit(1)
 
 
-PAUSE = 2.0
-"""Seconds between two looks."""
-
-
-class Look(TypedDict):
-    """What a look at a campaign finds."""
-
-    campaign: CampaignView
-    invites: InviteCounts
-    summary: SummaryView | None
-    reports_waiting: int
-    rejections: RejectionsView
-
-
-def status(
-    context: typer.Context,
-    campaign: CampaignArgument,
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Look again every other second, until it is closed.")
-    ] = False,
-    json: JsonOption = False,
-) -> None:
-    """Say how far a campaign is: who took part, what is promised, and what is inferred so far.
-
-    With --watch it is said again at each change; Ctrl-C ends that.
-    """
-    with connected(context, campaign) as requester:
-        found = _look(requester, campaign)
-        _print(found, json=json)
-        if watch:
-            with suppress(KeyboardInterrupt):
-                _watch(requester, found, json=json)
-
-
-def _watch(requester: Requester, found: Look, *, json: bool) -> None:
-    """Until nothing can change any more."""
-    while found["campaign"]["state"] != "closed" or found["reports_waiting"]:
-        time.sleep(PAUSE)
-        before, found = found, _look(requester, found["campaign"]["id"])
-        if found != before:
-            console.note("")
-            _print(found, json=json)
+def _is_over(found: Look) -> bool:
+    """Whether nothing can change any more."""
+    return found["campaign"]["state"] == "closed" and not found["reports_waiting"]
 
 
 def _look(requester: Requester, campaign: str) -> Look:
@@ -186,8 +172,9 @@ def _print(found: Look, *, json: bool) -> None:
     console.say(f"{campaign['id']}: {titled(campaign)}")
     refused = _refused(found["rejections"])
     state, counts = _state(campaign), _counts(campaign)
-    for line in [state, counts, *refused, *_progress(found), *_promise(campaign)]:
+    for line in [state, counts, *refused, *_progress(found), *guarantee_lines(campaign)]:
         console.say(f"  {line}")
+    console.say(f"  policy {campaign['policy_hash']}")
 
 
 def _state(campaign: CampaignView) -> str:
@@ -205,8 +192,8 @@ def _counts(campaign: CampaignView) -> str:
     quota = f" of {campaign['quota']:,}" if campaign["quota"] else ""
     workers = f"{campaign['workers']:,}{quota} worker{'s'[: campaign['workers'] != 1]}"
     return (
-        f"{workers}, {counted(campaign['submissions'], 'submission')}, "
-        f"{counted(campaign['reports'], 'report')}"
+        f"{workers}, {plural(campaign['submissions'], 'submission')}, "
+        f"{plural(campaign['reports'], 'report')}"
     )
 
 
@@ -215,7 +202,7 @@ def _refused(found: RejectionsView) -> list[str]:
     if not found["total"]:
         return []
     each = (f"{one['count']:,} {shown(one['words'])}" for one in found["rejections"])
-    return [f"refused: {counted(found['total'], 'submission')}; {', '.join(each)}"]
+    return [f"refused: {plural(found['total'], 'submission')}; {', '.join(each)}"]
 
 
 def _progress(found: Look) -> list[str]:
@@ -224,12 +211,8 @@ def _progress(found: Look) -> list[str]:
     each = campaign["reports"] / tasks if tasks else 0.0
     covered = f"{summary['tasks']:,} have a truth, " if summary else ""
     return [
-        f"{counted(tasks, 'task')}: {covered}{each:.1f} reports each on average",
+        f"{plural(tasks, 'task')}: {covered}{each:.1f} reports each on average",
         f"invites: {invites['open']:,} open, {invites['single']:,} for one worker each "
         f"({invites['used']:,} used)",
         f"results: {summary_words(found['summary'], found['reports_waiting'])}",
     ]
-
-
-def _promise(campaign: CampaignView) -> list[str]:
-    return [*guarantee_lines(campaign), f"policy {campaign['policy_hash']}"]

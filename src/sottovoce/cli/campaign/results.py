@@ -1,25 +1,20 @@
-"""`sottovoce campaign results`.
-
-`sottovoce campaign export`.
-"""
+"""`sottovoce campaign results` and `export`."""
 
 from __future__ import annotations
 
 import difflib
-import shutil
 import sys
-import tempfile
-from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 import sottovoce
 from sottovoce.cli import console
 from sottovoce.cli.campaign.connection import CampaignArgument, connected
-from sottovoce.cli.campaign.description import counted, shown, summary_words
+from sottovoce.cli.campaign.description import shown, summary_words
+from sottovoce.cli.console import plural
 from sottovoce.cli.options import (
     ForceOption,
     GoldColumnsOption,
@@ -30,12 +25,10 @@ from sottovoce.cli.options import (
 )
 from sottovoce.errors import DataError, UsageError
 from sottovoce.files.atomic_output import check_target
+from sottovoce.model import Score
+from sottovoce.requester.client import Requester
+from sottovoce.requester.views import ResultsView
 from sottovoce.tables.writers import csv_pieces
-
-if TYPE_CHECKING:
-    from sottovoce.model import Score
-    from sottovoce.requester.client import Requester
-    from sottovoce.requester.views import ResultsView
 
 __all__ = ["export", "results"]
 
@@ -88,7 +81,7 @@ def export(
     if json:
         console.print_json({"export": wanted, "file": str(path), "rows": rows})
         return
-    console.note(f"wrote {path}" + ("" if rows is None else f": {counted(rows, 'row')}"))
+    console.note(f"wrote {path}" + ("" if rows is None else f": {plural(rows, 'row')}"))
     if wanted.startswith("reports."):
         console.note(
             f"next: sottovoce campaign export {campaign} policy.json; then sottovoce infer {path} "
@@ -121,9 +114,6 @@ def export_name(name: str | None, output: Path | None) -> str:
         way = f"did you mean {near[0]}?" if near else f"there are {', '.join(NAMES)}"
         raise UsageError(f"there is no export {chosen!r}: {way}")
     return chosen
-
-
-SHOWN = 20
 
 
 class Order(StrEnum):
@@ -159,7 +149,7 @@ def results(
         raise UsageError("files are in the order of the tasks: drop --sort, or -o and pipe instead")
     wanted = _exports(output, workers, force=force)
     with connected(context, campaign) as requester:
-        first = requester.results_page(campaign, limit=SHOWN, order=sort.value)
+        first = requester.results_page(campaign, limit=console.SHOWN, order=sort.value)
         words = summary_words(first["summary"], first["reports_waiting"])
         simulated = requester.campaign(campaign)["simulated"]
         if not first["total"] and (wanted or gold):
@@ -185,10 +175,7 @@ def _exports(output: Path | None, workers: Path | None, *, force: bool) -> dict[
     """Which exports go to which files; refused before the work, not after it."""
     files = {"truths": output, "workers": workers}
     wanted = {export_name(name, path): path for name, path in files.items() if path is not None}
-    for path in wanted.values():
-        check_target(path, force=force)
-    if len({path.resolve() for path in wanted.values()}) != len(wanted):
-        raise UsageError("two outputs have the same name")
+    console.check_outputs([(path, check_target) for path in wanted.values()], force=force)
     return wanted
 
 
@@ -218,29 +205,18 @@ def _print(requester: Requester, campaign: str, first: ResultsView, sort: Order)
         return
     columns = list(first["truths"][0])
     rows = [[_cell(row.get(column)) for column in columns] for row in first["truths"]]
-    console.print_table(columns, rows)
-    if first["total"] > len(rows):
-        more = first["total"] - len(rows)
-        console.note(f"… {more:,} more tasks: -o truths.csv writes them all")
+    console.print_rows(columns, rows, first["total"])
 
 
 def _pipe(requester: Requester, campaign: str, sort: Order) -> None:
     """All rows as CSV on standard output, once all of them are here."""
     if sort is Order.confidence:
-        _pipe_sorted([*requester.truths(campaign, order="confidence")])
+        rows = [*requester.truths(campaign, order="confidence")]
+        names: list[Any] = list(rows[0])
+        sys.stdout.buffer.writelines(csv_pieces(names, [[[row[n] for row in rows] for n in names]]))
+        sys.stdout.flush()
         return
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "truths.csv"
-        requester.export(campaign, "truths.csv", path)
-        with path.open("rb") as stream:
-            shutil.copyfileobj(stream, sys.stdout.buffer)
-    sys.stdout.flush()
-
-
-def _pipe_sorted(rows: Sequence[Mapping[str, Any]]) -> None:
-    names = list(rows[0])
-    sys.stdout.buffer.writelines(csv_pieces(names, [[[row[n] for row in rows] for n in names]]))
-    sys.stdout.flush()
+    console.pipe_csv(lambda path: requester.export(campaign, "truths.csv", path))
 
 
 def _cell(value: object) -> str:

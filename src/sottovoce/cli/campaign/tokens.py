@@ -1,7 +1,4 @@
-"""`sottovoce campaign token`.
-
-`sottovoce campaign login` and `logout`.
-"""
+"""`sottovoce campaign login`, `logout` and `token`."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -14,10 +14,8 @@ from sottovoce.cli.campaign.connection import CampaignArgument, connected
 from sottovoce.cli.options import JsonOption
 from sottovoce.errors import UsageError
 from sottovoce.http_client import plain
+from sottovoce.requester.views import WebhookView
 from sottovoce.requester.webhook_signatures import verify_signature
-
-if TYPE_CHECKING:
-    from sottovoce.requester.views import WebhookView
 
 __all__ = ["add", "list_webhooks", "remove", "verify"]
 

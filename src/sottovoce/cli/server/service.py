@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -14,6 +14,7 @@ from sottovoce.cli.options import DATA_FOLDER, DatabaseUrlOption, DataOption
 from sottovoce.errors import UsageError
 from sottovoce.files.locks import folder_lock
 from sottovoce.server.credentials import list_tokens, make_setup
+from sottovoce.server.database import Database
 from sottovoce.server.database.schema_version import (
     SchemaState,
     check_schema,
@@ -26,9 +27,6 @@ from sottovoce.server.web.logs import LogFormat
 from sottovoce.server.web.settings import Settings
 from sottovoce.version import __version__
 
-if TYPE_CHECKING:
-    from sottovoce.server.database import Database
-
 __all__ = ["serve"]
 
 ABOUT = """\
@@ -38,6 +36,31 @@ randomised reports of workers. No worker's answer is in it.
 Back it up with `sottovoce backup`, also while the server runs; a plain copy may be torn.
 Move it to another machine as a whole, with the server stopped.
 """
+PublicUrlOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="How people reach the server, if not by that host and port: "
+        "https://example.org, or https://example.org/ask behind a proxy.",
+        show_default=False,
+    ),
+]
+MetricsPortOption = Annotated[
+    int | None,
+    typer.Option(
+        help="Show metrics also on this port of this machine, without a token.",
+        min=1,
+        max=65535,
+        show_default=False,
+    ),
+]
+HttpWebhooksOption = Annotated[
+    bool,
+    typer.Option(
+        "--allow-http-webhooks",
+        help="Allow webhooks over http:// to other machines: for a network of your own.",
+    ),
+]
 
 
 def serve(
@@ -47,34 +70,12 @@ def serve(
     port: Annotated[
         int, typer.Option(help="The port to listen on; 0 for any that is free.", min=0, max=65535)
     ] = 8000,
-    public_url: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="How people reach the server, if not by that host and port: "
-            "https://example.org, or https://example.org/ask behind a proxy.",
-            show_default=False,
-        ),
-    ] = None,
+    public_url: PublicUrlOption = None,
     processes: Annotated[
         int, typer.Option(help="How many processes serve; several need PostgreSQL.", min=1, max=64)
     ] = 1,
-    metrics_port: Annotated[
-        int | None,
-        typer.Option(
-            help="Show metrics also on this port of this machine, without a token.",
-            min=1,
-            max=65535,
-            show_default=False,
-        ),
-    ] = None,
-    allow_http_webhooks: Annotated[
-        bool,
-        typer.Option(
-            "--allow-http-webhooks",
-            help="Allow webhooks over http:// to other machines: for a network of your own.",
-        ),
-    ] = False,
+    metrics_port: MetricsPortOption = None,
+    allow_http_webhooks: HttpWebhooksOption = False,
     new_admin_link: Annotated[
         bool, typer.Option("--new-admin-link", help="Print a new one-time link for a requester.")
     ] = False,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from sottovoce.cli import console
 from sottovoce.cli.options import (
@@ -34,28 +35,26 @@ from sottovoce.model import Label, State, Unit
 from sottovoce.worker.answer_table import read_answers
 from sottovoce.worker.budget import Budget
 from sottovoce.worker.client import LEDGER, Client
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sottovoce.worker.delivery import Receipt
-    from sottovoce.worker.offer import Offer
-    from sottovoce.worker.preview import Preview
+from sottovoce.worker.delivery import Receipt
+from sottovoce.worker.offer import Offer
+from sottovoce.worker.preview import Preview
 
 __all__ = ["answer"]
 
 INTERRUPTED = 130
 NOTHING = "Nothing was sent, and nothing was spent."
 
+LinkArgument = Annotated[
+    str,
+    link_argument(
+        "The link you were given, in quotes: https://host/c/ID#svi_…; - reads it from "
+        "the first line of standard input, where no list of processes shows it."
+    ),
+]
+
 
 def answer(
-    link: Annotated[
-        str,
-        link_argument(
-            "The link you were given, in quotes: https://host/c/ID#svi_…; - reads it from "
-            "the first line of standard input, where no list of processes shows it."
-        ),
-    ],
+    link: LinkArgument,
     answers: Annotated[
         Path | None,
         typer.Option(help="Answers from a table with the columns task and answer: no questions."),
@@ -99,13 +98,9 @@ def answer(
     with _unsent():
         address = read_line("Link: ") if link == "-" else link
         known = resume or status or erase is not None
+        limits = parsed_limits(budget)
         client = _client(
-            address,
-            folder,
-            parsed_limits(budget),
-            policy_hash,
-            allow_http=allow_http,
-            contact=not known,
+            address, folder, limits, policy_hash, allow_http=allow_http, contact=not known
         )
     with client:
         if resume:
@@ -281,8 +276,6 @@ def _tell_sent(
 
 def _cell(value: Any) -> str:
     """A value for a table: the requester's labels and names may hold anything."""
-    from rich.markup import escape
-
     return escape(plain("not sent" if value is None else str(value), longest=60))
 
 
@@ -307,22 +300,17 @@ def _left(client: Client, unit: Any) -> dict[str, float] | None:
 
 
 def _resume(client: Client, *, json: bool) -> None:
-    with _kept(client):
-        receipts = client.resume()
-    if json:
-        console.print_json({"sent": [_receipt_json(client, receipt) for receipt in receipts]})
-    elif not receipts:
-        console.say("Nothing waits.")
-    for receipt in () if json else receipts:
-        console.say(f"The server has your {len(receipt):,} reports. Report {receipt.report_id}")
-
-
-@contextmanager
-def _kept(client: Client) -> Iterator[None]:
     try:
-        yield
+        receipts = client.resume()
     except KeyboardInterrupt:
         raise SottovoceError("stopped; what has not arrived is kept for --resume") from None
+    if json:
+        console.print_json({"sent": [_receipt_json(client, receipt) for receipt in receipts]})
+        return
+    if not receipts:
+        console.say("Nothing waits.")
+    for receipt in receipts:
+        console.say(f"The server has your {len(receipt):,} reports. Report {receipt.report_id}")
 
 
 def _status(client: Client, *, json: bool) -> None:

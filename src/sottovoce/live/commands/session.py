@@ -16,10 +16,10 @@ import typer
 import sottovoce
 from sottovoce.cli import console
 from sottovoce.cli.campaign.connection import AllowHttpOption, Chosen, ServerOption, connected
-from sottovoce.cli.campaign.description import counted, sentence, shown
+from sottovoce.cli.campaign.description import sentence, shown
 from sottovoce.cli.campaign.keyholders import card_from
 from sottovoce.cli.campaign.lifecycle import confirm_deletion
-from sottovoce.cli.console import print_truths
+from sottovoce.cli.console import plural, print_truths
 from sottovoce.cli.options import (
     ForceOption,
     GoldColumnsOption,
@@ -113,14 +113,14 @@ def transcript(
         found = requester.live.transcript(session)
     with new_file(output, force=force) as place:
         place.write_text(canonical(found) + "\n", encoding="ascii")
-    console.note(f"wrote {output}: {counted(len(found['rounds']), 'round')}")
+    console.note(f"wrote {output}: {plural(len(found['rounds']), 'round')}")
 
 
 def _print_summary(summary: LiveResultView, score: Score | None) -> None:
     end = "converged" if summary["converged"] else "stopped at the round limit"
     console.note(
-        f"{summary['method']}: {counted(summary['tasks'], 'task')}, "
-        f"{counted(summary['workers'], 'worker')}, {counted(summary['rounds'], 'round')}, {end}"
+        f"{summary['method']}: {plural(summary['tasks'], 'task')}, "
+        f"{plural(summary['workers'], 'worker')}, {plural(summary['rounds'], 'round')}, {end}"
     )
     if score is not None:
         console.note(console.score_words(score))
@@ -343,8 +343,8 @@ def _print(found: LiveView, *, json: bool) -> None:
     if found["round"] is not None:
         place = f", round {found['round']:,}, {found['phase']}"
     console.say(
-        f"{found['state']}{place}: {found['joined']:,} of {counted(found['workers'], 'worker')} "
-        f"joined, {counted(found['opened'], 'round')} opened"
+        f"{found['state']}{place}: {found['joined']:,} of {plural(found['workers'], 'worker')} "
+        f"joined, {plural(found['opened'], 'round')} opened"
     )
     if found["waiting"]:
         console.say(f"  waiting for {', '.join(map(str, found['waiting']))}")
