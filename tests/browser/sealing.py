@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 from tests.browser.campaigns import FEW
 from tests.securesum.sealed_policies import KEYS, FixedKeys
 
-from sottovoce.keyholder.client import Coordinator, KeyholderLink
+from sottovoce.keyholder.client import KeyholderClient, KeyholderLink
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Credential, Domain, Label, Policy, pseudonym
 from sottovoce.randomness import SystemRandomness
@@ -54,7 +54,7 @@ class SealedCampaign:
 class SeatedKeyholder:
     """One keyholder at its server."""
 
-    coordinator: Coordinator
+    coordinator: KeyholderClient
     session: KeyholderSession
 
     def work(self) -> WorkKind:
@@ -140,7 +140,7 @@ def seated(
     with ExitStack() as stack:
         keyholders = []
         for keys, link in zip(SEATED, given, strict=True):
-            coordinator = stack.enter_context(Coordinator(KeyholderLink.parse(link)))
+            coordinator = stack.enter_context(KeyholderClient(KeyholderLink.parse(link)))
             session, _ = coordinator.session()
             own = KeyholderKeys(keys.sealing, keys.signing)
             keyholders.append(SeatedKeyholder(coordinator, KeyholderSession(session, own)))

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from sottovoce.errors import LedgerUnwritable
-from sottovoce.files.private_files import private_folder, tidy, write_durably
+from sottovoce.files.atomic_output import remove_unfinished
+from sottovoce.files.private_files import private_folder, write_durably
 
 
 def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
@@ -52,5 +53,5 @@ def test_a_file_in_place_of_a_folder_is_said(tmp_path: Path) -> None:
 def test_what_was_half_written_is_removed(tmp_path: Path) -> None:
     (tmp_path / "x.json.ab12.unfinished").write_bytes(b"{")
     (tmp_path / "x.json").write_bytes(b"{}")
-    tidy(tmp_path)
+    remove_unfinished(tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == ["x.json"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sottovoce.http_client import plain
+from sottovoce.http_client import printable
 
 
 @pytest.mark.parametrize(
@@ -12,22 +12,22 @@ from sottovoce.http_client import plain
     ["\x1b]0;title\x07", "\x9b31m", "a\x08b", "\u202egnp", "\u2066x", "\u200b", "\ue000", "\x00"],
 )
 def test_nothing_acts_on_a_terminal(text: str) -> None:
-    assert "\ufffd" in plain(text)
-    assert plain(plain(text)) == plain(text)
-    assert plain(text).isprintable()
+    assert "\ufffd" in printable(text)
+    assert printable(printable(text)) == printable(text)
+    assert printable(text).isprintable()
 
 
 @pytest.mark.parametrize(
     "text", ["Eiche oder Birke?", "樫か樺か", "\u0646\u0645\u06cc\u200c\u062e", "👩\u200d🌾"]
 )
 def test_other_scripts_stay_as_they_are(text: str) -> None:
-    assert plain(text) == text
+    assert printable(text) == text
 
 
 def test_lines_stay_only_where_they_may() -> None:
-    assert plain("a\r\nb\tc") == "a b c"
-    assert plain("a\r\nb", lines=True) == "a\nb"
+    assert printable("a\r\nb\tc") == "a b c"
+    assert printable("a\r\nb", lines=True) == "a\nb"
 
 
 def test_a_long_text_is_cut() -> None:
-    assert plain("abc", longest=2) == "ab…"
+    assert printable("abc", longest=2) == "ab…"

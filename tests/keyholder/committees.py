@@ -12,7 +12,7 @@ from tests.service.forking import Forked, ForkedServer, Forker
 
 from sottovoce.keyholder.agreement import Agreement
 from sottovoce.keyholder.key_file import make_keys
-from sottovoce.keyholder.seat import Standing
+from sottovoce.keyholder.seat import SeatRecord
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain
 from sottovoce.requester.client import Requester
@@ -58,9 +58,9 @@ class Committee:
     def kill(self, seat: int) -> None:
         self.running.pop(seat).kill()
 
-    def standing(self, seat: int) -> Standing:
+    def standing(self, seat: int) -> SeatRecord:
         [folder] = Agreement.all(self.home(seat))
-        return Standing.of(folder)
+        return SeatRecord.of(folder)
 
     def answers(self, workers: int) -> None:
         """Workers answer: all say yes to t1, none to t0, half to t2."""

@@ -11,7 +11,7 @@ from tests.securesum.committees import session_of, votes
 from tests.securesum.sealed_policies import COORDINATOR
 
 from sottovoce.errors import Unreachable
-from sottovoce.keyholder.client import Batch, Closing, Work
+from sottovoce.keyholder.client import BatchMessages, ClosingMessages, KeyholderWork
 from sottovoce.model.canonical_json import canonical_bytes
 from sottovoce.securesum.committee import server
 from sottovoce.securesum.committee.messages import Phase, WorkKind
@@ -63,20 +63,20 @@ class Relay:
         assert place.setdefault(message.sender, content) == content
         self._advance()
 
-    def work(self, seat: int) -> Work:
+    def work(self, seat: int) -> KeyholderWork:
         if seat not in self.deals:
-            return Work(WorkKind.DEAL, 0)
+            return KeyholderWork(WorkKind.DEAL, 0)
         number = len(self.batches) - 1
         if number >= 0:
             last = self.batches[-1]
             if seat not in last.checks:
-                return Work(WorkKind.CHECK, number)
+                return KeyholderWork(WorkKind.CHECK, number)
             if len(last.checks) == self.seats and seat not in last.confirms:
-                return Work(WorkKind.CONFIRM, number)
+                return KeyholderWork(WorkKind.CONFIRM, number)
             if self.is_closed and seat not in self.opens:
-                return Work(WorkKind.OPEN, number)
+                return KeyholderWork(WorkKind.OPEN, number)
         done = len(self.opens) > self.session.sealed.degree
-        return Work(WorkKind.DONE if done else WorkKind.WAIT, 0)
+        return KeyholderWork(WorkKind.DONE if done else WorkKind.WAIT, 0)
 
     @property
     def is_closed(self) -> bool:
@@ -138,24 +138,24 @@ class Desk:
     after: Callable[[bytes], None] = lambda _: None
     silent: int = 0
 
-    def work(self, wait: int) -> Work:
+    def work(self, wait: int) -> KeyholderWork:
         if self.silent:
             self.silent -= 1
             raise Unreachable("https://answers.example", reason="no connection")
         return self.relay.work(self.seat)
 
-    def batch(self, number: int) -> Batch:
+    def batch(self, number: int) -> BatchMessages:
         document = self.change("batch", self.relay.batch(number, self.seat))
-        return Batch(
+        return BatchMessages(
             canonical_bytes(document["propose"]),
             tuple(map(canonical_bytes, document["items"])),
             tuple(map(canonical_bytes, document["checks"])),
             document,
         )
 
-    def closing(self) -> Closing:
+    def closing(self) -> ClosingMessages:
         document = self.change("close", self.relay.closing())
-        return Closing(
+        return ClosingMessages(
             canonical_bytes(document["close"]),
             tuple(map(canonical_bytes, document["confirms"])),
             document,

@@ -11,7 +11,7 @@ from tests.keyholder.relay import small_session
 from sottovoce.errors import SealedRefused, UsageError
 from sottovoce.keyholder.agreement import FILE, LOG, Agreement, check_seat
 from sottovoce.keyholder.fact_log import LogDamaged
-from sottovoce.keyholder.seat import Standing
+from sottovoce.keyholder.seat import SeatRecord
 from sottovoce.model.keyholder import Keyholder
 from sottovoce.securesum.committee.terms import Session
 
@@ -33,7 +33,7 @@ def test_other_tasks_under_the_same_policy_are_refused(home: Path) -> None:
     with pytest.raises(SealedRefused, match="other tasks or another seat"):
         Agreement.find(home, SERVER, other, 1)
     [folder] = Agreement.all(home)
-    [refusal] = Standing.of(folder).refusals
+    [refusal] = SeatRecord.of(folder).refusals
     assert refusal.fact["culprit"] == "the server"
 
 

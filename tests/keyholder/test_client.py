@@ -11,7 +11,7 @@ from tests.http_client.recorded_server import Reply, problem, speaking
 from tests.keyholder.relay import small_session
 
 from sottovoce.errors import Refused, SealedRefused, SottovoceError, Unreachable, UsageError
-from sottovoce.keyholder.client import Coordinator, KeyholderLink, Work
+from sottovoce.keyholder.client import KeyholderClient, KeyholderLink, KeyholderWork
 from sottovoce.securesum.committee.messages import WorkKind
 
 SESSION = small_session()
@@ -22,10 +22,10 @@ OFFER: dict[str, Any] = {
 }  # fmt: skip
 
 
-def asked(reply: Reply, use: Callable[[Coordinator], Any]) -> Any:
+def asked(reply: Reply, use: Callable[[KeyholderClient], Any]) -> Any:
     with speaking(reply) as server:
         link = KeyholderLink.parse(f"{server.url}/k/{SESSION.campaign}#{SECRET}")
-        with Coordinator(link, retries=0) as coordinator:
+        with KeyholderClient(link, retries=0) as coordinator:
             found = use(coordinator)
             assert server.heard[0][2]["authorization"] == f"Bearer {SECRET}"
             return found
@@ -36,7 +36,7 @@ def said(document: Any) -> Reply:
 
 
 def test_a_session_is_what_the_server_offers() -> None:
-    session, seat = asked(said(OFFER), Coordinator.session)
+    session, seat = asked(said(OFFER), KeyholderClient.session)
     assert (session.id, seat) == (SESSION.id, 2)
 
 
@@ -55,12 +55,12 @@ def test_an_offer_that_makes_no_sense_is_refused(
     change: dict[str, Any], error: type[SottovoceError]
 ) -> None:
     with pytest.raises(error):
-        asked(said({**OFFER, **change}), Coordinator.session)
+        asked(said({**OFFER, **change}), KeyholderClient.session)
 
 
 def test_work_has_a_kind_and_a_number() -> None:
     reply = said({"work": "check", "number": 3})
-    assert asked(reply, lambda each: each.work(0)) == Work(WorkKind.CHECK, 3)
+    assert asked(reply, lambda each: each.work(0)) == KeyholderWork(WorkKind.CHECK, 3)
 
 
 @pytest.mark.parametrize(

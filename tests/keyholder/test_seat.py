@@ -14,7 +14,7 @@ from tests.securesum.committees import keys_of
 from sottovoce.errors import DataError, SealedRefused
 from sottovoce.keyholder.agreement import Agreement
 from sottovoce.keyholder.fact_log import FactLog
-from sottovoce.keyholder.seat import Seat, Standing, serve
+from sottovoce.keyholder.seat import Seat, SeatRecord, serve
 from sottovoce.securesum.committee import server
 from sottovoce.securesum.committee.messages import Phase, WorkKind
 
@@ -65,7 +65,7 @@ def test_three_keyholders_open_one_total(relay: Relay, seated: Make, tmp_path: P
     # Five of ten workers said yes to each task; the rest is noise.
     assert all(abs(each - 5) < 200 for each in opened(relay))
     [folder] = Agreement.all(tmp_path / "1")
-    standing = Standing.of(folder)
+    standing = SeatRecord.of(folder)
     assert [logged.fact["fact"] for logged in standing.facts] == [
         "joined", "dealt", "confirmed", "confirmed", "confirmed", "opened",
     ]  # fmt: skip
@@ -158,7 +158,7 @@ def test_a_batch_that_changed_while_away_is_refused_and_kept_as_evidence(
         with pytest.raises(SealedRefused):
             again.work(0)
     [folder] = Agreement.all(tmp_path / "1")
-    [refusal] = Standing.of(folder).refusals
+    [refusal] = SeatRecord.of(folder).refusals
     kept = folder / "evidence" / f"{refusal.fact['evidence']}.json"
     assert b"propose" in kept.read_bytes()
 
@@ -199,7 +199,7 @@ def test_a_conflict_is_refused_and_kept(relay: Relay, seated: Make, tmp_path: Pa
     with pytest.raises(SealedRefused):
         seated(1, before=conflict)[0].work(0)
     [folder] = Agreement.all(tmp_path / "1")
-    assert [each.fact["reason"] for each in Standing.of(folder).refusals] == [
+    assert [each.fact["reason"] for each in SeatRecord.of(folder).refusals] == [
         "it has another message"
     ]
 

@@ -7,7 +7,7 @@ import pytest
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Unit
-from sottovoce.planning.pipelines import Pair, candidates, keeps, target_of
+from sottovoce.planning.pipelines import Pipeline, candidates, keeps, target_of
 from sottovoce.planning.scenario import Scenario
 
 NUMBERS = Domain.numeric(0, 10)
@@ -72,7 +72,7 @@ def test_every_candidate_keeps_the_target(domain: Domain, hidden: bool, unit: Un
 
 def test_a_calibration_as_published_may_not_keep_the_target() -> None:
     domain, target = Domain.categorical("ab"), Target(1.0, answers=20)
-    published = Pair("two-layer", "two-layer", published=True)
+    published = Pipeline("two-layer", "two-layer", published=True)
     assert not keeps(published.policy(domain, target), target)
 
 

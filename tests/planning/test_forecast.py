@@ -11,12 +11,12 @@ from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Unit
 from sottovoce.planning.forecast import Forecast, check_trials, constant_error, forecasts, simulate
-from sottovoce.planning.pipelines import Pair, target_of
+from sottovoce.planning.pipelines import Pipeline, target_of
 from sottovoce.planning.recommendation import recommended
 from sottovoce.planning.scenario import Assumption, Scenario
-from sottovoce.planning.trial_runner import Case, Runner
+from sottovoce.planning.trial_runner import Runner, TrialCase
 
-VOTE = Pair("vote", "randomized-response", "majority-vote")
+VOTE = Pipeline("vote", "randomized-response", "majority-vote")
 SMALL = Scenario(Domain.categorical("ab"), 30, 8, 15)
 
 
@@ -24,7 +24,7 @@ def forecast(*errors: float) -> Forecast:
     return Forecast(None, None, errors)
 
 
-def lands(found: Forecast, case: Case, seed: int) -> bool:
+def lands(found: Forecast, case: TrialCase, seed: int) -> bool:
     """Whether a campaign that no forecast has seen lies in the band."""
     assert found.band is not None
     low, high = found.band
@@ -62,7 +62,7 @@ def test_a_wide_band_of_a_continuous_error_holds_nine_in_ten() -> None:
 
 
 def test_every_pair_is_forecast_at_every_target() -> None:
-    pairs = [VOTE, Pair("ds", "randomized-response", "dawid-skene")]
+    pairs = [VOTE, Pipeline("ds", "randomized-response", "dawid-skene")]
     found = simulate(SMALL, pairs, [Target(1.0), Target(4.0)], trials=3, cache=False)
     seen = [(one.pair and one.pair.name, one.target and one.target.epsilon) for one in found]
     assert seen == [("vote", 1.0), ("ds", 1.0), ("vote", 4.0), ("ds", 4.0)]
@@ -93,7 +93,7 @@ def test_fresh_campaigns_land_in_the_band() -> None:
     epsilons = islice(cycle([0.5, 1.0, 2.0, 4.0]), 40)
     landed = 0
     for seed, epsilon in enumerate(epsilons):
-        case = Case(SMALL, VOTE, target_of(SMALL, Target(epsilon)))
+        case = TrialCase(SMALL, VOTE, target_of(SMALL, Target(epsilon)))
         with Runner(seed, cache=False) as runner:
             [found] = forecasts(runner, [case], 19)
         landed += lands(found, case, seed)
@@ -117,5 +117,5 @@ def test_what_is_recommended_lands_in_its_band_in_165_of_200_cases() -> None:
         target = target_of(scenario, Target(float(rng.choice([0.5, 1, 2, 4])), unit))
         with Runner(seed, cache=False) as runner:
             found = recommended(runner, scenario, target, 20)
-        landed += lands(found.forecast, Case(scenario, found.pair, target), seed)
+        landed += lands(found.forecast, TrialCase(scenario, found.pair, target), seed)
     assert landed >= 165

@@ -9,7 +9,7 @@ import pytest
 
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Reports
-from sottovoce.planning.pipelines import Pair, papers, true_guarantee
+from sottovoce.planning.pipelines import Pipeline, papers, true_guarantee
 from sottovoce.planning.trials import run_trial
 
 DOMAINS = {
@@ -35,7 +35,7 @@ def answers_to(domain: Domain) -> Reports:
 
 
 @every_pipeline
-def test_a_pipeline_runs_on_its_domain(kind: str, hide: bool, pair: Pair) -> None:
+def test_a_pipeline_runs_on_its_domain(kind: str, hide: bool, pair: Pipeline) -> None:
     answers = answers_to(DOMAINS[kind])
     policy = pair.policy(answers.domain, Target(1.0, answers=TASKS, hide_participation=hide))
     truths = answers.value[:TASKS].astype(np.int64 if kind == "categorical" else np.float64)
@@ -46,7 +46,7 @@ def test_a_pipeline_runs_on_its_domain(kind: str, hide: bool, pair: Pair) -> Non
 
 @every_pipeline
 def test_a_pipeline_keeps_the_target_unless_it_is_as_published(
-    kind: str, hide: bool, pair: Pair
+    kind: str, hide: bool, pair: Pipeline
 ) -> None:
     target = Target(1.0, answers=TASKS, hide_participation=hide)
     held = true_guarantee(pair.policy(DOMAINS[kind], target), target)

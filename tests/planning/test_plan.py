@@ -10,7 +10,7 @@ import pytest
 from sottovoce import Plan, Scenario, plan
 from sottovoce.errors import UsageError
 from sottovoce.model import Domain, Unit
-from sottovoce.planning.trial_runner import Case
+from sottovoce.planning.trial_runner import TrialCase
 
 LABELS = Scenario(Domain.categorical("ab"), 100, 100, 10)
 NUMBERS = Scenario(Domain.numeric(0, 10), 100, 100, 10)
@@ -20,13 +20,13 @@ NUMBERS = Scenario(Domain.numeric(0, 10), 100, 100, 10)
 def _law(monkeypatch: pytest.MonkeyPatch) -> None:
     """Errors fall with epsilon and with answers per task, as in tests of the search."""
 
-    def error(case: Case, seed: int, trial: int) -> float:
+    def error(case: TrialCase, seed: int, trial: int) -> float:
         if case.target is None:
             return 0.05
         strength = case.target.epsilon * case.scenario.answers_per_task / 20
         return 0.5 * math.exp(-strength) + 0.001 * (trial % 2)
 
-    monkeypatch.setattr(Case, "error", error)
+    monkeypatch.setattr(TrialCase, "error", error)
 
 
 def made(scenario: Scenario = LABELS, **options: object) -> Plan:
@@ -69,7 +69,7 @@ def test_everything_that_was_assumed_is_said() -> None:
 
 def test_notes_name_an_epsilon_that_teaches_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not any("best constant" in note for note in made().notes() if "2" in note[:14])
-    monkeypatch.setattr(Case, "error", lambda *_: 0.6)
+    monkeypatch.setattr(TrialCase, "error", lambda *_: 0.6)
     assert sum("no surer than the best constant" in note for note in made().notes()) == 2
 
 

@@ -12,15 +12,15 @@ from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Calibration, Domain, Unit
 from sottovoce.planning import recommendation
-from sottovoce.planning.pipelines import Pair, keeps
+from sottovoce.planning.pipelines import Pipeline, keeps
 from sottovoce.planning.recommendation import recommended
 from sottovoce.planning.scenario import Scenario
-from sottovoce.planning.trial_runner import Case, Runner
+from sottovoce.planning.trial_runner import Runner, TrialCase
 
 SMALL = Scenario(Domain.categorical("abc"), 24, 8, 12)
-FIRST, SECOND = Pair("first", "randomized-response"), Pair("second", "subset-selection")
+FIRST, SECOND = Pipeline("first", "randomized-response"), Pipeline("second", "subset-selection")
 
-Errors = Callable[[Case, int, int], float]
+Errors = Callable[[TrialCase, int, int], float]
 
 
 @pytest.fixture(autouse=True)
@@ -29,16 +29,16 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def choose(
-    monkeypatch: pytest.MonkeyPatch, errors: Errors, pairs: list[Pair] | None = None
+    monkeypatch: pytest.MonkeyPatch, errors: Errors, pairs: list[Pipeline] | None = None
 ) -> recommendation.Recommendation:
     """What is recommended where errors are as told."""
-    monkeypatch.setattr(Case, "error", errors)
+    monkeypatch.setattr(TrialCase, "error", errors)
     monkeypatch.setattr(recommendation, "candidates", lambda *_: pairs or [FIRST, SECOND])
     with Runner(cache=False) as runner:
         return recommended(runner, SMALL, Target(1.0), 20)
 
 
-def named(case: Case) -> str:
+def named(case: TrialCase) -> str:
     return case.pair.name if case.pair else ""
 
 
@@ -74,13 +74,13 @@ def test_between_equals_the_simpler_is_taken_and_the_reason_says_so(
 
 
 def test_a_calibration_as_published_is_never_recommended(monkeypatch: pytest.MonkeyPatch) -> None:
-    published = Pair("paper", "two-layer", published=True)
+    published = Pipeline("paper", "two-layer", published=True)
     with pytest.raises(UsageError, match="paper does not keep epsilon 1 per answer"):
         choose(monkeypatch, lambda *_: 0.1, [published])
 
 
 def test_a_pair_beyond_the_target_is_never_recommended(monkeypatch: pytest.MonkeyPatch) -> None:
-    loose = Pair("loose", "randomized-response", delta=0.3)
+    loose = Pipeline("loose", "randomized-response", delta=0.3)
     with pytest.raises(UsageError, match="loose does not keep"):
         choose(monkeypatch, lambda *_: 0.1, [loose])
 
@@ -109,7 +109,7 @@ def test_a_recommendation_is_found_again_in_the_cache(monkeypatch: pytest.Monkey
     def never(*_: object) -> float:
         raise AssertionError("simulated again")
 
-    monkeypatch.setattr(Case, "error", never)
+    monkeypatch.setattr(TrialCase, "error", never)
     assert ask() == first
     with pytest.raises(AssertionError):
         recommend(Domain.categorical("ab"), Unit.ANSWER, 1.0, 0.0, 6, 7, 12, trials=19)
@@ -120,11 +120,11 @@ def test_a_large_campaign_is_simulated_smaller_and_says_so(
 ) -> None:
     sizes = []
 
-    def error(case: Case, seed: int, trial: int) -> float:
+    def error(case: TrialCase, seed: int, trial: int) -> float:
         sizes.append(case.scenario.cells)
         return 0.2
 
-    monkeypatch.setattr(Case, "error", error)
+    monkeypatch.setattr(TrialCase, "error", error)
     found = recommend(Domain.categorical("ab"), Unit.ANSWER, 1.0, 0.0, 50, 40_000, 100_000)
     assert max(sizes) < 110_000
     assert "a smaller one was simulated" in found.reason
@@ -133,7 +133,9 @@ def test_a_large_campaign_is_simulated_smaller_and_says_so(
 
 
 def test_numbers_are_recommended_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Case, "error", lambda case, *_: 1.0 if named(case) == "piecewise" else 2.0)
+    monkeypatch.setattr(
+        TrialCase, "error", lambda case, *_: 1.0 if named(case) == "piecewise" else 2.0
+    )
     found = recommend(Domain.numeric(0, 10), Unit.ANSWER, 1.0, 0.0, 5, 10, 20)
     assert found.policy.name == "piecewise"
     assert "mean error 1" in found.reason
@@ -142,7 +144,7 @@ def test_numbers_are_recommended_too(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_ordinal_labels_are_not_recommended_what_leads_to_numbers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(Case, "error", lambda *_: 0.2)
+    monkeypatch.setattr(TrialCase, "error", lambda *_: 0.2)
     scenario = Scenario(Domain.ordinal(range(3)), 8, 6, 4, hide_participation=True)
     with Runner(cache=False) as runner:
         found = recommended(runner, scenario, Target(4.0), 19)

@@ -9,12 +9,12 @@ import pytest
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain
-from sottovoce.planning.pipelines import Pair
+from sottovoce.planning.pipelines import Pipeline
 from sottovoce.planning.requirements import _first, answers_needed, epsilon_needed, workers_needed
 from sottovoce.planning.scenario import Scenario
-from sottovoce.planning.trial_runner import Case, Runner
+from sottovoce.planning.trial_runner import Runner, TrialCase
 
-PAIR = Pair("vote", "randomized-response", "majority-vote")
+PAIR = Pipeline("vote", "randomized-response", "majority-vote")
 SCENARIO = Scenario(Domain.categorical("ab"), 100, 100, 10)
 TARGET = Target(1.0, answers=10)
 
@@ -23,12 +23,12 @@ TARGET = Target(1.0, answers=10)
 def _law(monkeypatch: pytest.MonkeyPatch) -> None:
     """Errors by a law that can be inverted on paper: 0.5 exp(-ε answers per task / 20)."""
 
-    def error(case: Case, seed: int, trial: int) -> float:
+    def error(case: TrialCase, seed: int, trial: int) -> float:
         assert case.target is not None
         strength = case.target.epsilon * case.scenario.answers_per_task / 20
         return 0.5 * math.exp(-strength) + 0.001 * (trial % 2)
 
-    monkeypatch.setattr(Case, "error", error)
+    monkeypatch.setattr(TrialCase, "error", error)
 
 
 def answers_for(goal: float, epsilon: float = 1.0) -> float:
@@ -74,7 +74,7 @@ def test_what_cannot_be_reached_is_said_with_the_best_that_was_seen() -> None:
 def test_a_goal_is_reached_when_two_standard_errors_are_within_it() -> None:
     """At a goal between the mean and the mean with two standard errors it is not."""
     with Runner(cache=False) as runner:
-        [errors] = runner.errors([Case(SCENARIO, PAIR, TARGET)], 20)
+        [errors] = runner.errors([TrialCase(SCENARIO, PAIR, TARGET)], 20)
         mean = sum(errors) / 20
         found = workers_needed(runner, SCENARIO, PAIR, TARGET, mean + 1e-5, 20)
     assert found.value is not None

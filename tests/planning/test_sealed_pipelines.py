@@ -9,10 +9,10 @@ from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import Target, sealed_of
 from sottovoce.model import Domain, Kind, Unit
 from sottovoce.planning.forecast import simulate
-from sottovoce.planning.pipelines import Pair, Ways
+from sottovoce.planning.pipelines import Pipeline, Ways
 from sottovoce.planning.recommendation import Recommendation
 from sottovoce.planning.scenario import Assumption, Scenario
-from sottovoce.planning.trial_runner import Case
+from sottovoce.planning.trial_runner import TrialCase
 
 LABELS = Domain.categorical(["no", "yes"])
 
@@ -29,11 +29,11 @@ def recommended(
 def told(monkeypatch: pytest.MonkeyPatch, sealed: float, local: float) -> None:
     """Have trials show these errors."""
 
-    def error(case: Case, _: int, trial: int) -> float:
+    def error(case: TrialCase, _: int, trial: int) -> float:
         assert case.pair is not None
         return (sealed if case.pair.sealed else local) + trial / 1000
 
-    monkeypatch.setattr(Case, "error", error)
+    monkeypatch.setattr(TrialCase, "error", error)
 
 
 def test_what_is_sealed_says_what_it_needs_and_what_is_best_without(
@@ -91,6 +91,6 @@ def test_alike_workers_are_better_sealed_and_unlike_ones_better_told_apart(
 def test_sealed_pairs_are_simulated_on_every_domain(domain: Domain, hidden: bool) -> None:
     scenario = Scenario(domain, 12, 40, 12, "able", hide_participation=hidden)
     [found] = simulate(
-        scenario, [Pair("sealed-sum", "sealed-sum")], [Target(2.0)], trials=4, cache=False
+        scenario, [Pipeline("sealed-sum", "sealed-sum")], [Target(2.0)], trials=4, cache=False
     )
     assert found.error < (1.0 if domain.kind is Kind.NUMERIC else 0.25)

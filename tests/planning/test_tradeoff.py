@@ -14,13 +14,13 @@ from sottovoce.inference.registry import usual_methods
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, FloatArray, Gold, Kind, Policy, Reports, Unit
 from sottovoce.planning import tradeoff as planning_tradeoff
-from sottovoce.planning.pipelines import Pair, papers
+from sottovoce.planning.pipelines import Pipeline, papers
 from sottovoce.planning.tradeoff import Tradeoff, contenders, tradeoff, within_range
 from sottovoce.planning.trials import Spread, Trial, run_trial
 
 ANSWERS, GOLD = generate(CategoricalCrowd(workers=20, tasks=40, labels=3, seed=3))
-OURS = Pair("randomised response + aware", "randomized-response")
-VOTE = Pair("randomised response + vote", "randomized-response", "majority-vote")
+OURS = Pipeline("randomised response + aware", "randomized-response")
+VOTE = Pipeline("randomised response + vote", "randomized-response", "majority-vote")
 
 
 def small(**changes: object) -> Tradeoff:
@@ -30,7 +30,7 @@ def small(**changes: object) -> Tradeoff:
 
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_rows_whatever_the_jobs() -> None:
-    found = small(pairs=[VOTE, Pair("TD", "randomized-response", "td")])
+    found = small(pairs=[VOTE, Pipeline("TD", "randomized-response", "td")])
     assert found == small(pairs=[row.pair for row in found.rows[:2]], jobs=2)
 
 
@@ -39,14 +39,14 @@ def test_another_seed_gives_other_rows() -> None:
 
 
 def test_every_pair_meets_the_same_noise() -> None:
-    twin = Pair("another name", "randomized-response", "majority-vote")
+    twin = Pipeline("another name", "randomized-response", "majority-vote")
     rows = small(pairs=[VOTE, twin]).rows
     assert rows[0].spread == rows[1].spread
     assert rows[2].spread == rows[3].spread
 
 
 def test_hardly_any_noise_gives_what_clean_answers_give() -> None:
-    pairs = [Pair(name, "randomized-response", name) for name in usual_methods(ANSWERS.domain)]
+    pairs = [Pipeline(name, "randomized-response", name) for name in usual_methods(ANSWERS.domain)]
     found = tradeoff(ANSWERS, GOLD, [30.0], pairs=pairs, trials=2)
     means = {row.pair.name: row.spread.mean for row in found.rows}
     # Ties fall at random, and differ between trials: of 40 tasks, on a few.
@@ -66,7 +66,7 @@ def test_the_pilot_draws_other_noise_than_the_trials(monkeypatch: pytest.MonkeyP
         return run_trial(answers, truths, policy, method, seed, settings)
 
     monkeypatch.setattr(planning_tradeoff, "run_trial", seen)
-    other = Pair("subset selection + aware", "subset-selection")
+    other = Pipeline("subset selection + aware", "subset-selection")
     tradeoff(ANSWERS, GOLD, [1.0], pairs=[OURS, other, VOTE], trials=3)
     pilot, reported = seeds[:8], seeds[8:]
     assert len(set(pilot)) == 4
@@ -75,7 +75,7 @@ def test_the_pilot_draws_other_noise_than_the_trials(monkeypatch: pytest.MonkeyP
 
 
 def test_the_pair_with_the_lowest_pilot_error_is_recommended() -> None:
-    useless = Pair("useless + aware", "two-layer")
+    useless = Pipeline("useless + aware", "two-layer")
     found = tradeoff(ANSWERS, GOLD, [4.0], pairs=[useless, OURS], trials=2)
     assert found.recommended[4.0].pair == OURS
     assert [row.pair for row in found.rows] == [OURS]
@@ -88,7 +88,7 @@ def test_the_guarantee_is_for_all_answers_of_a_worker() -> None:
 
 
 def test_a_flagged_pair_shows_its_true_epsilon_and_is_not_recommended() -> None:
-    flagged = Pair("published", "two-layer", published=True)
+    flagged = Pipeline("published", "two-layer", published=True)
     rows = small(pairs=[flagged, OURS]).rows
     [row] = [row for row in rows if row.epsilon == 1 and row.pair == flagged]
     assert row.true_epsilon > 2
@@ -124,13 +124,16 @@ def test_the_rows_are_columns_with_the_references_last() -> None:
 
 
 def test_a_name_that_only_says_the_mechanism_says_what_reads_it() -> None:
-    pairs = [Pair("response", "randomized-response"), Pair("vote", "randomized-response", "td")]
+    pairs = [
+        Pipeline("response", "randomized-response"),
+        Pipeline("vote", "randomized-response", "td"),
+    ]
     assert [row.name for row in small(pairs=pairs).rows[:2]] == ["response + aware", "vote"]
 
 
 def test_numbers_are_measured_by_their_distance() -> None:
     answers, gold = generate(NumericCrowd(workers=20, tasks=8, clip=True))
-    pair = Pair("Laplace + median", "laplace", "median")
+    pair = Pipeline("Laplace + median", "laplace", "median")
     found = tradeoff(answers, gold, [1.0], pairs=[pair], trials=2)
     assert found.measure == "mae"
     assert found.constant == pytest.approx(np.abs(gold.truths - np.median(gold.truths)).mean())
@@ -180,7 +183,7 @@ def test_what_makes_no_sense_is_refused(changes: dict[str, object], words: str) 
 
 def test_progress_counts_to_the_end() -> None:
     seen: list[tuple[int, int]] = []
-    other = Pair("subset selection + aware", "subset-selection")
+    other = Pipeline("subset selection + aware", "subset-selection")
     small(pairs=[OURS, other, VOTE], progress=lambda *done: seen.append(done))
     assert seen == [(done, 28) for done in range(29)]  # 2 x (4 x 2 + 3 x 2)
 

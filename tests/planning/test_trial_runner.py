@@ -10,13 +10,13 @@ from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain
 from sottovoce.planning import trial_runner
-from sottovoce.planning.pipelines import Pair
+from sottovoce.planning.pipelines import Pipeline
 from sottovoce.planning.scenario import Scenario
-from sottovoce.planning.trial_runner import Case, Runner
+from sottovoce.planning.trial_runner import Runner, TrialCase
 
 SCENARIO = Scenario(Domain.categorical("ab"), 20, 8, 10)
-VOTE = Pair("vote", "randomized-response", "majority-vote")
-CASE = Case(SCENARIO, VOTE, Target(1.0, answers=10))
+VOTE = Pipeline("vote", "randomized-response", "majority-vote")
+CASE = TrialCase(SCENARIO, VOTE, Target(1.0, answers=10))
 
 
 @pytest.fixture(autouse=True)
@@ -65,10 +65,10 @@ def test_another_seed_draws_other_campaigns() -> None:
 
 def test_cases_meet_the_same_campaigns() -> None:
     """Without noise to speak of, a private campaign is the one that is not."""
-    loud = Case(SCENARIO, VOTE, Target(30.0, answers=10))
-    plain = Pair("vote", "randomized-response", "majority-vote", parameters={})
+    loud = TrialCase(SCENARIO, VOTE, Target(30.0, answers=10))
+    plain = Pipeline("vote", "randomized-response", "majority-vote", parameters={})
     with Runner(cache=False) as runner:
-        [first, second] = runner.errors([loud, Case(SCENARIO, plain, loud.target)], 3)
+        [first, second] = runner.errors([loud, TrialCase(SCENARIO, plain, loud.target)], 3)
     assert first == second
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sottovoce import OutputExists
 from sottovoce.errors import Unreachable
 from sottovoce.http_client import Connection
-from sottovoce.requester.downloads import Lines, download
+from sottovoce.requester.downloads import LineCount, download
 
 TABLE = b'task,text\nt1,"a\nb"\nt2,"say ""x"""\n'
 
@@ -88,7 +88,7 @@ def test_a_file_is_replaced_only_by_force(careless: Connection, tmp_path: Path) 
 @given(st.lists(st.text('a,"\n', max_size=5), max_size=6), st.integers(1, 7))
 def test_rows_are_counted_whatever_the_cells_and_pieces(cells: list[str], size: int) -> None:
     quoted = "".join('"' + cell.replace('"', '""') + '"\n' for cell in cells).encode()
-    lines = Lines(csv=True)
+    lines = LineCount(csv=True)
     for start in range(0, len(quoted), size):
         lines.add(quoted[start : start + size])
     assert lines.count == len(cells)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sottovoce.errors import UsageError
-from sottovoce.worker.enrolment import Link
+from sottovoce.worker.enrolment import WorkerLink
 
 INVITE = "svi_" + "A" * 43
 
@@ -19,14 +19,14 @@ INVITE = "svi_" + "A" * 43
     ],
 )
 def test_a_link_names_server_campaign_and_invite(text: str, server: str) -> None:
-    link = Link.parse(text)
+    link = WorkerLink.parse(text)
     assert (link.server, link.campaign, link.invite) == (server, "leaf0", INVITE)
     assert link.requester == f"{server}/campaigns/leaf0"
 
 
 def test_an_invite_may_stand_beside() -> None:
-    assert Link.parse("https://answers.example/c/leaf0", INVITE).invite == INVITE
-    assert Link.parse(f"https://answers.example/c/leaf0#{INVITE}", INVITE).invite == INVITE
+    assert WorkerLink.parse("https://answers.example/c/leaf0", INVITE).invite == INVITE
+    assert WorkerLink.parse(f"https://answers.example/c/leaf0#{INVITE}", INVITE).invite == INVITE
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,6 @@ def test_what_is_no_link_is_refused_without_quoting_it(
     text: str, beside: str | None, said: str
 ) -> None:
     with pytest.raises(UsageError, match=said) as caught:
-        Link.parse(text, beside)
+        WorkerLink.parse(text, beside)
     assert "short-secret" not in str(caught.value)
     assert INVITE not in str(caught.value)

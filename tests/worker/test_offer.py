@@ -10,10 +10,10 @@ from tests.worker.hosted_campaign import COIN, YES_NO
 from sottovoce.errors import Unreachable, UsageError
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Calibration, Unit
-from sottovoce.worker.enrolment import Link
+from sottovoce.worker.enrolment import WorkerLink
 from sottovoce.worker.offer import Offer
 
-LINK = Link("https://answers.example", "leaf0", "svi_" + "A" * 43)
+LINK = WorkerLink("https://answers.example", "leaf0", "svi_" + "A" * 43)
 WORKER = "c1d2" * 8
 DOCUMENT: dict[str, Any] = {
     "id": "leaf0",

@@ -1,6 +1,6 @@
 """Truths from tables larger than memory, into files.
 
-Which method reads a large table, and what its labels are recoded to for it.
+Also which method reads a large table, and what its labels are recoded to for it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 __all__ = [
-    "Chosen",
+    "ChosenMethod",
     "Inferred",
     "LargeEngineName",
     "choose_method",
@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 
-class Chosen(NamedTuple):
+class ChosenMethod(NamedTuple):
     """A method, and what labels stand for where it does not take them as they are."""
 
     aggregator: SumsAggregator[Any]
@@ -67,7 +67,7 @@ def choose_method(
     domain: Domain,
     parameters: Mapping[str, Any] | None,
     policy: Policy | None,
-) -> Chosen:
+) -> ChosenMethod:
     """The method for answers of a domain, or for reports made under a policy."""
     if policy is not None:
         aware = _aware(method, domain, parameters, policy)
@@ -76,15 +76,15 @@ def choose_method(
         _check_plain(policy)
     aggregator = chosen_aggregator(method, domain, parameters)
     if domain.kind in aggregator.takes:
-        return Chosen(_sums_only(aggregator), None)
+        return ChosenMethod(_sums_only(aggregator), None)
     if domain.kind is Kind.ORDINAL and Kind.NUMERIC in aggregator.takes:
-        return Chosen(_sums_only(aggregator), _numbers(domain))
+        return ChosenMethod(_sums_only(aggregator), _numbers(domain))
     raise UsageError(f"this aggregator does not take {domain} answers")
 
 
 def _aware(
     method: str | Aggregator, domain: Domain, parameters: Mapping[str, Any] | None, policy: Policy
-) -> Chosen | None:
+) -> ChosenMethod | None:
     """The method that knows the noise, and the symbols it reads; None where another was meant."""
     if not isinstance(method, str):
         return None
@@ -103,7 +103,7 @@ def _aware(
         raise UsageError("the noise of this policy has no law that inference could know")
     name = "aware" if method == "auto" else method
     chosen = aware_method(name, found.channel, policy.domain, parameters or {})
-    return Chosen(_sums_only(chosen), Recoding(found.symbols.value, found.symbols.domain))
+    return ChosenMethod(_sums_only(chosen), Recoding(found.symbols.value, found.symbols.domain))
 
 
 def _each_label_once(domain: Domain) -> Reports:
@@ -289,7 +289,7 @@ def _check_engine(engine: str, *, on_spark: bool, memory: int | None) -> None:
         raise UsageError("Spark's memory is set where Spark is: drop --memory")
 
 
-def _identity(chosen: Chosen, policy: Policy | None) -> str:
+def _identity(chosen: ChosenMethod, policy: Policy | None) -> str:
     """A name for all that decides the sums, beside the table itself."""
     with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
         said = [repr(chosen.aggregator), policy.hash if policy else None, __version__]

@@ -1,7 +1,4 @@
-"""Tables and known truths, from wherever they are.
-
-Results and packed tables into files.
-"""
+"""Tables and known truths from wherever they are; results and packed tables into files."""
 
 from __future__ import annotations
 

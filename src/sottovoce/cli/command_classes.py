@@ -1,9 +1,10 @@
-"""Several epsilons after one option: `--epsilon 0.5 1 2`, `--epsilon 0.5,1,2`, or each its own.
+"""Commands of two special kinds: with several epsilons, and with names from the registries.
 
-Help that names every mechanism and method there is, from their registries.
+Several epsilons stand after one option: `--epsilon 0.5 1 2`, `--epsilon 0.5,1,2`, or each its own.
 
-A help text says `{mechanisms}` where their names belong. They are put in when help is printed: to
-load the registries whenever a command starts would make each of them slower.
+A help text says `{mechanisms}` where the names of all mechanisms belong, and so for methods. They
+are put in when help is printed: to load the registries whenever a command starts would make each of
+them slower.
 """
 
 from __future__ import annotations

@@ -21,10 +21,10 @@ from sottovoce.cli.guarantee import guarantee_words
 from sottovoce.cli.worker_processes import (
     LABELS,
     PROCESSES,
-    Answering,
-    Sent,
     SimulatedCrowd,
-    answering,
+    SimulatedWorker,
+    WorkerOutcome,
+    run_workers,
 )
 from sottovoce.errors import SottovoceError, UsageError
 from sottovoce.mechanisms.policies import Target
@@ -152,12 +152,12 @@ def _introduce(url: str, place: Path) -> None:
 
 def _let_answer(
     requester: Requester, campaign: str, crowd: SimulatedCrowd, folder: Path
-) -> list[Sent]:
+) -> list[WorkerOutcome]:
     links = requester.invite(campaign, "single", WORKERS)
-    workers = [Answering(i, link, crowd.answers(i)) for i, link in enumerate(links)]
+    workers = [SimulatedWorker(i, link, crowd.answers(i)) for i, link in enumerate(links)]
     start, sent = time.monotonic(), []
     with _counting("workers have sent", len(workers)) as counted:
-        for one in answering(workers, folder):
+        for one in run_workers(workers, folder):
             sent.append(one)
             counted()
     seconds = time.monotonic() - start
@@ -192,7 +192,7 @@ def _infer(requester: Requester, campaign: str) -> Result:
         return settled_result(requester, campaign, PATIENCE)
 
 
-def _compare(crowd: SimulatedCrowd, sent: Sequence[Sent], result: Result) -> None:
+def _compare(crowd: SimulatedCrowd, sent: Sequence[WorkerOutcome], result: Result) -> None:
     raw = sottovoce.infer(crowd.raw(sent))
     rows = [
         [name, f"{score.accuracy:.3f}", console.interval_words(score), words]

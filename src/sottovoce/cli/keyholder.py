@@ -1,6 +1,6 @@
-"""`sottovoce keyholder`.
+"""`sottovoce keyholder`, and what a keyholder reads before it takes part.
 
-What a keyholder reads before it takes part: what is asked, who else, what it promises.
+The screen says what is asked, who else holds keys, and what the keyholder promises.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from sottovoce.cli.options import JsonOption, allow_http_option, yes_option
 from sottovoce.cli.prompts import Ended, agreed, given_passphrase
 from sottovoce.errors import UsageError
 from sottovoce.files.user_folders import home_folder
-from sottovoce.http_client import plain
+from sottovoce.http_client import printable
 from sottovoce.keyholder.agreement import Agreement, check_seat
-from sottovoce.keyholder.client import Coordinator, KeyholderLink
+from sottovoce.keyholder.client import KeyholderClient, KeyholderLink
 from sottovoce.keyholder.key_file import (
     CARD_FILE,
     KEY_FILE,
@@ -31,7 +31,7 @@ from sottovoce.keyholder.key_file import (
     open_keys,
     read_card,
 )
-from sottovoce.keyholder.seat import Seat, Standing, standings
+from sottovoce.keyholder.seat import Seat, SeatRecord, seat_records
 from sottovoce.keyholder.seat import serve as serve_seat
 from sottovoce.model import Unit
 
@@ -64,7 +64,7 @@ def _what_is_opened(session: Session) -> Iterator[str]:
     answers = min(tasks, promise.answers) if promise else tasks
     held = [sealed.guarantee(answers, unit) for unit in (Unit.ANSWER, Unit.WORKER)]
     yield f"WHAT IS OPENED: noised totals of {tasks:,} tasks, once, of at least"
-    answers_are = plain(str(session.policy.domain), longest=200)
+    answers_are = printable(str(session.policy.domain), longest=200)
     yield f"{sealed.minimum:,} contributions; answers are {answers_are}."
     yield f"Workers are promised {held[0]} and {held[1]},"
     yield f"if at most {sealed.degree} of {sealed.seats} keyholders collude."
@@ -75,7 +75,7 @@ def _who_else(session: Session, seat: int) -> Iterator[str]:
     yield "WHO HOLDS KEYS. Compare the fingerprints with those that the others published:"
     for number, each in enumerate(session.sealed.keyholders, 1):
         own = "   this is you" if number == seat else ""
-        yield f"  {number}  {each.fingerprint}  {plain(each.name)}{own}"
+        yield f"  {number}  {each.fingerprint}  {printable(each.name)}{own}"
     yield ""
 
 
@@ -158,20 +158,20 @@ def serve(
         seats: list[tuple[Seat, Callable[[str], None]]] = []
         agreements = []
         for link in parsed:
-            coordinator = stack.enter_context(Coordinator(link, allow_http=allow_http))
-            agreements.append((_agreement(coordinator, home, card, yes=yes), coordinator))
+            client = stack.enter_context(KeyholderClient(link, allow_http=allow_http))
+            agreements.append((_agreement(client, home, card, yes=yes), client))
         keys, _ = open_keys(home, given_passphrase(passphrase_file))
-        for agreement, coordinator in agreements:
+        for agreement, client in agreements:
             stack.enter_context(agreement.held())
             tell = partial(_tell, agreement.session.campaign)
-            seats.append((Seat(agreement, keys, coordinator, tell), tell))
+            seats.append((Seat(agreement, keys, client, tell), tell))
         _serve_all(seats, once=once)
 
 
 def status(folder: FolderOption = None, json: JsonOption = False) -> None:
     """List the campaigns you take part in, and what you have done in each; verifies every log."""
     home = keyholder_folder(folder)
-    card, found = read_card(home), standings(home)
+    card, found = read_card(home), seat_records(home)
     if json:
         console.print_json(
             {
@@ -195,11 +195,11 @@ def keyholder_folder(folder: Path | None) -> Path:
     return (folder or home_folder() / "keyholder").absolute()
 
 
-def _agreement(coordinator: Coordinator, home: Path, card: Keyholder, *, yes: bool) -> Agreement:
+def _agreement(client: KeyholderClient, home: Path, card: Keyholder, *, yes: bool) -> Agreement:
     """What was agreed for a link, or is agreed now."""
-    session, seat = coordinator.session()
+    session, seat = client.session()
     check_seat(session, seat, card)
-    server = coordinator.link.server
+    server = client.link.server
     if found := Agreement.find(home, server, session, seat):
         return found
     for line in seat_lines(session, server, seat):
@@ -254,25 +254,23 @@ def _tell(campaign: str, text: str) -> None:
         sys.stdout.flush()
 
 
-def _show(standing: Standing) -> None:
-    agreement = standing.agreement
+def _show(record: SeatRecord) -> None:
+    agreement = record.agreement
     if agreement is None:
-        console.say(f"{standing.folder}: {standing.problem}")
+        console.say(f"{record.folder}: {record.problem}")
         return
     session = agreement.session
     console.say(f"{session.campaign} at {agreement.server}, seat {agreement.seat}")
     console.say(f"  policy     {session.policy.hash}")
-    confirmed = standing.confirmed
+    confirmed = record.confirmed
     count = f", {confirmed.fact['count']:,} contributions" if confirmed else ""
     batch = f"batch {confirmed.fact['number']:,}{count}, " if confirmed else ""
-    console.say(f"  dealt      {_when(standing.dealt)}")
+    console.say(f"  dealt      {_when(record.dealt)}")
     console.say(f"  confirmed  {batch}{_when(confirmed)}")
-    console.say(f"  opened     {_when(standing.opened)}")
-    for refusal in standing.refusals:
-        console.say(
-            f"  REFUSED    {plain(refusal.fact['culprit'])}: {plain(refusal.fact['reason'])}, "
-            f"{_when(refusal)}"
-        )
+    console.say(f"  opened     {_when(record.opened)}")
+    for refusal in record.refusals:
+        culprit, reason = (printable(refusal.fact[name]) for name in ("culprit", "reason"))
+        console.say(f"  REFUSED    {culprit}: {reason}, {_when(refusal)}")
 
 
 def _when(logged: Logged | None) -> str:

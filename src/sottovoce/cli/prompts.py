@@ -1,6 +1,6 @@
-"""One question after the other, in the terminal.
+"""Questions in the terminal, one after the other; and passphrases.
 
-Passphrases as people give them: typed unseen, in a file, or in a variable.
+People give a passphrase typed unseen, in a file, or in a variable.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from sottovoce.cli.worker.consent import quoted
+from sottovoce.cli.worker.consent import quoted_lines
 from sottovoce.errors import UsageError
-from sottovoce.http_client import plain
+from sottovoce.http_client import printable
 
 if TYPE_CHECKING:
     from sottovoce.model import Domain, Label, Task
@@ -113,10 +113,10 @@ class Questions:
     def _show(self, place: int) -> None:
         task = self._tasks[place]
         self._say(f"Question {place + 1:,} of {len(self._tasks):,}")
-        for line in quoted(task.text):
+        for line in quoted_lines(task.text):
             self._say(line)
         if task.image is not None:
-            for line in quoted(f"image: {task.image}"):
+            for line in quoted_lines(f"image: {task.image}"):
                 self._say(line)
         for line in self._choices():
             self._say(line)
@@ -125,7 +125,7 @@ class Questions:
         domain = self._domain
         if domain.is_numeric:
             return []
-        labels = [plain(str(label)) for label in domain.labels]
+        labels = [printable(str(label)) for label in domain.labels]
         if self._is_numbered:
             return [f"  {number:>3}  {label}" for number, label in enumerate(labels, 1)]
         shown = ", ".join(labels[:MOST_LISTED])
@@ -150,7 +150,7 @@ class Questions:
         domain = self._domain
         if domain.is_numeric:
             step = f" in steps of {domain.step:g}" if domain.step is not None else ""
-            unit = f" {plain(self._unit)}" if self._unit else ""
+            unit = f" {printable(self._unit)}" if self._unit else ""
             return f"a number from {domain.low:g} to {domain.high:g}{unit}{step}"
         return f"1 to {domain.size}" if self._is_numbered else "a label"
 

@@ -10,30 +10,27 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from sottovoce.api.simulate_sealed import SealedRun, sealed_run
 from sottovoce.cli.console import passes
-from sottovoce.cli.worker_processes import Answering, answering, cpu
+from sottovoce.cli.worker_processes import SimulatedWorker, cpu, run_workers
 from sottovoce.errors import SottovoceError
-from sottovoce.keyholder.client import Coordinator
-from sottovoce.keyholder.client import KeyholderLink as Link
+from sottovoce.keyholder.client import KeyholderClient, KeyholderLink
 from sottovoce.keyholder.key_file import make_keys, open_keys
 from sottovoce.mechanisms.policies import Target
-from sottovoce.model import Keyholder, Policy, Reports
+from sottovoce.model import Policy, Reports
+from sottovoce.requester.client import Requester
 from sottovoce.requester.terms import Sealing
+from sottovoce.requester.views import KeyholderLinkView
 from sottovoce.securesum.committee.messages import Phase, read_message
 from sottovoce.securesum.committee.noise import sealed_share, unsealed
 from sottovoce.securesum.field import P, total
 from sottovoce.securesum.shamir import interpolate
 from sottovoce.testing.server_process import ServerProcess, wait_until
-
-if TYPE_CHECKING:
-    from sottovoce.requester.client import Requester
-    from sottovoce.requester.views import KeyholderLink
 
 __all__ = ["run_processes"]
 
@@ -61,8 +58,12 @@ def run_processes(
     seconds: dict[str, float] = {}
     with ExitStack() as stack:
         place = Path(stack.enter_context(TemporaryDirectory(prefix="sottovoce-sealed-")))
-        (place / "passphrase").write_text(secrets.token_urlsafe(24))
-        cards = [_keys(place, seat) for seat in range(1, keyholders + 1)]
+        passphrase = secrets.token_urlsafe(24)
+        (place / "passphrase").write_text(passphrase)
+        cards = [
+            make_keys(_home(place, seat), f"keyholder {seat}", passphrase)
+            for seat in range(1, keyholders + 1)
+        ]
         server = stack.enter_context(ServerProcess(place))
         requester = stack.enter_context(server.requester())
         made = requester.create(
@@ -105,16 +106,12 @@ def run_processes(
     )
 
 
-def _keys(place: Path, seat: int) -> Keyholder:
-    return make_keys(_home(place, seat), f"keyholder {seat}", (place / "passphrase").read_text())
-
-
 def _home(place: Path, seat: int) -> Path:
     return place / f"keyholder-{seat}"
 
 
 @contextmanager
-def _serving(place: Path, link: KeyholderLink) -> Iterator[subprocess.Popen[bytes]]:
+def _serving(place: Path, link: KeyholderLinkView) -> Iterator[subprocess.Popen[bytes]]:
     """A keyholder's program, which ends by itself when all is opened."""
     seat = link["seat"]
     arguments = [
@@ -149,10 +146,12 @@ def _let_contribute(requester: Requester, campaign: str, answers: Reports, place
     for worker, task, value in zip(answers.worker, answers.task, values, strict=True):
         given[worker][str(answers.tasks[task])] = value
     links = requester.invite(campaign, "single", len(given))
-    workers = [Answering(i, link, given[i]) for i, link in enumerate(links)]
+    workers = [SimulatedWorker(i, link, given[i]) for i, link in enumerate(links)]
     with passes("workers seal and send", visible=True):
         refused = [
-            one.refused for one in answering(workers, place / "workers") if one.refused is not None
+            one.refused
+            for one in run_workers(workers, place / "workers")
+            if one.refused is not None
         ]
     if refused:
         raise SottovoceError(f"{len(refused):,} workers were refused: {refused[0]}")
@@ -182,14 +181,14 @@ def _totals(requester: Requester, campaign: str, place: Path, tasks: int) -> Int
     return np.array(listed, np.int64).reshape(tasks, -1)
 
 
-def _noise(place: Path, links: Sequence[KeyholderLink]) -> Integers:
+def _noise(place: Path, links: Sequence[KeyholderLinkView]) -> Integers:
     """All noise that was dealt: all keys are at hand here, as only in a rehearsal."""
     rows = []
     for link in links:
         keys, _ = open_keys(_home(place, link["seat"]), (place / "passphrase").read_text())
-        with Coordinator(Link.parse(link["link"])) as coordinator:
-            session, seat = coordinator.session()
-            items = coordinator.batch(0).items
+        with KeyholderClient(KeyholderLink.parse(link["link"])) as client:
+            session, seat = client.session()
+            items = client.batch(0).items
         deals = [read_message(session, item, Phase.DEAL, carrier="the server") for item in items]
         shares = [
             unsealed(

@@ -1,6 +1,6 @@
 """`sottovoce simulate`: the whole of inference on a simulated campaign, in a few seconds.
 
-Static pictures, with matplotlib (extra `plots`).
+The picture needs matplotlib (extra `plots`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""`sottovoce inspect`.
-
-`sottovoce pack`.
-"""
+"""`sottovoce inspect` and `sottovoce pack`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The crowd of the demo: simulated answers, and real workers' software in other processes.
 
-CPU seconds of processes that were started here.
+Also the CPU seconds of processes that were started here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from sottovoce.model import Label
 
-__all__ = ["LABELS", "Answering", "Sent", "SimulatedCrowd", "answering", "cpu"]
+__all__ = ["LABELS", "SimulatedCrowd", "SimulatedWorker", "WorkerOutcome", "cpu", "run_workers"]
 
 
 LABELS = ("birch", "maple", "oak")
@@ -31,7 +31,7 @@ PROCESSES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class WorkerOutcome:
     """What one worker has sent. Its tasks are known here only because the worker is simulated."""
 
     worker: int
@@ -41,7 +41,7 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Answering:
+class SimulatedWorker:
     """One simulated worker: an invite of its own, and what it would answer to tasks it knows."""
 
     worker: int
@@ -80,7 +80,7 @@ class SimulatedCrowd:
         """What a worker would answer to each task."""
         return self._answers[worker]
 
-    def raw(self, sent: Sequence[Sent]) -> dict[str, list[Any]]:
+    def raw(self, sent: Sequence[WorkerOutcome]) -> dict[str, list[Any]]:
         """The table there would be had the same workers sent their answers to the same tasks."""
         rows = [(one.worker, task) for one in sent for task in one.tasks]
         return {
@@ -90,7 +90,7 @@ class SimulatedCrowd:
         }
 
 
-def answering(workers: Sequence[Answering], folder: Path) -> Iterator[Sent]:
+def run_workers(workers: Sequence[SimulatedWorker], folder: Path) -> Iterator[WorkerOutcome]:
     """Let the workers answer in other processes; what each has sent, as it happens.
 
     No process is left when the iteration ends, however it ends.
@@ -114,7 +114,7 @@ def answering(workers: Sequence[Answering], folder: Path) -> Iterator[Sent]:
         outcomes.close()
 
 
-def _next(get: Callable[..., Sent], processes: Sequence[BaseProcess]) -> Sent:
+def _next(get: Callable[..., WorkerOutcome], processes: Sequence[BaseProcess]) -> WorkerOutcome:
     """The next outcome; an error once nobody is left who could have one."""
     while True:
         alive = any(process.is_alive() for process in processes)
@@ -125,7 +125,7 @@ def _next(get: Callable[..., Sent], processes: Sequence[BaseProcess]) -> Sent:
                 raise SottovoceError("the workers' processes ended unexpectedly") from None
 
 
-def _answer(workers: Sequence[Answering], folder: Path, outcomes: Any) -> None:
+def _answer(workers: Sequence[SimulatedWorker], folder: Path, outcomes: Any) -> None:
     """Be these workers, one after the other; each has a folder, a ledger and randomness."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this process ends it
     for one in workers:
@@ -133,9 +133,9 @@ def _answer(workers: Sequence[Answering], folder: Path, outcomes: Any) -> None:
             with Client(one.link, folder=folder / f"worker-{one.worker:02}") as client:
                 tasks = tuple(task for task in client.offer.names if task in one.answers)
                 receipt = client.send({task: one.answers[task] for task in tasks})
-            outcomes.put(Sent(one.worker, tasks, receipt.replayed))
+            outcomes.put(WorkerOutcome(one.worker, tasks, receipt.replayed))
         except SottovoceError as error:
-            outcomes.put(Sent(one.worker, (), refused=str(error)))
+            outcomes.put(WorkerOutcome(one.worker, (), refused=str(error)))
 
 
 @contextmanager

@@ -1,11 +1,8 @@
-"""An empty matplotlib figure in the house style (extra `plots`).
+"""Matplotlib figures in the house style (extra `plots`): empty ones, their axes and series.
 
 No pyplot: a figure of its own touches no global setting, so that drawing one changes nothing for a
-program that plots too.
-
-Axes: where they start, which values are named, and how.
-
-Series on axes: lines with markers and bands, or bars; told apart without colour too.
+program that plots too. Axes say where they start, which values are named, and how. Series are lines
+with markers and bands, or bars; they are told apart without colour too.
 """
 
 from __future__ import annotations

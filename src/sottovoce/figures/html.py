@@ -1,8 +1,6 @@
-"""Blocks as HTML: text stays text, whatever it holds.
+"""Pages as one HTML document that holds everything it shows: it loads nothing and runs no script.
 
-One HTML document that holds everything it shows: it loads nothing and runs no script.
-
-How a page looks: on a screen, on a phone, in the dark and on paper.
+Text stays text, whatever it holds. The style is for a screen, a phone, the dark and paper.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A chart drawn on a matplotlib figure: title, axes, legend and note, one below the other.
+"""A chart as a picture: SVG text that needs nothing beside it, or a file.
 
-A chart as a picture: SVG text that needs nothing beside it, or a file.
+It is drawn on a matplotlib figure: title, axes, legend and note, one below the other.
 """
 
 from __future__ import annotations

@@ -15,10 +15,10 @@ from typing import Any
 from sottovoce.errors import LedgerDamaged, LedgerUnwritable
 from sottovoce.files.atomic_output import flush
 from sottovoce.files.locks import exclusive
-from sottovoce.files.private_files import saying
+from sottovoce.files.private_files import translated_errors
 from sottovoce.model.canonical_json import canonical_bytes
 
-__all__ = ["ORIGIN", "Lines", "chained", "locked", "verified"]
+__all__ = ["ORIGIN", "LockedLog", "chained", "locked", "verified"]
 
 ORIGIN = "0" * 64
 """What the first line holds on to."""
@@ -59,7 +59,7 @@ def verified(line: bytes, previous: str) -> tuple[dict[str, Any], str] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class LockedLog:
     """An open file of lines, held against other processes, and its head beside it.
 
     The head, in `<path>.head`, is the number and the digest of the last acknowledged line. Without
@@ -72,7 +72,7 @@ class Lines:
 
     def read(self) -> tuple[list[bytes], int]:
         """The whole lines, and the bytes after them: a write that was never acknowledged."""
-        with saying(self.path):
+        with translated_errors(self.path):
             os.lseek(self.file, 0, os.SEEK_SET)
             content = b"".join(iter(lambda: os.read(self.file, 1 << 20), b""))
         *lines, rest = content.split(b"\n")
@@ -93,13 +93,13 @@ class Lines:
 
     def cut(self, count: int) -> None:
         """Take the last bytes off."""
-        with saying(self.path):
+        with translated_errors(self.path):
             os.ftruncate(self.file, os.fstat(self.file).st_size - count)
             os.fsync(self.file)
 
     def append(self, line: bytes, number: int, digest: str) -> None:
         """Write a line, durable when this returns; taken back, wherever it can be, on an error."""
-        with saying(self.path):
+        with translated_errors(self.path):
             size = os.lseek(self.file, 0, os.SEEK_END)
             try:
                 if os.write(self.file, line) != len(line):
@@ -139,10 +139,10 @@ class Lines:
 
 
 @contextmanager
-def locked(path: str, timeout: float) -> Iterator[Lines]:
+def locked(path: str, timeout: float) -> Iterator[LockedLog]:
     """The lines at a path, made if there are none, held until the block ends."""
     with exclusive(path, timeout) as file:
-        yield Lines(path, file)
+        yield LockedLog(path, file)
 
 
 def _digest(text: bytes, previous: str) -> str:

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sottovoce.errors import LedgerUnwritable
-from sottovoce.files.atomic_output import durable_file, flush, remove_unfinished
+from sottovoce.files.atomic_output import durable_file, flush
 
-__all__ = ["private_folder", "saying", "tidy", "write_durably"]
+__all__ = ["private_folder", "translated_errors", "write_durably"]
 
 
 def private_folder(path: Path) -> Path:
     """The folder, made for its owner only where there is none."""
-    with saying(path):
+    with translated_errors(path):
         for folder in (*reversed(path.parents), path):
             if not folder.exists():
                 folder.mkdir(mode=0o700, exist_ok=True)
@@ -25,18 +25,12 @@ def private_folder(path: Path) -> Path:
 
 def write_durably(path: Path, content: bytes) -> None:
     """Write a file that has the new content or the old, and is on the disk when this returns."""
-    with saying(path), durable_file(path) as file:
+    with translated_errors(path), durable_file(path) as file:
         file.write(content)
 
 
-def tidy(folder: Path) -> None:
-    """Remove what a crash has left half-written. Nobody else may be writing."""
-    with saying(folder):
-        remove_unfinished(folder)
-
-
 @contextmanager
-def saying(path: str | os.PathLike[str]) -> Iterator[None]:
+def translated_errors(path: str | os.PathLike[str]) -> Iterator[None]:
     """What the system refuses, as one line that names the file."""
     try:
         yield

@@ -2,6 +2,6 @@
 
 from sottovoce.http_client.addresses import checked_address
 from sottovoce.http_client.connection import Connection
-from sottovoce.http_client.replies import plain
+from sottovoce.http_client.replies import printable
 
-__all__ = ["Connection", "checked_address", "plain"]
+__all__ = ["Connection", "checked_address", "printable"]

@@ -1,6 +1,6 @@
-"""The address of a server, refused where a secret sent to it could be read on the way.
+"""Addresses of servers, refused where a secret sent there could be read on the way; and links.
 
-Links with a secret behind the #, the part of an address that no browser sends to a server.
+A link has its secret behind the #, the part of an address that no browser sends to a server.
 """
 
 from __future__ import annotations

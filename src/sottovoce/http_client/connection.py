@@ -1,4 +1,4 @@
-"""A connection to one server: the same request again until it is answered, or patience ends."""
+"""A connection to one server: the same request again until it is answered, or retries end."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from sottovoce.errors import SottovoceError, Unreachable, UsageError, absent
 from sottovoce.http_client.addresses import checked_address, is_to_this_machine
-from sottovoce.http_client.replies import Download, content_of, plain, refusal_of
-from sottovoce.http_client.retry import Patience
+from sottovoce.http_client.replies import Download, content_of, printable, refusal_of
+from sottovoce.http_client.retry import RetryPolicy
 from sottovoce.version import __version__
 
 try:
@@ -68,7 +68,7 @@ class Connection:
     ) -> None:
         self.address = checked_address(url, allow_http=allow_http)
         self._credential = credential
-        self._patience = Patience(retries, pause)
+        self._retry_policy = RetryPolicy(retries, pause)
         self._client = httpx.Client(
             timeout=httpx.Timeout(timeout, connect=min(timeout, CONNECT_TIMEOUT)),
             headers={"User-Agent": f"sottovoce/{__version__}", "Accept-Encoding": "identity"},
@@ -198,9 +198,9 @@ class Connection:
             if not isinstance(outcome, _Failure):
                 return outcome
             retry += 1
-            if not outcome.again or retry > self._patience.retries:
+            if not outcome.again or retry > self._retry_policy.retries:
                 raise outcome.error
-            time.sleep(self._patience.before(retry, outcome.asked))
+            time.sleep(self._retry_policy.before(retry, outcome.asked))
 
     def _attempt(
         self, request: httpx.Request, use: Callable[[httpx.Response], T | _Failure]
@@ -293,4 +293,4 @@ def _origin(location: str) -> str:
         return "another address"
     if parts.scheme not in ("http", "https") or not parts.hostname:
         return "another address"
-    return plain(f"{parts.scheme}://{parts.hostname}", longest=200)
+    return printable(f"{parts.scheme}://{parts.hostname}", longest=200)

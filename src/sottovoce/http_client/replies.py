@@ -1,6 +1,6 @@
 """What a server says: content, a refusal, or nothing that a Sottovoce server would say.
 
-Texts that somebody else wrote.
+Somebody else wrote its texts: they are made printable before a person sees them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from sottovoce.errors import Reason, Refused
 
-__all__ = ["Download", "content_of", "plain", "refusal_of"]
+__all__ = ["Download", "content_of", "printable", "refusal_of"]
 
 
 INVISIBLE = {"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"}
@@ -23,12 +23,12 @@ ALLOWED = {"\u200c", "\u200d"}
 """Joiners, which several scripts and emoji need."""
 
 
-def plain(text: str, *, lines: bool = False, longest: int = 5_000) -> str:
+def printable(text: str, *, lines: bool = False, longest: int = 5_000) -> str:
     """A text that a terminal can show: what could move its cursor or hide a word becomes �.
 
     Line ends become spaces, unless `lines` may stay.
 
-    >>> plain("Oak" + chr(27) + "[2J or" + chr(10) + "birch?")
+    >>> printable("Oak" + chr(27) + "[2J or" + chr(10) + "birch?")
     'Oak�[2J or birch?'
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", " ")
@@ -85,7 +85,7 @@ def refusal_of(status: int, headers: Mapping[str, str], body: bytes) -> Refused 
     row = document.get("row")
     return Refused(
         _reason(document.get("reason"), status),
-        plain(document["detail"], longest=LONGEST_DETAIL),
+        printable(document["detail"], longest=LONGEST_DETAIL),
         field=_text(document.get("field")),
         row=row if type(row) is int else None,
         column=_text(document.get("column")),
@@ -100,4 +100,4 @@ def _reason(word: Any, status: int) -> Reason:
 
 
 def _text(value: Any) -> str | None:
-    return plain(value, longest=200) if isinstance(value, str) else None
+    return printable(value, longest=200) if isinstance(value, str) else None

@@ -9,7 +9,7 @@ from email.utils import parsedate_to_datetime
 
 from sottovoce.errors import UsageError
 
-__all__ = ["Patience"]
+__all__ = ["RetryPolicy"]
 
 LONGEST_PAUSE = 60.0
 """Seconds. A server may ask for more, and is then tried too early."""
@@ -18,7 +18,7 @@ _chance = secrets.SystemRandom()
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryPolicy:
     """Up to so many retries, each after about twice as long as the one before.
 
     The pause is drawn between half of that and all of it, so that clients that were turned away

@@ -1,6 +1,7 @@
 """The server, as a keyholder talks to it: work to fetch, messages to send, nothing to believe.
 
-The link a keyholder is given: which campaign of which server, and the secret of its seat.
+The link that a keyholder is given says which campaign of which server it is, and has the secret of
+its seat.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from sottovoce.model.canonical_json import canonical_bytes
 from sottovoce.securesum.committee.messages import WorkKind
 from sottovoce.securesum.committee.terms import Session
 
-__all__ = ["Batch", "Closing", "Coordinator", "KeyholderLink", "Work"]
+__all__ = ["BatchMessages", "ClosingMessages", "KeyholderClient", "KeyholderLink", "KeyholderWork"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class KeyholderWork:
     """What is to do, and for which batch."""
 
     kind: WorkKind
@@ -52,7 +53,7 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class BatchMessages:
     """What the server has of one batch; `document` is the whole reply, kept as evidence."""
 
     propose: bytes
@@ -62,7 +63,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Closing:
+class ClosingMessages:
     """The state that the server asks to open, and who confirmed it."""
 
     close: bytes
@@ -70,7 +71,7 @@ class Closing:
     document: Any = field(repr=False)
 
 
-class Coordinator:
+class KeyholderClient:
     """The routes of one campaign for one keyholder. A message that arrives twice is one message."""
 
     def __init__(
@@ -97,15 +98,15 @@ class Coordinator:
         """What the campaign is about, and the seat that the server gives this keyholder."""
         return self._parsed("", self._session)
 
-    def work(self, wait: int) -> Work:
+    def work(self, wait: int) -> KeyholderWork:
         """What is to do; the server answers at once if there is something, else within `wait`."""
         return self._parsed(f"/next?wait={wait}", _work)
 
-    def batch(self, number: int) -> Batch:
+    def batch(self, number: int) -> BatchMessages:
         """The batch with this number."""
         return self._parsed(f"/batches/{number}", _batch)
 
-    def closing(self) -> Closing:
+    def closing(self) -> ClosingMessages:
         """What is to be opened."""
         return self._parsed("/close", _closing)
 
@@ -141,15 +142,15 @@ class Coordinator:
             raise SealedRefused("the server", str(error)) from None
 
 
-def _work(document: Any) -> Work:
+def _work(document: Any) -> KeyholderWork:
     number = document["number"]
     if number is not None and (type(number) is not int or number < 0):
         raise ValueError
-    return Work(WorkKind(document["work"]), number or 0)
+    return KeyholderWork(WorkKind(document["work"]), number or 0)
 
 
-def _batch(document: Any) -> Batch:
-    return Batch(
+def _batch(document: Any) -> BatchMessages:
+    return BatchMessages(
         canonical_bytes(document["propose"]),
         tuple(map(canonical_bytes, document["items"])),
         tuple(map(canonical_bytes, document["checks"])),
@@ -157,8 +158,8 @@ def _batch(document: Any) -> Batch:
     )
 
 
-def _closing(document: Any) -> Closing:
-    return Closing(
+def _closing(document: Any) -> ClosingMessages:
+    return ClosingMessages(
         canonical_bytes(document["close"]),
         tuple(map(canonical_bytes, document["confirms"])),
         document,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sottovoce.errors import DataError, LedgerDamaged, LedgerUnwritable
-from sottovoce.files.hash_chained_log import ORIGIN, Lines, chained, locked, verified
+from sottovoce.files.hash_chained_log import ORIGIN, LockedLog, chained, locked, verified
 
 __all__ = ["FactLog", "LogDamaged", "Logged"]
 
@@ -69,7 +69,7 @@ class FactLog:
             self._append(lines, {"fact": dict(fact)}, digests)
 
     @contextmanager
-    def _held(self) -> Iterator[Lines]:
+    def _held(self) -> Iterator[LockedLog]:
         path = str(self._path)
         try:
             with locked(path, PATIENCE) as lines:
@@ -81,7 +81,7 @@ class FactLog:
                 f"the log cannot be kept here ({error.reason}); nothing is sent", file=error.path
             ) from None
 
-    def _read(self, lines: Lines) -> tuple[list[Logged], list[str]]:
+    def _read(self, lines: LockedLog) -> tuple[list[Logged], list[str]]:
         whole, rest = lines.read()
         found, digests = [], [ORIGIN]
         for number, line in enumerate(whole):
@@ -99,7 +99,7 @@ class FactLog:
             lines.cut(rest)
         return found, digests[1:]
 
-    def _append(self, lines: Lines, body: dict[str, Any], digests: list[str]) -> str:
+    def _append(self, lines: LockedLog, body: dict[str, Any], digests: list[str]) -> str:
         number = len(digests)
         line, digest = chained(
             {**body, "sequence": number, "at": self._now()}, digests[-1] if digests else ORIGIN

@@ -1,7 +1,4 @@
-"""A keyholder's keys at rest: made once, never replaced, and useless without a passphrase.
-
-Passphrases: what turns a keyholder's file of keys into keys.
-"""
+"""A keyholder's keys at rest: made once, never replaced, and useless without a passphrase."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from sottovoce.errors import DataError, UsageError, absent
 from sottovoce.files.atomic_output import flush
-from sottovoce.files.private_files import private_folder, saying, write_durably
+from sottovoce.files.private_files import private_folder, translated_errors, write_durably
 from sottovoce.model.canonical_json import canonical_bytes
 from sottovoce.model.keyholder import Keyholder
 from sottovoce.securesum.committee.keyholder import KeyholderKeys
@@ -147,7 +144,7 @@ def _write_new(path: Path, content: bytes) -> None:
     """
     draft = path.with_name(f"{path.name}.{os.urandom(4).hex()}")
     write_durably(draft, content)
-    with saying(path):
+    with translated_errors(path):
         try:
             os.link(draft, path)
         except FileExistsError:

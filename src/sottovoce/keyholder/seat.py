@@ -1,8 +1,7 @@
 """A keyholder at work in one campaign: each fact is on the disk before its message leaves.
 
-Serving campaigns until they are opened, whatever the server or the line to it do.
-
-What a keyholder has done so far, read from its own logs.
+It serves a campaign until that is opened, whatever the server or the line to it do, and says from
+its own logs what it has done so far.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from typing import Any, Self
 
 from sottovoce.errors import DataError, Reason, Refused, SealedRefused, SottovoceError, Unreachable
 from sottovoce.files.private_files import write_durably
-from sottovoce.http_client.retry import Patience
+from sottovoce.http_client.retry import RetryPolicy
 from sottovoce.keyholder.agreement import REFUSED, Agreement
-from sottovoce.keyholder.client import Coordinator, Work
+from sottovoce.keyholder.client import KeyholderClient, KeyholderWork
 from sottovoce.keyholder.fact_log import Logged
 from sottovoce.randomness import SystemRandomness
 from sottovoce.securesum.committee.keyholder import KeyholderKeys, KeyholderSession, Reply
@@ -26,7 +25,7 @@ from sottovoce.securesum.committee.messages import WorkKind
 from sottovoce.securesum.committee.server import read_message
 from sottovoce.securesum.committee.state_chain import Fact
 
-__all__ = ["Seat", "Standing", "serve", "standings"]
+__all__ = ["Seat", "SeatRecord", "seat_records", "serve"]
 
 
 DEAL = "deal.json"
@@ -51,18 +50,18 @@ class Seat:
         self,
         agreement: Agreement,
         keys: KeyholderKeys,
-        coordinator: Coordinator,
+        client: KeyholderClient,
         tell: Callable[[str], None],
     ) -> None:
-        self._agreement, self._coordinator, self._tell = agreement, coordinator, tell
+        self._agreement, self._client, self._tell = agreement, client, tell
         self._log = agreement.log
         facts = [dict(logged.fact) for logged in self._log.facts()]
         self._facts = [fact for fact in facts if fact["fact"] in PROTOCOL]
         self._session = KeyholderSession(agreement.session, keys, self._facts)
 
-    def work(self, wait: int) -> Work:
+    def work(self, wait: int) -> KeyholderWork:
         """Do what is to do next, if anything; says what it was."""
-        work = self._coordinator.work(wait)
+        work = self._client.work(wait)
         match work.kind:
             case WorkKind.DEAL:
                 self._deal()
@@ -91,7 +90,7 @@ class Seat:
 
     def _check(self, number: int) -> None:
         self._catch_up(number - 1)
-        batch = self._coordinator.batch(number)
+        batch = self._client.batch(number)
         with self._refusing(batch.document):
             step = self._session.check(batch.propose, batch.items)
         self._send(step)
@@ -107,7 +106,7 @@ class Seat:
 
     def _open(self) -> None:
         self._catch_up(len(self._confirms()) - 1)
-        closing = self._coordinator.closing()
+        closing = self._client.closing()
         with self._refusing(closing.document):
             step = self._session.open(closing.close, closing.confirms)
         self._send(step)
@@ -121,7 +120,7 @@ class Seat:
                 self._send(step)
 
     def _confirmed(self, number: int) -> Reply:
-        batch = self._coordinator.batch(number)
+        batch = self._client.batch(number)
         with self._refusing(batch.document):
             if self._session.number < number:
                 self._session.check(batch.propose, batch.items)
@@ -136,7 +135,7 @@ class Seat:
 
     def _deliver(self, message: bytes) -> None:
         with self._refusing({"unsent": message.decode("ascii")}):
-            self._coordinator.send(message)
+            self._client.send(message)
 
     def _write_down(self, step: Reply) -> None:
         for fact in step.facts:
@@ -174,7 +173,7 @@ SOONEST = 1.0
 LATER = frozenset({Reason.BUSY, Reason.UNAVAILABLE, Reason.NOT_OPEN})
 """Refusals that end by themselves."""
 
-_PATIENCE = Patience(100, 1.0)
+_PATIENCE = RetryPolicy(100, 1.0)
 
 
 def serve(
@@ -218,7 +217,7 @@ def serve(
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SeatRecord:
     """One campaign in a keyholder's folder; `problem` says why nothing more is known of it."""
 
     folder: Path
@@ -275,6 +274,6 @@ class Standing:
         return next((each for each in reversed(self.facts) if each.fact["fact"] == name), None)
 
 
-def standings(home: Path) -> list[Standing]:
+def seat_records(home: Path) -> list[SeatRecord]:
     """All campaigns that were agreed to in a keyholder's folder."""
-    return [Standing.of(folder) for folder in Agreement.all(home)]
+    return [SeatRecord.of(folder) for folder in Agreement.all(home)]

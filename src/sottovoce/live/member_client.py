@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar
 from sottovoce.errors import Reason, Refused, Unreachable
 from sottovoce.http_client.addresses import parsed_link
 from sottovoce.http_client.connection import Connection
-from sottovoce.http_client.retry import Patience
+from sottovoce.http_client.retry import RetryPolicy
 from sottovoce.model import Credential
 
 __all__ = ["LiveLine", "LiveLink", "senseless"]
@@ -33,7 +33,7 @@ LARGEST = 1 << 28
 LATER = frozenset({Reason.BUSY, Reason.UNAVAILABLE})
 """Refusals that end by themselves."""
 
-_PAUSES = Patience(100, 0.1)
+_PAUSES = RetryPolicy(100, 0.1)
 _LONGEST_PAUSES = 6
 """After so many silent attempts pauses grow no longer: about three seconds."""
 

@@ -1,6 +1,6 @@
 """Forecasts: what a campaign that has not taken place would show, from simulated ones.
 
-Forecasts in plain sentences.
+Numbers, and plain sentences about them.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import Target
 from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.model import Domain
-from sottovoce.planning.pipelines import Pair, target_of
+from sottovoce.planning.pipelines import Pipeline, target_of
 from sottovoce.planning.scenario import Scenario
-from sottovoce.planning.trial_runner import Case, Progress, Runner, seeds_of
+from sottovoce.planning.trial_runner import Progress, Runner, TrialCase, seeds_of
 from sottovoce.planning.trials import BAND, best_constant
 
 __all__ = [
@@ -51,7 +51,7 @@ class Forecast:
     (0.28125, (0.0, 0.5625))
     """
 
-    pair: Pair | None
+    pair: Pipeline | None
     target: Target | None
     errors: tuple[float, ...]
 
@@ -97,7 +97,7 @@ class Forecast:
 
 def simulate(
     scenario: Scenario,
-    pairs: Sequence[Pair],
+    pairs: Sequence[Pipeline],
     targets: Sequence[Target],
     *,
     trials: int = 20,
@@ -113,12 +113,12 @@ def simulate(
     """
     with Runner(seed, jobs=jobs, cache=cache, progress=progress) as runner:
         fitting = [target_of(scenario, target) for target in targets]
-        cases = [Case(scenario, pair, target) for target in fitting for pair in pairs]
+        cases = [TrialCase(scenario, pair, target) for target in fitting for pair in pairs]
         runner.expect(trials * len(cases))
         return forecasts(runner, cases, trials)
 
 
-def forecasts(runner: Runner, cases: Sequence[Case], trials: int) -> list[Forecast]:
+def forecasts(runner: Runner, cases: Sequence[TrialCase], trials: int) -> list[Forecast]:
     """The forecast of each case."""
     errors = runner.errors(cases, trials)
     return [

@@ -1,8 +1,6 @@
-"""The papers' pipelines as pairs of randomiser and aggregator, by domain.
+"""Pipelines: a randomiser or a sealed sum, and the method that reads it.
 
-Which pairs are worth trying for a campaign, the simpler first.
-
-A randomiser or a sealed sum, and what reads it: what a campaign could use.
+Which of them a campaign could use, the simpler first, and those of the papers, by domain.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ __all__ = [
     "AWARE",
     "P3_DELTA",
     "P4_RIDGE",
-    "Pair",
+    "Pipeline",
     "Ways",
     "candidates",
     "keeps",
@@ -37,7 +35,7 @@ AWARE = "auto"
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class Pipeline:
     """A mechanism by name, calibrated to a target, and the method that reads its reports.
 
     `delta` replaces the target's, for mechanisms that keep no promise at delta 0. `published`
@@ -84,7 +82,7 @@ Ways: TypeAlias = Literal["any", "local", "sealed"]
 """How answers may leave a device: randomised there, or sealed for keyholders."""
 
 
-def candidates(domain: Domain, target: Target, ways: Ways = "any") -> list[Pair]:
+def candidates(domain: Domain, target: Target, ways: Ways = "any") -> list[Pipeline]:
     """Pairs that can keep the target, from the simplest mechanism to the least simple.
 
     Sealed ones come last: they need keyholders.
@@ -122,12 +120,12 @@ def keeps(policy: Policy, target: Target) -> bool:
     return held.within(target.epsilon, target.delta)
 
 
-def _pair(candidate: Candidate, name: str) -> Pair:
+def _pair(candidate: Candidate, name: str) -> Pipeline:
     variant = f" ({candidate.variant})" if candidate.variant else ""
-    return Pair(f"{name}{variant}", name, parameters=candidate.parameters)
+    return Pipeline(f"{name}{variant}", name, parameters=candidate.parameters)
 
 
-def _possible(pair: Pair, domain: Domain, target: Target) -> bool:
+def _possible(pair: Pipeline, domain: Domain, target: Target) -> bool:
     """Whether the mechanism can be calibrated to the target at all."""
     try:
         return keeps(pair.policy(domain, target), target)
@@ -142,36 +140,36 @@ P4_RIDGE = 0.01
 """P4 Alg. 2 has no minimum for a worker with fewer answers than dimensions, unless ridged."""
 
 _LABELS = (
-    Pair("randomised response + majority vote", "randomized-response", "majority-vote"),
-    Pair("one-layer + TD", "randomized-response", "td"),
-    Pair("two-layer + TD", "two-layer", "td"),
-    Pair("two-layer as published + TD", "two-layer", "td", published=True),
+    Pipeline("randomised response + majority vote", "randomized-response", "majority-vote"),
+    Pipeline("one-layer + TD", "randomized-response", "td"),
+    Pipeline("two-layer + TD", "two-layer", "td"),
+    Pipeline("two-layer as published + TD", "two-layer", "td", published=True),
 )
 _HIDDEN_LABELS = (
-    Pair("randomised response + majority vote", "null-randomized-response", "majority-vote"),
-    Pair("two-layer + TD", "two-layer", "td"),
-    Pair("two-layer as published + TD", "two-layer", "td", published=True),
+    Pipeline("randomised response + majority vote", "null-randomized-response", "majority-vote"),
+    Pipeline("two-layer + TD", "two-layer", "td"),
+    Pipeline("two-layer as published + TD", "two-layer", "td", published=True),
 )
 _NUMBERS = (
-    Pair("random-variance Gaussian + CRH", "random-variance-gaussian", "crh", delta=P3_DELTA),
-    Pair("random-variance Gaussian + GTM", "random-variance-gaussian", "gtm", delta=P3_DELTA),
-    Pair("Laplace + CRH", "laplace", "crh"),
-    Pair("Laplace + median", "laplace", "median"),
+    Pipeline("random-variance Gaussian + CRH", "random-variance-gaussian", "crh", delta=P3_DELTA),
+    Pipeline("random-variance Gaussian + GTM", "random-variance-gaussian", "gtm", delta=P3_DELTA),
+    Pipeline("Laplace + CRH", "laplace", "crh"),
+    Pipeline("Laplace + median", "laplace", "median"),
 )
-_LP = Pair("LP + inverse-deviation", "laplace", "inverse-deviation", published=True)
-_RR = Pair("RR + inverse-deviation", "null-randomized-response", "inverse-deviation")
-_MF = Pair(
+_LP = Pipeline("LP + inverse-deviation", "laplace", "inverse-deviation", published=True)
+_RR = Pipeline("RR + inverse-deviation", "null-randomized-response", "inverse-deviation")
+_MF = Pipeline(
     "MF + inverse-deviation",
     "matrix-factorization",
     "inverse-deviation",
     {"ridge": P4_RIDGE},
     published=True,
 )
-_LP_NUMBERS = Pair("LP + inverse-deviation", "laplace", "inverse-deviation", {"null": "random"})
-_MF_NUMBERS = Pair("MF + inverse-deviation", "matrix-factorization", "inverse-deviation")
+_LP_NUMBERS = Pipeline("LP + inverse-deviation", "laplace", "inverse-deviation", {"null": "random"})
+_MF_NUMBERS = Pipeline("MF + inverse-deviation", "matrix-factorization", "inverse-deviation")
 
 
-def papers(domain: Domain, *, hide_participation: bool = False) -> tuple[Pair, ...]:
+def papers(domain: Domain, *, hide_participation: bool = False) -> tuple[Pipeline, ...]:
     """The papers' pipelines for a domain: P1 for labels, P3 for numbers, P4 for private NULLs.
 
     Sound calibrations, but for those marked `published`: a second two-layer (P1 Thm. 6.3), and LP

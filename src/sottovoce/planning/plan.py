@@ -21,7 +21,7 @@ from sottovoce.planning.pipelines import Ways, target_of
 from sottovoce.planning.recommendation import TRIALS, Recommendation, recommended
 from sottovoce.planning.requirements import Needed, epsilon_needed, workers_needed
 from sottovoce.planning.scenario import Scenario
-from sottovoce.planning.trial_runner import Case, Progress, Runner
+from sottovoce.planning.trial_runner import Progress, Runner, TrialCase
 from sottovoce.planning.trials import BAND
 
 __all__ = ["Plan", "plan"]
@@ -95,7 +95,7 @@ def plan(
     with Runner(seed, jobs=jobs, cache=cache, progress=progress) as runner:
         found = tuple(recommended(runner, scenario, target, trials, ways) for target in targets)
         runner.expect(trials)
-        [clean] = forecasts(runner, [Case(scenario.smaller())], trials)
+        [clean] = forecasts(runner, [TrialCase(scenario.smaller())], trials)
         needed = () if error is None else _all_needed(runner, scenario, found, error, trials)
     constant = constant_error(scenario.smaller(), trials, seed)
     return Plan(scenario, targets, found, clean, constant, error, needed)

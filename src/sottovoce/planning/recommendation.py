@@ -9,9 +9,9 @@ from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import Target, mechanism_of, sealed_of
 from sottovoce.model import Alphabet, Domain, Policy, Unit
 from sottovoce.planning.forecast import Forecast, check_trials, forecasts, reason_of, sealed_words
-from sottovoce.planning.pipelines import Pair, Ways, candidates, keeps, target_of
+from sottovoce.planning.pipelines import Pipeline, Ways, candidates, keeps, target_of
 from sottovoce.planning.scenario import Ability, Assumption, Scenario
-from sottovoce.planning.trial_runner import Case, Progress, Runner
+from sottovoce.planning.trial_runner import Progress, Runner, TrialCase
 
 __all__ = ["TRIALS", "Recommendation", "recommend", "recommended"]
 
@@ -38,7 +38,7 @@ class Recommendation:
     policy is a plan: a campaign's also names the keyholders and the server's key.
     """
 
-    pair: Pair
+    pair: Pipeline
     policy: Policy
     forecast: Forecast
     table: tuple[Forecast, ...]
@@ -88,7 +88,7 @@ def recommended(
     target = target_of(scenario, target)
     pairs = _pairs(scenario, target, ways)
     simulated = scenario.smaller()
-    table = _tried(runner, [Case(simulated, pair, target) for pair in pairs], trials)
+    table = _tried(runner, [TrialCase(simulated, pair, target) for pair in pairs], trials)
     forecast = _chosen([one for one in table if one.trials == trials], pairs)
     pair = _pair(forecast)
     policy = pair.policy(scenario.domain, target)
@@ -100,7 +100,7 @@ def recommended(
     return Recommendation(pair, policy, forecast, table, reason, local)
 
 
-def _pairs(scenario: Scenario, target: Target, ways: Ways) -> list[Pair]:
+def _pairs(scenario: Scenario, target: Target, ways: Ways) -> list[Pipeline]:
     """What can be tried for a scenario."""
     pairs = [
         pair
@@ -121,7 +121,7 @@ def _pairs(scenario: Scenario, target: Target, ways: Ways) -> list[Pair]:
     )
 
 
-def _leads_to_numbers(pair: Pair, domain: Domain, target: Target) -> bool:
+def _leads_to_numbers(pair: Pipeline, domain: Domain, target: Target) -> bool:
     """Whether reports say numbers off the grid, from which no ordinal labels are inferred."""
     if pair.sealed:
         return False
@@ -138,11 +138,11 @@ def _best_local(
     least = min(one.trials for one in local)
     best = min(local, key=lambda one: sum(one.errors[:least]))
     runner.expect(trials - best.trials)
-    [found] = forecasts(runner, [Case(scenario, best.pair, best.target)], trials)
+    [found] = forecasts(runner, [TrialCase(scenario, best.pair, best.target)], trials)
     return found
 
 
-def _tried(runner: Runner, cases: Sequence[Case], trials: int) -> tuple[Forecast, ...]:
+def _tried(runner: Runner, cases: Sequence[TrialCase], trials: int) -> tuple[Forecast, ...]:
     """Every case, best first: a few trials for all, the rest for those not clearly worse."""
     runner.expect(trials * len(cases))
     left, dropped = list(cases), list[Forecast]()
@@ -168,7 +168,7 @@ def _clearly_worse(one: Forecast, best: Forecast, limit: float) -> bool:
     return excess > limit * standard_error
 
 
-def _chosen(finalists: Sequence[Forecast], pairs: Sequence[Pair]) -> Forecast:
+def _chosen(finalists: Sequence[Forecast], pairs: Sequence[Pipeline]) -> Forecast:
     """The simplest of those within one standard error of the best."""
     best = min(finalists, key=lambda one: one.error)
     near = [one for one in finalists if _within_one(one, best)]
@@ -180,13 +180,13 @@ def _within_one(one: Forecast, best: Forecast) -> bool:
     return excess <= standard_error
 
 
-def _pair(forecast: Forecast) -> Pair:
+def _pair(forecast: Forecast) -> Pipeline:
     if forecast.pair is None:
         raise UsageError("answers without a mechanism keep no guarantee")
     return forecast.pair
 
 
-def _check(pair: Pair, policy: Policy, target: Target) -> None:
+def _check(pair: Pipeline, policy: Policy, target: Target) -> None:
     """The last line of defence: what is recommended keeps what was asked for."""
     if pair.published or policy.promise is None or not keeps(policy, target):
         raise UsageError(f"{pair.name} does not keep epsilon {target.epsilon:g} per {target.unit}")

@@ -10,9 +10,9 @@ from typing import Literal, TypeAlias
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import Target
 from sottovoce.planning.forecast import Forecast, check_trials, forecasts
-from sottovoce.planning.pipelines import Pair, target_of
+from sottovoce.planning.pipelines import Pipeline, target_of
 from sottovoce.planning.scenario import Scenario
-from sottovoce.planning.trial_runner import Case, Runner
+from sottovoce.planning.trial_runner import Runner, TrialCase
 
 __all__ = ["MARGIN", "Needed", "Question", "answers_needed", "epsilon_needed", "workers_needed"]
 
@@ -49,7 +49,7 @@ class Needed:
 
 
 def workers_needed(
-    runner: Runner, scenario: Scenario, pair: Pair, target: Target, goal: float, trials: int
+    runner: Runner, scenario: Scenario, pair: Pipeline, target: Target, goal: float, trials: int
 ) -> Needed:
     """The fewest workers that reach the goal, each with as many answers as planned."""
     sizes = _sizes(scenario.workers, OCTAVES)
@@ -65,7 +65,7 @@ def workers_needed(
 
 
 def answers_needed(
-    runner: Runner, scenario: Scenario, pair: Pair, target: Target, goal: float, trials: int
+    runner: Runner, scenario: Scenario, pair: Pipeline, target: Target, goal: float, trials: int
 ) -> Needed:
     """The fewest answers per worker that reach the goal, with as many workers as planned."""
     most = scenario.tasks
@@ -82,7 +82,7 @@ def answers_needed(
 
 
 def epsilon_needed(
-    runner: Runner, scenario: Scenario, pair: Pair, target: Target, goal: float, trials: int
+    runner: Runner, scenario: Scenario, pair: Pipeline, target: Target, goal: float, trials: int
 ) -> Needed:
     """The smallest epsilon, so the largest privacy, that reaches the goal."""
     low, high = EPSILONS
@@ -106,9 +106,9 @@ def check_goal(goal: float) -> None:
         raise UsageError(f"the error to reach must be above 0 and finite, not {goal:g}")
 
 
-def _case(scenario: Scenario, pair: Pair, target: Target) -> Case:
+def _case(scenario: Scenario, pair: Pipeline, target: Target) -> TrialCase:
     # The policy is that of the whole campaign, also where a smaller one is simulated.
-    return Case(scenario.smaller(), pair, target_of(scenario, target))
+    return TrialCase(scenario.smaller(), pair, target_of(scenario, target))
 
 
 def _sizes(planned: int, octaves: int) -> list[int]:
@@ -128,7 +128,7 @@ def _least(
     grid: Sequence[float],
     start: float,
     goal: float,
-    case_at: Callable[[float], Case],
+    case_at: Callable[[float], TrialCase],
     runner: Runner,
     trials: int,
 ) -> Needed:
@@ -167,7 +167,7 @@ def _first(reaches: Callable[[int], bool], places: int, start: int) -> int | Non
     return high if high < places else None
 
 
-def _judged(runner: Runner, case: Case, goal: float, trials: int) -> Forecast:
+def _judged(runner: Runner, case: TrialCase, goal: float, trials: int) -> Forecast:
     """The forecast of a case: with a few trials where they leave no doubt about the goal."""
     runner.expect(trials)
     [first] = forecasts(runner, [case], min(FIRST_TRIALS, trials))

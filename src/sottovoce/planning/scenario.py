@@ -1,6 +1,6 @@
 """A campaign before it takes place: its size and its crowd, from which answers can be drawn.
 
-How able workers are, as far as a plan has to assume it.
+How able workers are is a plan's assumption, or what a pilot showed.
 """
 
 from __future__ import annotations

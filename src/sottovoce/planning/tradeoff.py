@@ -1,6 +1,6 @@
 """What privacy costs on a table of one's own: accuracy by epsilon, ours and the papers'.
 
-Pairs against each other on one table: who takes part, and what each trial showed.
+Pipelines are held against each other on one table, in the same trials.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sottovoce.inference.registry import usual_methods
 from sottovoce.mechanisms.policies import Target
 from sottovoce.mechanisms.registry import release_class
 from sottovoce.model import Domain, FloatArray, Gold, Grid, Kind, Policy, Reports, Unit
-from sottovoce.planning.pipelines import AWARE, Pair, Ways, candidates, papers, true_guarantee
+from sottovoce.planning.pipelines import AWARE, Pipeline, Ways, candidates, papers, true_guarantee
 from sottovoce.planning.trial_runner import Processes, Progress
 from sottovoce.planning.trials import Spread, best_constant, run_trial, trial_seed, truths_by_task
 
@@ -29,8 +29,8 @@ _PILOT, _REPORTED = 0, 1  # the first place of a trial's seed
 
 
 def contenders(
-    domain: Domain, pairs: Sequence[Pair] | None, targets: Sequence[Target], ways: Ways = "any"
-) -> tuple[list[Pair], list[Pair]]:
+    domain: Domain, pairs: Sequence[Pipeline] | None, targets: Sequence[Target], ways: Ways = "any"
+) -> tuple[list[Pipeline], list[Pipeline]]:
     """Pairs to choose ours from, which aware inference reads, and pairs to compare it with.
 
     Without `pairs`, all that can keep every target, and the papers' pipelines.
@@ -49,7 +49,7 @@ def contenders(
     return ours, [pair for pair in pairs if pair not in ours]
 
 
-class Rounds:
+class TrialRounds:
     """Trials of pairs on one table, whose processes stay until the block ends.
 
     Trial t has the same noise words for every pair; those of a pilot are others.
@@ -79,18 +79,20 @@ class Rounds:
         self._expected = trials
         self._tell(0, 0)
 
-    def best(self, targets: Sequence[Target], pairs: Sequence[Pair], trials: int) -> list[Pair]:
+    def best(
+        self, targets: Sequence[Target], pairs: Sequence[Pipeline], trials: int
+    ) -> list[Pipeline]:
         """The pair with the lowest mean error in a pilot, for each target."""
         contests = [(target, pair) for target in targets for pair in pairs]
         means = self._run(contests, trials, _PILOT).mean(axis=1).reshape(len(targets), len(pairs))
         return [pairs[place] for place in means.argmin(axis=1)]
 
-    def errors(self, contests: Sequence[tuple[Target, Pair]], trials: int) -> FloatArray:
+    def errors(self, contests: Sequence[tuple[Target, Pipeline]], trials: int) -> FloatArray:
         """The error of every trial, a row for each contest."""
         return self._run(contests, trials, _REPORTED)
 
     def _run(
-        self, contests: Sequence[tuple[Target, Pair]], trials: int, purpose: int
+        self, contests: Sequence[tuple[Target, Pipeline]], trials: int, purpose: int
     ) -> FloatArray:
         seeds = [trial_seed(self._seed, purpose, trial) for trial in range(trials)]
         jobs = [
@@ -121,7 +123,7 @@ def _error(answers: Reports, truths: npt.NDArray[Any], job: _Job) -> float:
     return run_trial(answers, truths, job.policy, job.method, job.seed, job.settings).error
 
 
-def _candidates(domain: Domain, targets: Sequence[Target], ways: Ways) -> list[Pair]:
+def _candidates(domain: Domain, targets: Sequence[Target], ways: Ways) -> list[Pipeline]:
     """What can keep every target, and says labels where labels are asked for."""
     found = [candidates(domain, target, ways) for target in targets]
     kept = [pair for pair in found[0] if all(pair in others for others in found)]
@@ -144,7 +146,7 @@ class TradeoffRow:
     """One pair at one epsilon: the guarantee that truly holds, and what trials showed."""
 
     epsilon: float
-    pair: Pair
+    pair: Pipeline
     recommended: bool
     true_epsilon: float
     delta: float
@@ -203,7 +205,7 @@ def tradeoff(
     delta: float = 0.0,
     hide_participation: bool = False,
     ways: Ways = "any",
-    pairs: Sequence[Pair] | None = None,
+    pairs: Sequence[Pipeline] | None = None,
     trials: int = 20,
     seed: int = 1,
     jobs: int = 1,
@@ -224,7 +226,7 @@ def tradeoff(
     most = _most_answers(answers, hide_participation)
     targets = [Target(e, unit, delta, most, hide_participation) for e in sorted(epsilons)]
     ours, theirs = contenders(answers.domain, pairs, targets, ways)
-    with Rounds(answers, truths, seed, jobs=jobs, progress=progress) as rounds:
+    with TrialRounds(answers, truths, seed, jobs=jobs, progress=progress) as rounds:
         pilots = PILOTS if len(ours) > 1 else 0
         rounds.expect(len(targets) * (pilots * len(ours) + trials * (bool(ours) + len(theirs))))
         chosen = rounds.best(targets, ours, pilots) if pilots else [*ours] * len(targets)
@@ -294,7 +296,7 @@ def _most_answers(answers: Reports, hide_participation: bool) -> int:
 
 
 def _row(
-    contest: tuple[Target, Pair],
+    contest: tuple[Target, Pipeline],
     domain: Domain,
     errors: npt.NDArray[np.float64],
     measure: Measure,
@@ -332,7 +334,7 @@ def _record(row: TradeoffRow) -> dict[str, Any]:
     }
 
 
-def _method(pair: Pair) -> str:
+def _method(pair: Pipeline) -> str:
     if pair.method != AWARE:
         return pair.method
     return "sealed" if pair.sealed else "aware"

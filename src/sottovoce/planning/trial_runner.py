@@ -1,8 +1,6 @@
-"""Trials of simulated campaigns, each of them run only once.
+"""Trials of simulated campaigns, in several processes, each of them run only once.
 
-Simulated errors on disk, so that the same question is answered at once the second time.
-
-The same function over many items, in several processes.
+Simulated errors are kept on disk, so that the same question is answered at once the second time.
 """
 
 from __future__ import annotations
@@ -29,16 +27,16 @@ from sottovoce.errors import SottovoceError, UsageError
 from sottovoce.files.atomic_output import new_file
 from sottovoce.files.user_folders import cache_folder
 from sottovoce.mechanisms.policies import Target
-from sottovoce.planning.pipelines import AWARE, Pair
+from sottovoce.planning.pipelines import AWARE, Pipeline
 from sottovoce.planning.scenario import Scenario
 from sottovoce.planning.trials import run_trial, trial_seed
 from sottovoce.version import __version__
 
 __all__ = [
-    "Case",
     "Processes",
     "Progress",
     "Runner",
+    "TrialCase",
     "default_jobs",
     "key_of",
     "plans_folder",
@@ -241,14 +239,14 @@ TIMED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class TrialCase:
     """What is simulated again and again: a scenario under a pair and its target.
 
     Without a pair the answers themselves are used.
     """
 
     scenario: Scenario
-    pair: Pair | None = None
+    pair: Pipeline | None = None
     target: Target | None = None
 
     def error(self, seed: int, trial: int) -> float:
@@ -270,7 +268,7 @@ class Case:
         return key_of([repr(self), seed])
 
 
-Work: TypeAlias = tuple[Case, int, int]
+TrialItem: TypeAlias = tuple[TrialCase, int, int]
 """A case, the seed, and the number of a trial."""
 
 
@@ -288,7 +286,7 @@ class Runner:
         if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
             raise UsageError(f"seed must be an integer of at least 0, not {seed!r}")
         self._seed, self._jobs, self._cache, self._progress = seed, jobs, cache, progress
-        self._processes: Processes[Work, float] = Processes(_error, jobs=jobs)
+        self._processes: Processes[TrialItem, float] = Processes(_error, jobs=jobs)
         self._known: dict[str, tuple[float, ...]] = {}
         self._counted: dict[str, int] = {}
         self._done = self._expected = 0
@@ -307,7 +305,7 @@ class Runner:
         self._expected += trials
         self._tell(0)
 
-    def errors(self, cases: Sequence[Case], trials: int) -> list[tuple[float, ...]]:
+    def errors(self, cases: Sequence[TrialCase], trials: int) -> list[tuple[float, ...]]:
         """The errors of the first so many trials of each case."""
         keys = [case.key(self._seed) for case in cases]
         missing = {
@@ -330,7 +328,7 @@ class Runner:
         self._counted[key] = max(trials, self._counted[key])
         return self._known[key]
 
-    def _run(self, work: Mapping[str, tuple[Case, range]]) -> dict[str, tuple[float, ...]]:
+    def _run(self, work: Mapping[str, tuple[TrialCase, range]]) -> dict[str, tuple[float, ...]]:
         items = [(case, self._seed, trial) for case, trials in work.values() for trial in trials]
         errors = [0.0] * len(items)
         here = 0
@@ -350,7 +348,7 @@ class Runner:
             self._started = left > WORTH_STARTING
         return self._started
 
-    def _timed(self, item: Work) -> float:
+    def _timed(self, item: TrialItem) -> float:
         start = time.perf_counter()
         error = _error(item)
         self._seconds.append(time.perf_counter() - start)
@@ -373,6 +371,6 @@ def default_jobs() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _error(item: Work) -> float:
+def _error(item: TrialItem) -> float:
     case, seed, trial = item
     return case.error(seed, trial)

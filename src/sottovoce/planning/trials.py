@@ -1,8 +1,7 @@
 """One trial: answers are perturbed, truths inferred from what is left, and both compared.
 
-What trials say together: their mean, how sure it is, and where most of them lie.
-
-Known truths beside the answers, and the best that one answer for all tasks could do.
+Also what trials say together (their mean, how sure it is, where most of them lie), known truths
+beside the answers, and the best that one answer for all tasks could do.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from sottovoce.requester.views import (
     CampaignView,
     ForecastView,
     InviteCounts,
-    KeyholderLink,
+    KeyholderLinkView,
     MethodsView,
     NewToken,
     NewWebhook,
@@ -206,10 +206,10 @@ class Requester:
         """End every invite of a campaign; returns how many."""
         return int(self._connection.delete(_path(campaign, "invites"))["revoked"])
 
-    def keyholder_links(self, campaign: str) -> list[KeyholderLink]:
+    def keyholder_links(self, campaign: str) -> list[KeyholderLinkView]:
         """A link for each keyholder of a sealed campaign; those made before no longer work."""
         answer = self._connection.post(_path(campaign, "keyholders"))
-        return cast("list[KeyholderLink]", answer["links"])
+        return cast("list[KeyholderLinkView]", answer["links"])
 
     def rounds(self, campaign: str) -> RoundsView:
         """How a sealed campaign gets on: who is here, what is checked, what is in the way."""

@@ -1,6 +1,6 @@
-"""Long answers, page by page.
+"""Results and exports of a server: long answers page by page, files whole or not at all.
 
-Downloads: a file appears whole or not at all, with as many rows as the server said.
+A file has as many rows as the server said.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def download(
     """Fetch an export into a file; returns its rows, None if the server does not say how many."""
     query = {"raw": "true"} if raw else None
     format = format_of_ending(name)
-    lines = Lines(csv=format == "csv")
+    lines = LineCount(csv=format == "csv")
     with new_file(path, force=force) as temporary:
         with connection.stream(place, query=query) as content, temporary.open("wb") as file:
             stated = content.headers.get(ROWS, "")
@@ -59,7 +59,7 @@ def download(
 
 
 @dataclass(slots=True)
-class Lines:
+class LineCount:
     """Counts the lines of a text piece by piece; of a CSV those outside quotes."""
 
     csv: bool
@@ -79,7 +79,7 @@ class Lines:
                 self.count += between.count(b"\n")
 
 
-def _rows(path: Path, format: Format, lines: Lines) -> int:
+def _rows(path: Path, format: Format, lines: LineCount) -> int:
     if format != "parquet":
         return lines.count - lines.csv  # the header is no row
     database = connect()

@@ -1,6 +1,6 @@
 """The servers a requester has a token for, in a file that nobody else can read.
 
-The one-time link that a new server prints, turned into a token.
+The first token comes from the one-time link that a new server prints.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """What a server tells a requester, as JSON has it. Days are ISO dates.
 
-What a server foretells of a campaign, shows of it at a glance, and says for a paper, as JSON.
+Campaigns, results, keyholders, tokens and webhooks; and what a server foretells of a campaign,
+shows of it at a glance, and says for a paper.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ __all__ = [
     "CampaignView",
     "ForecastView",
     "InviteCounts",
-    "KeyholderLink",
+    "KeyholderLinkView",
     "MethodsView",
     "NewToken",
     "NewWebhook",
@@ -132,7 +133,7 @@ class ResultsView(TypedDict):
     reports_waiting: int
 
 
-class KeyholderLink(TypedDict):
+class KeyholderLinkView(TypedDict):
     """A link for one keyholder, which nobody can read again."""
 
     seat: int

@@ -1,7 +1,4 @@
-"""A real server in a process of its own, which can be killed.
-
-Waiting for what a server does in its own time.
-"""
+"""A real server in a process of its own, which can be killed; and waiting for what it does."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Answers in, reports out: the one way off the device.
-
-What never leaves the device.
-"""
+"""Answers, which never leave the device, in; reports out: the one way off it."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from sottovoce.errors import UsageError
@@ -62,12 +62,7 @@ class Budget:
 
     def as_json(self) -> dict[str, Any]:
         """The budget in a ledger."""
-        return {
-            "worker_epsilon": self.worker_epsilon,
-            "worker_delta": self.worker_delta,
-            "answer_epsilon": self.answer_epsilon,
-            "answer_delta": self.answer_delta,
-        }
+        return asdict(self)
 
 
 def _check(unit: str, epsilon: Any, delta: Any) -> None:

@@ -28,7 +28,7 @@ from sottovoce.randomness import SystemRandomness
 from sottovoce.worker.answers import Answer, checked_cells, draw, spending_for
 from sottovoce.worker.budget import Amount, Budget
 from sottovoce.worker.delivery import Receipt, booked, delivered
-from sottovoce.worker.enrolment import Enrolment, Link, held
+from sottovoce.worker.enrolment import Enrolment, WorkerLink, held
 from sottovoce.worker.ledger import Ledger, Spending
 from sottovoce.worker.offer import Offer
 from sottovoce.worker.outbox import Outbox, Parcel, Stage
@@ -94,7 +94,7 @@ class Client:
     ) -> None:
         if policy_hash is not None and not _HASH.fullmatch(str(policy_hash)):
             raise UsageError("a policy's hash has 64 hexadecimal digits")
-        self._link = Link.parse(link, invite, allow_http=allow_http)
+        self._link = WorkerLink.parse(link, invite, allow_http=allow_http)
         self._wanted = policy_hash
         self._home = private_folder(Path(folder).absolute() if folder else home_folder())
         self.ledger = Ledger(self._home / LEDGER, budget or DEFAULT_BUDGET, adopt=budget is None)

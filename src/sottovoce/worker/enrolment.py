@@ -1,7 +1,4 @@
-"""What a worker's device remembers of one campaign.
-
-The link a worker is given: which campaign of which server, and the invite.
-"""
+"""What a worker's device keeps of one campaign: the link it was given, a receipt, the policy."""
 
 from __future__ import annotations
 
@@ -20,16 +17,16 @@ from sottovoce.files.private_files import private_folder, write_durably
 from sottovoce.http_client.addresses import parsed_link
 from sottovoce.model import Credential, Policy, check_credential, pseudonym
 
-__all__ = ["Enrolment", "Link", "held"]
+__all__ = ["Enrolment", "WorkerLink", "held"]
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class WorkerLink:
     """A campaign at a server, and the secret that lets a worker take part.
 
-    >>> link = Link.parse("https://answers.example/lab/c/leaf0#svi_" + "A" * 43)
+    >>> link = WorkerLink.parse("https://answers.example/lab/c/leaf0#svi_" + "A" * 43)
     >>> link
-    Link(server='https://answers.example/lab', campaign='leaf0')
+    WorkerLink(server='https://answers.example/lab', campaign='leaf0')
     """
 
     server: str
@@ -68,7 +65,7 @@ class Enrolment:
     policy: Policy | None = field(repr=False)
 
     @classmethod
-    def at(cls, home: Path, link: Link) -> Self:
+    def at(cls, home: Path, link: WorkerLink) -> Self:
         """The enrolment in a campaign; a new one where there is none. Hold the folder."""
         folder = folder_of(home, link)
         try:
@@ -80,14 +77,14 @@ class Enrolment:
         return cls._of(folder, link, content)
 
     @classmethod
-    def _new(cls, folder: Path, link: Link) -> Self:
+    def _new(cls, folder: Path, link: WorkerLink) -> Self:
         receipt = Credential.RECEIPT + secrets.token_urlsafe(32)
         made = cls(folder, link.requester, link.campaign, receipt, None)
         made._save()
         return made
 
     @classmethod
-    def _of(cls, folder: Path, link: Link, content: bytes) -> Self:
+    def _of(cls, folder: Path, link: WorkerLink, content: bytes) -> Self:
         try:
             document = json.loads(content)
             if document["format"] != FORMAT or document["requester"] != link.requester:
@@ -128,14 +125,14 @@ class Enrolment:
         write_durably(self.folder / FILE, json.dumps(document, indent=1).encode())
 
 
-def folder_of(home: Path, link: Link) -> Path:
+def folder_of(home: Path, link: WorkerLink) -> Path:
     """The folder of a campaign, made where there is none."""
     name = hashlib.sha256(link.requester.encode()).hexdigest()[:32]
     return private_folder(home / "campaigns" / name)
 
 
 @contextmanager
-def held(home: Path, link: Link) -> Iterator[None]:
+def held(home: Path, link: WorkerLink) -> Iterator[None]:
     """Keep other processes of the same worker out of a campaign until the block ends."""
     with exclusive(folder_of(home, link) / LOCK, PATIENCE):
         yield

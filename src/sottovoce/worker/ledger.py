@@ -1,6 +1,6 @@
 """The record of what a worker has spent, on the worker's device.
 
-What a ledger says: what was promised to whom, and what may still be.
+It says what was promised to whom, and what may still be.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from datetime import UTC, date, datetime
 from typing import Any, Self
 
 from sottovoce.errors import AlreadyReported, BudgetExceeded, LedgerDamaged, UsageError
-from sottovoce.files.hash_chained_log import ORIGIN, Lines, chained, locked, verified
+from sottovoce.files.hash_chained_log import ORIGIN, LockedLog, chained, locked, verified
 from sottovoce.model import Guarantee, Unit
 from sottovoce.model.canonical_json import canonical_bytes
 from sottovoce.worker.budget import Amount, Budget
@@ -335,20 +335,20 @@ class Ledger:
                 },
             )
 
-    def _held(self) -> AbstractContextManager[Lines]:
+    def _held(self) -> AbstractContextManager[LockedLog]:
         return locked(self._path, self._timeout)
 
     def _book(self) -> Book:
         with self._held() as lines:
             return self._existing(lines)
 
-    def _existing(self, lines: Lines) -> Book:
+    def _existing(self, lines: LockedLog) -> Book:
         book = self._read(lines)
         if book is None:
             raise UsageError(f"{self._path} has been removed since it was opened")
         return book
 
-    def _read(self, lines: Lines) -> Book | None:
+    def _read(self, lines: LockedLog) -> Book | None:
         """The book, without what a crash has left; None where nothing was ever written."""
         whole, rest = lines.read()
         book = Book.read(whole, self._path) if whole else None
@@ -359,7 +359,7 @@ class Ledger:
             self.torn += 1
         return book
 
-    def _start(self, lines: Lines, budget: Budget) -> Book:
+    def _start(self, lines: LockedLog, budget: Budget) -> Book:
         body = {
             "kind": "start",
             "sequence": 0,
@@ -372,6 +372,6 @@ class Ledger:
         lines.append(line, 0, digest)
         return Book.read([line[:-1]], self._path)
 
-    def _add(self, lines: Lines, book: Book, body: dict[str, Any]) -> None:
+    def _add(self, lines: LockedLog, book: Book, body: dict[str, Any]) -> None:
         line, digest = chained(body, book.digests[-1])
         lines.append(line, len(book.digests), digest)

@@ -14,7 +14,7 @@ from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.model import Calibration, Guarantee, Odds, Policy, State, Task, Unit
 from sottovoce.model.campaign import check_tasks
 from sottovoce.seams import Release
-from sottovoce.worker.enrolment import Link
+from sottovoce.worker.enrolment import WorkerLink
 from sottovoce.worker.sealed_answers import check_sealing, sealed_sum_of
 
 __all__ = ["Offer"]
@@ -39,7 +39,7 @@ class Offer:
     workers_wanted: int | None = None
 
     @classmethod
-    def parse(cls, link: Link, document: Any) -> Self:
+    def parse(cls, link: WorkerLink, document: Any) -> Self:
         """The offer that a server sent, if it makes sense; its tasks come in another reply."""
         try:
             policy = Policy.of_json(document["policy"])

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from sottovoce.errors import DataError
-from sottovoce.files.atomic_output import flush
-from sottovoce.files.private_files import private_folder, saying, tidy, write_durably
+from sottovoce.files.atomic_output import flush, remove_unfinished
+from sottovoce.files.private_files import private_folder, translated_errors, write_durably
 
 __all__ = ["Outbox", "Parcel", "Stage"]
 
@@ -97,11 +97,12 @@ class Outbox:
 
     def tidy(self) -> None:
         """Remove what a crash has left half-written."""
-        tidy(self._folder)
+        with translated_errors(self._folder):
+            remove_unfinished(self._folder)
 
     def discard(self, report_id: str) -> None:
         """Throw a parcel away."""
-        with saying(self._folder):
+        with translated_errors(self._folder):
             self._path(report_id).unlink(missing_ok=True)
             flush(self._folder)
 
@@ -109,7 +110,7 @@ class Outbox:
         """Everything that is kept, by identifier."""
         if not self._folder.is_dir():
             return []
-        with saying(self._folder):
+        with translated_errors(self._folder):
             files = sorted(file for file in self._folder.iterdir() if _NAME.fullmatch(file.name))
             contents = [(file, file.read_bytes()) for file in files]
         return [_parsed(file, content) for file, content in contents]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Reports
-from sottovoce.planning.pipelines import Pair
+from sottovoce.planning.pipelines import Pipeline
 from sottovoce.planning.trials import Spread, Trial, best_constant, run_trial, trial_seed
 from sottovoce_studies.cells import Cell
 from sottovoce_studies.crowds import Source
@@ -29,7 +29,7 @@ class Contest:
 
     source: Source
     epsilon: float
-    pairs: tuple[Pair, ...]
+    pairs: tuple[Pipeline, ...]
     hide_participation: bool = False
 
     def cells(self, trials: int, seed: int) -> list[Cell]:
@@ -37,7 +37,7 @@ class Contest:
         return [Cell(_errors, (self, trial, seed)) for trial in range(trials)]
 
 
-def trial_of(contest: Contest, pair: Pair, trial: int, seed: int) -> Trial:
+def trial_of(contest: Contest, pair: Pipeline, trial: int, seed: int) -> Trial:
     """One pair's trial: the answers of the trial, and its noise, are those of every pair."""
     answers, truths = contest.source.draw(trial_seed(seed, _ANSWERS, trial))
     return _trial(contest, pair, answers, truths, trial_seed(seed, _NOISE, trial))
@@ -58,7 +58,7 @@ def _errors(contest: Contest, trial: int, seed: int) -> dict[str, float]:
 
 
 def _trial(
-    contest: Contest, pair: Pair, answers: Reports, truths: npt.NDArray[Any], noise: int
+    contest: Contest, pair: Pipeline, answers: Reports, truths: npt.NDArray[Any], noise: int
 ) -> Trial:
     hidden = contest.hide_participation
     seen = len(answers.tasks) if hidden else int(np.bincount(answers.worker).max())

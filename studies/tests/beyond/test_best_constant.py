@@ -12,7 +12,7 @@ import pytest
 
 from sottovoce.datasets import SparseCrowd
 from sottovoce.model import Kind, Reports
-from sottovoce.planning.pipelines import Pair
+from sottovoce.planning.pipelines import Pipeline
 from sottovoce_studies.beyond import published_guarantees as published
 from sottovoce_studies.beyond.best_constant import EPSILONS, QUICK, STUDY, Arm, Scene, judge
 from sottovoce_studies.beyond.constant_trials import (
@@ -108,20 +108,20 @@ def test_without_ours_the_claim_cannot_be_checked() -> None:
 def test_clean_answers_are_those_of_the_contest() -> None:
     watched = Watched()
     clean(watched, "majority-vote", 3, 7)
-    pair = Pair("vote", "randomized-response", "majority-vote")
+    pair = Pipeline("vote", "randomized-response", "majority-vote")
     trial_of(Contest(watched, 1.0, (pair,)), pair, 3, 7)
     first, second = watched.seeds
     assert first == second
 
 
 def test_next_to_no_noise_is_as_good_as_clean_answers() -> None:
-    pair = Pair("vote", "randomized-response", "td")
+    pair = Pipeline("vote", "randomized-response", "td")
     noisy = trial_of(Contest(CROWD, 30.0, (pair,)), pair, 0, 7).error
     assert noisy == pytest.approx(clean(CROWD, "td", 0, 7)["clean"])
 
 
 def test_the_true_epsilon_is_that_of_the_busiest_worker() -> None:
-    pair = Pair("two", "two-layer", "td", published=True)
+    pair = Pipeline("two", "two-layer", "td", published=True)
     known = published.two_layer(2, 1.0, CROWD.answers)["answer"]
     assert true_epsilon(CROWD, pair, 1.0, False)["epsilon"] == pytest.approx(known)
 

@@ -13,7 +13,7 @@ from sottovoce.datasets import SeededRandomness
 from sottovoce.mechanisms.codes import answer_cells
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.model import Domain, Reports, Unit
-from sottovoce.planning.pipelines import Pair
+from sottovoce.planning.pipelines import Pipeline
 from sottovoce.planning.trials import trial_seed
 from sottovoce_studies.contests import CONSTANT
 from sottovoce_studies.p4.crowds import GoldAnswers
@@ -34,7 +34,7 @@ ALL = (*PAPERS, TWO_LAYER, ours())
 
 
 @pytest.mark.parametrize("pair", ALL, ids=lambda pair: pair.name)
-def test_reports_are_those_of_the_public_function(pair: Pair) -> None:
+def test_reports_are_those_of_the_public_function(pair: Pipeline) -> None:
     answers, _ = crowd(30, 20, 0.5).draw(3)
     policy = policy_at(pair, TEN, 1.0, 20)
     expected = perturb(answers, policy, SeededRandomness(7))

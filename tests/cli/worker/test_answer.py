@@ -243,7 +243,7 @@ def test_what_did_not_arrive_is_sent_again(
     host: Host, answer: Answer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     link = host.link()
-    monkeypatch.setattr("sottovoce.http_client.connection.Patience.before", lambda *_: 0.0)
+    monkeypatch.setattr("sottovoce.http_client.connection.RetryPolicy.before", lambda *_: 0.0)
     with line_to(host.url, *[DROP_REQUEST] * 5) as line:
         done = answer(line.through(link), typed="y 1 s s s s y")
         assert done.returncode == 1

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tests.contracts.large_engines import Case
 
 from sottovoce import Inferred
-from sottovoce.api.infer_into import Chosen, choose_method, reading_under_policy
+from sottovoce.api.infer_into import ChosenMethod, choose_method, reading_under_policy
 from sottovoce.engines.spark.engine import SparkEngine
 from sottovoce.engines.spark.table import SparkTable, open_table
 
@@ -50,7 +50,7 @@ class Packed:
             self.tables[key] = open_table(self.spark, source, **options)
         return self.tables[key]
 
-    def _engine(self, case: Case, table: SparkTable, chosen: Chosen) -> SparkEngine:
+    def _engine(self, case: Case, table: SparkTable, chosen: ChosenMethod) -> SparkEngine:
         key = f"{case.table} {case.reading} {chosen.recoding}"
         if key not in self.engines:
             self.engines[key] = table.engine(chosen.recoding)

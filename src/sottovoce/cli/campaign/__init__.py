@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from sottovoce.cli.campaign.connection import AllowHttpOption, Chosen, ServerOption
+from sottovoce.cli.campaign.connection import AllowHttpOption, ServerChoice, ServerOption
 
 __all__ = ["campaign"]
 
@@ -15,4 +15,4 @@ def campaign(
     allow_http: AllowHttpOption = False,
 ) -> None:
     """Run a campaign on a server: ask a crowd, and read truths while its reports arrive."""
-    context.obj = Chosen(server, allow_http)
+    context.obj = ServerChoice(server, allow_http)

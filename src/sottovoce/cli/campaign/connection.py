@@ -22,7 +22,7 @@ from sottovoce.requester.servers import chosen_server
 __all__ = [
     "AllowHttpOption",
     "CampaignArgument",
-    "Chosen",
+    "ServerChoice",
     "ServerOption",
     "asked_day",
     "connected",
@@ -64,7 +64,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ServerChoice:
     """Which server a command was told to speak to, if any."""
 
     server: str | None = None
@@ -74,7 +74,7 @@ class Chosen:
 @contextmanager
 def connected(context: typer.Context, campaign: str | None = None) -> Iterator[Requester]:
     """A requester for the length of a command, which may be about one campaign."""
-    chosen: Chosen = context.obj
+    chosen: ServerChoice = context.obj
     server = chosen_server(chosen.server, allow_http=chosen.allow_http)
     with (
         Requester(server.address, server.token, allow_http=server.allow_http) as requester,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from sottovoce.cli.console import plural
-from sottovoce.http_client import plain
+from sottovoce.http_client import printable
 from sottovoce.requester.views import CampaignView, SummaryView, guarantees_of
 
-__all__ = ["guarantee_lines", "sentence", "shown", "summary_words", "titled"]
+__all__ = ["guarantee_lines", "printable_line", "printable_sentence", "summary_words", "titled"]
 
 LONGEST_TITLE, LONGEST_SENTENCE = 60, 500
 
@@ -38,17 +38,17 @@ def summary_words(summary: SummaryView | None, waiting: int) -> str:
     )
 
 
-def shown(text: str) -> str:
+def printable_line(text: str) -> str:
     """A text from the server, harmless to a terminal and short enough for a line."""
-    return plain(text, longest=LONGEST_TITLE)
+    return printable(text, longest=LONGEST_TITLE)
 
 
-def sentence(text: str) -> str:
+def printable_sentence(text: str) -> str:
     """A server's whole sentence, harmless to a terminal."""
-    return plain(text, longest=LONGEST_SENTENCE)
+    return printable(text, longest=LONGEST_SENTENCE)
 
 
 def titled(campaign: CampaignView) -> str:
     """A campaign's title, with a stamp where its workers are simulated."""
     stamp = "SIMULATED " if campaign["simulated"] else ""
-    return stamp + shown(campaign["title"])
+    return stamp + printable_line(campaign["title"])

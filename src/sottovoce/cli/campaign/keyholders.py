@@ -11,7 +11,7 @@ import typer
 from sottovoce.cli import console
 from sottovoce.cli.campaign.connection import CampaignArgument, connected
 from sottovoce.cli.campaign.connection import watch as watch_changes
-from sottovoce.cli.campaign.description import sentence, shown
+from sottovoce.cli.campaign.description import printable_line, printable_sentence
 from sottovoce.cli.console import plural
 from sottovoce.cli.options import JsonOption, Layout
 from sottovoce.errors import DataError, UsageError
@@ -133,7 +133,7 @@ def keyholders(
         console.print_json({"links": links})
         return
     for each in links:
-        console.say(f"{each['seat']}\t{shown(each['name'])}\t{each['link']}")
+        console.say(f"{each['seat']}\t{printable_line(each['name'])}\t{each['link']}")
     console.note("each link is for one keyholder, and is not shown again")
 
 
@@ -190,9 +190,9 @@ def _print(found: RoundsView, *, json: bool) -> None:
     for seat in found["keyholders"]:
         console.say(f"  {_seat(seat)}")
     for dropped in found["dropped"]:
-        console.say(f"  dropped {dropped['worker']}: {shown(dropped['words'])}")
+        console.say(f"  dropped {dropped['worker']}: {printable_line(dropped['words'])}")
     if found["problem"] is not None:
-        console.note(f"problem: {sentence(found['problem'])}")
+        console.note(f"problem: {printable_sentence(found['problem'])}")
 
 
 def _seat(seat: SeatView) -> str:
@@ -200,4 +200,4 @@ def _seat(seat: SeatView) -> str:
     dealt = "dealt" if seat["dealt"] else "has not dealt"
     confirmed = "" if seat["confirmed"] is None else f", confirmed batch {seat['confirmed']:,}"
     opened = ", opened" if seat["opened"] else ""
-    return f"{seat['seat']} {shown(seat['name'])} ({here}): {dealt}{confirmed}{opened}"
+    return f"{seat['seat']} {printable_line(seat['name'])} ({here}): {dealt}{confirmed}{opened}"

@@ -13,7 +13,7 @@ from sottovoce.cli.campaign.connection import CampaignArgument, connected
 from sottovoce.cli.campaign.connection import watch as watch_changes
 from sottovoce.cli.campaign.description import (
     guarantee_lines,
-    shown,
+    printable_line,
     summary_words,
     titled,
 )
@@ -129,7 +129,7 @@ def delete_campaign(
         found = requester.campaign(campaign)
         if not yes:
             confirm_deletion(
-                f"Delete campaign {campaign} ({shown(found['title'])}) with its "
+                f"Delete campaign {campaign} ({printable_line(found['title'])}) with its "
                 f"{plural(found['reports'], 'report')}, for good?"
             )
         requester.delete(campaign)
@@ -201,7 +201,7 @@ def _refused(found: RejectionsView) -> list[str]:
     """Refused reports by reason, if there are any."""
     if not found["total"]:
         return []
-    each = (f"{one['count']:,} {shown(one['words'])}" for one in found["rejections"])
+    each = (f"{one['count']:,} {printable_line(one['words'])}" for one in found["rejections"])
     return [f"refused: {plural(found['total'], 'submission')}; {', '.join(each)}"]
 
 

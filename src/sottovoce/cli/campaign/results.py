@@ -13,7 +13,7 @@ import typer
 import sottovoce
 from sottovoce.cli import console
 from sottovoce.cli.campaign.connection import CampaignArgument, connected
-from sottovoce.cli.campaign.description import shown, summary_words
+from sottovoce.cli.campaign.description import printable_line, summary_words
 from sottovoce.cli.console import plural
 from sottovoce.cli.options import (
     ForceOption,
@@ -222,4 +222,4 @@ def _pipe(requester: Requester, campaign: str, sort: Order) -> None:
 def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
-    return "-" if value is None else shown(str(value))
+    return "-" if value is None else printable_line(str(value))

@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 
 from sottovoce.cli import console
-from sottovoce.cli.campaign.connection import Chosen, connected, reached
-from sottovoce.cli.campaign.description import shown
+from sottovoce.cli.campaign.connection import ServerChoice, connected, reached
+from sottovoce.cli.campaign.description import printable_line
 from sottovoce.cli.options import JsonOption, link_argument
 from sottovoce.errors import UsageError
 from sottovoce.http_client import checked_address
@@ -56,7 +56,7 @@ def login(
     Commands speak to the server you logged in to last. The file is servers.json in your settings
     folder, or in `SOTTOVOCE_HOME`.
     """
-    chosen: Chosen = context.obj
+    chosen: ServerChoice = context.obj
     if chosen.server is not None:
         raise UsageError("the link or address says which server it is: drop --server")
     file, http = servers_file(), chosen.allow_http
@@ -78,7 +78,7 @@ def logout(context: typer.Context) -> None:
 
     The token stays valid until `sottovoce campaign token revoke` ends it.
     """
-    chosen: Chosen = context.obj
+    chosen: ServerChoice = context.obj
     servers = Servers.read(servers_file())
     address = servers.current
     if chosen.server is not None:
@@ -138,7 +138,12 @@ def list_tokens(context: typer.Context, json: JsonOption = False) -> None:
         console.print_json({"tokens": tokens})
         return
     rows = [
-        [each["id"], shown(each["name"]), each["created_on"], "yours" * own.startswith(each["id"])]
+        [
+            each["id"],
+            printable_line(each["name"]),
+            each["created_on"],
+            "yours" * own.startswith(each["id"]),
+        ]
         for each in tokens
     ]
     console.print_table(["id", "name", "made on", ""], rows)

@@ -13,7 +13,7 @@ from sottovoce.cli import console
 from sottovoce.cli.campaign.connection import CampaignArgument, connected
 from sottovoce.cli.options import JsonOption
 from sottovoce.errors import UsageError
-from sottovoce.http_client import plain
+from sottovoce.http_client import printable
 from sottovoce.requester.views import WebhookView
 from sottovoce.requester.webhook_signatures import verify_signature
 
@@ -51,7 +51,7 @@ def list_webhooks(
     if json:
         console.print_json({"webhooks": webhooks})
     elif webhooks:
-        rows = [[each["id"], plain(each["address"]), _last(each)] for each in webhooks]
+        rows = [[each["id"], printable(each["address"]), _last(each)] for each in webhooks]
         console.print_table(["id", "address", "last told"], rows)
     else:
         console.note(f"nobody is told about campaign {campaign}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["Finding", "State", "fine", "problem", "unknown", "warning"]
+__all__ = ["Check", "State", "fine", "problem", "unknown", "warning"]
 
 
 class State(StrEnum):
@@ -19,7 +19,7 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Check:
     """What was looked at, how it is, and what to do: a line to copy, where there is one."""
 
     check: str
@@ -28,21 +28,21 @@ class Finding:
     fix: str = ""
 
 
-def fine(check: str, found: str) -> Finding:
+def fine(check: str, found: str) -> Check:
     """All is well."""
-    return Finding(check, State.OK, found)
+    return Check(check, State.OK, found)
 
 
-def warning(check: str, found: str, fix: str) -> Finding:
+def warning(check: str, found: str, fix: str) -> Check:
     """It works, and could be better."""
-    return Finding(check, State.WARNING, found, fix)
+    return Check(check, State.WARNING, found, fix)
 
 
-def problem(check: str, found: str, fix: str) -> Finding:
+def problem(check: str, found: str, fix: str) -> Check:
     """It does not work, or is not safe."""
-    return Finding(check, State.PROBLEM, found, fix)
+    return Check(check, State.PROBLEM, found, fix)
 
 
-def unknown(check: str, found: str, fix: str) -> Finding:
+def unknown(check: str, found: str, fix: str) -> Check:
     """Somebody has to look."""
-    return Finding(check, State.UNKNOWN, found, fix)
+    return Check(check, State.UNKNOWN, found, fix)

@@ -1,9 +1,4 @@
-"""`sottovoce db`.
-
-`sottovoce db export-reports`.
-
-The database that the options of a command name.
-"""
+"""`sottovoce db upgrade`, `check` and `export-reports`; the database that options name."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import typer
 
 from sottovoce.cli import console
 from sottovoce.cli.options import DATA_FOLDER, DatabaseUrlOption, DataOption, JsonOption
-from sottovoce.cli.server.check import Finding, State, problem
+from sottovoce.cli.server.check import Check, State, problem
 from sottovoce.cli.server.database import opened
 from sottovoce.cli.server.machine_checks import machine
 from sottovoce.cli.server.site_checks import site
@@ -61,7 +61,7 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _all(data: Path, database_url: str | None, url: str | None) -> Iterator[Finding]:
+def _all(data: Path, database_url: str | None, url: str | None) -> Iterator[Check]:
     now = datetime.now(UTC)
     yield from machine(now)
     if database_url is None:
@@ -77,7 +77,7 @@ def _all(data: Path, database_url: str | None, url: str | None) -> Iterator[Find
         yield from site(url, now)
 
 
-def _show(finding: Finding) -> None:
+def _show(finding: Check) -> None:
     console.say(f"{finding.state:<8} {finding.check}: {finding.found}")
     if finding.fix:
         console.say(f"         fix: {finding.fix}")

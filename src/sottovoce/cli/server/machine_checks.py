@@ -9,7 +9,7 @@ from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
 
-from sottovoce.cli.server.check import Finding, fine, problem, warning
+from sottovoce.cli.server.check import Check, fine, problem, warning
 from sottovoce.version import __version__
 
 __all__ = ["machine"]
@@ -34,7 +34,7 @@ ENOUGH_FILES = 4096
 YEARS = range(2025, 2100)
 
 
-def machine(now: datetime) -> Iterator[Finding]:
+def machine(now: datetime) -> Iterator[Check]:
     """Look at it."""
     yield _python()
     yield from (_extra(name, modules) for name, modules in EXTRAS.items())
@@ -43,14 +43,14 @@ def machine(now: datetime) -> Iterator[Finding]:
     yield from _files()
 
 
-def _python() -> Finding:
+def _python() -> Check:
     found = f"{sys.version_info.major}.{sys.version_info.minor}.{sys.version_info.micro}"
     if sys.version_info < OLDEST:
         return problem("Python", found, "install Python 3.11 or newer")
     return fine("Python", f"{found}, sottovoce {__version__}")
 
 
-def _extra(name: str, modules: tuple[str, ...]) -> Finding:
+def _extra(name: str, modules: tuple[str, ...]) -> Check:
     missing = [module for module in modules if find_spec(module) is None]
     if missing:
         found = f"{', '.join(missing)} not installed"
@@ -58,14 +58,14 @@ def _extra(name: str, modules: tuple[str, ...]) -> Finding:
     return fine(f"extra {name}", "installed")
 
 
-def _clock(now: datetime) -> Finding:
+def _clock(now: datetime) -> Check:
     if now.year not in YEARS:
         found = f"it says {now.date().isoformat()}"
         return problem("clock", found, "sudo timedatectl set-ntp true")
     return fine("clock", f"{now.date().isoformat()} (UTC)")
 
 
-def _compiling() -> Finding:
+def _compiling() -> Check:
     """Large campaigns are inferred by compiled code, which numba makes only if it can keep it."""
     named = os.environ.get("NUMBA_CACHE_DIR")
     places = [Path(named)] if named else [Path(__file__).parent, Path.home() / ".cache"]
@@ -80,7 +80,7 @@ def _can_be_written(place: Path) -> bool:
     return there.is_dir() and os.access(there, os.W_OK)
 
 
-def _files() -> Iterator[Finding]:
+def _files() -> Iterator[Check]:
     try:
         import resource
     except ImportError:  # Windows has no such limit

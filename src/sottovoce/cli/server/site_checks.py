@@ -1,7 +1,4 @@
-"""The site as workers' software sees it: TLS, headers, and what a proxy does in between.
-
-A site's certificate: trusted, and for how long.
-"""
+"""The site as workers' software sees it: certificate, TLS, headers, and what a proxy does."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from sottovoce.cli.server.check import Finding, fine, problem, unknown, warning
+from sottovoce.cli.server.check import Check, fine, problem, unknown, warning
 from sottovoce.errors import NotInstalled
 
 if TYPE_CHECKING:
@@ -28,7 +25,7 @@ FEW, LITTLE = 7, 21
 """Days left; one that renews itself does so with a month to go."""
 
 
-def certificate(url: str, now: datetime) -> Finding:
+def certificate(url: str, now: datetime) -> Check:
     """Look at it."""
     parts = urlsplit(url)
     host, port = parts.hostname or "", parts.port or 443
@@ -63,7 +60,7 @@ LONG_ENOUGH = 15_552_000
 """Seconds of HSTS: half a year."""
 
 
-def site(url: str, now: datetime) -> Iterator[Finding]:
+def site(url: str, now: datetime) -> Iterator[Check]:
     """Look at it."""
     try:
         import httpx
@@ -79,7 +76,7 @@ def site(url: str, now: datetime) -> Iterator[Finding]:
             yield problem("reachable", found, f"curl -i {url}/healthz")
 
 
-def _looks(client: httpx.Client, url: str, now: datetime) -> Iterator[Finding]:
+def _looks(client: httpx.Client, url: str, now: datetime) -> Iterator[Check]:
     secure, home = url.startswith("https://"), client.get(f"{url}/healthz")
     yield from _answers(client, url, home)
     yield from _plain(client, url) if secure else _without_tls(url)
@@ -94,7 +91,7 @@ def _looks(client: httpx.Client, url: str, now: datetime) -> Iterator[Finding]:
     )
 
 
-def _answers(client: httpx.Client, url: str, home: httpx.Response) -> Iterator[Finding]:
+def _answers(client: httpx.Client, url: str, home: httpx.Response) -> Iterator[Check]:
     if home.status_code != 200:
         found = f"{url}/healthz answers {home.status_code}"
         way = "start the server with --public-url set to this address, and let the proxy pass it on"
@@ -108,7 +105,7 @@ def _answers(client: httpx.Client, url: str, home: httpx.Response) -> Iterator[F
         yield fine("ready", "it can store reports")
 
 
-def _without_tls(url: str) -> Iterator[Finding]:
+def _without_tls(url: str) -> Iterator[Check]:
     host = urlsplit(url).hostname or ""
     if host in ("127.0.0.1", "localhost", "::1"):
         yield fine("TLS", "none, and none is needed on this machine")
@@ -117,7 +114,7 @@ def _without_tls(url: str) -> Iterator[Finding]:
         yield problem("TLS", "none: anybody on the way can read and change everything", way)
 
 
-def _plain(client: httpx.Client, url: str) -> Iterator[Finding]:
+def _plain(client: httpx.Client, url: str) -> Iterator[Check]:
     """Whether http leads to https; a port that is closed is as good."""
     import httpx
 
@@ -137,7 +134,7 @@ def _plain(client: httpx.Client, url: str) -> Iterator[Finding]:
         yield problem("http", f"answers {answer.status_code} without TLS", way)
 
 
-def _headers(home: httpx.Response, secure: bool) -> Iterator[Finding]:
+def _headers(home: httpx.Response, secure: bool) -> Iterator[Check]:
     if secure:
         yield _hsts(home.headers.get("strict-transport-security", ""))
     policy = home.headers.get("content-security-policy", "")
@@ -161,7 +158,7 @@ def _headers(home: httpx.Response, secure: bool) -> Iterator[Finding]:
         yield fine("versions", "no header tells any")
 
 
-def _hsts(header: str) -> Finding:
+def _hsts(header: str) -> Check:
     age = re.search(r"max-age=(\d+)", header)
     if age is None or int(age[1]) < LONG_ENOUGH:
         found = "missing" if age is None else f"for {int(age[1]) // 86400} days only"
@@ -170,7 +167,7 @@ def _hsts(header: str) -> Finding:
     return fine("strict transport security", f"for {int(age[1]) // 86400} days")
 
 
-def _skew(home: httpx.Response, now: datetime) -> Finding:
+def _skew(home: httpx.Response, now: datetime) -> Check:
     try:
         there = parsedate_to_datetime(home.headers["date"])
         seconds = abs((there - now).total_seconds())
@@ -184,7 +181,7 @@ def _skew(home: httpx.Response, now: datetime) -> Finding:
     return fine("clocks", found)
 
 
-def _prefix(client: httpx.Client, url: str) -> Finding:
+def _prefix(client: httpx.Client, url: str) -> Check:
     """Whether the server makes links with the address it is reached by."""
     answer = client.get(f"{url}/api/v1/openapi.json")
     way = f"sottovoce serve --public-url {url}"
@@ -199,7 +196,7 @@ def _prefix(client: httpx.Client, url: str) -> Finding:
     return fine("path prefix", stated or "none")
 
 
-def _errors(client: httpx.Client, url: str) -> Finding:
+def _errors(client: httpx.Client, url: str) -> Check:
     """Workers' software reads the server's refusals: a proxy's pages say nothing to it."""
     answer = client.get(f"{url}/api/v1/nothing-is-here")
     if answer.status_code == 404 and _reason(answer) == "not_found":

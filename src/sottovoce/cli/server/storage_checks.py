@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sottovoce.cli.server.check import Finding, fine, problem, warning
+from sottovoce.cli.server.check import Check, fine, problem, warning
 from sottovoce.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ LOCKS = 4
 """A campaign's table and its indexes: who reads all reports at once locks them all."""
 
 
-def folder_findings(folder: Path) -> Iterator[Finding]:
+def folder_findings(folder: Path) -> Iterator[Check]:
     """Look at the data folder and its disk."""
     if not folder.exists():
         there = next(parent for parent in folder.absolute().parents if parent.exists())
@@ -48,7 +48,7 @@ def folder_findings(folder: Path) -> Iterator[Finding]:
     yield _flushing(folder)
 
 
-def database_findings(database: Database) -> Iterator[Finding]:
+def database_findings(database: Database) -> Iterator[Check]:
     """Look at the database, if it answers."""
     from sottovoce.server.database.connection import reaching
     from sottovoce.server.database.integrity import integrity
@@ -67,7 +67,7 @@ def database_findings(database: Database) -> Iterator[Finding]:
             yield problem("database", str(error), 'psql "$SOTTOVOCE_DATABASE_URL" -c "SELECT 1"')
 
 
-def _schema(database: Database) -> Finding:
+def _schema(database: Database) -> Check:
     from sottovoce.server.database.connection import name_of
     from sottovoce.server.database.schema_version import WAYS_OUT, SchemaState, schema_state
 
@@ -84,7 +84,7 @@ def _schema(database: Database) -> Finding:
     return problem("database", f"{name_of(database)} {WAYS_OUT[state]}", ways[state])
 
 
-def _permissions(folder: Path) -> Finding:
+def _permissions(folder: Path) -> Check:
     mode = stat.S_IMODE(folder.stat().st_mode)
     if mode & 0o077 and os.name == "posix":
         found = f"{folder} can be entered by other users of this machine ({mode:03o})"
@@ -92,7 +92,7 @@ def _permissions(folder: Path) -> Finding:
     return fine("permissions", f"{folder} is for its owner only")
 
 
-def _owner(folder: Path) -> Finding:
+def _owner(folder: Path) -> Check:
     owner = folder.stat().st_uid
     mine = os.geteuid() if hasattr(os, "geteuid") else owner
     if owner != mine and mine != 0:
@@ -105,7 +105,7 @@ def _owner(folder: Path) -> Finding:
     return fine("owner", f"user {owner}")
 
 
-def _space(folder: Path) -> Finding:
+def _space(folder: Path) -> Check:
     free = shutil.disk_usage(folder).free
     found = f"{free / (1 << 30):,.1f} GB free"
     way = f"df -h {folder}; make room, or move the folder to a larger disk"
@@ -116,7 +116,7 @@ def _space(folder: Path) -> Finding:
     return fine("disk", found)
 
 
-def _flushing(folder: Path) -> Finding:
+def _flushing(folder: Path) -> Check:
     """A report is acknowledged after one flush: it must work, and its time is what workers wait."""
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
@@ -141,7 +141,7 @@ def _flushing(folder: Path) -> Finding:
     return fine("flushing", found)
 
 
-def _sqlite(connection: Connection, faults: list[str]) -> Iterator[Finding]:
+def _sqlite(connection: Connection, faults: list[str]) -> Iterator[Check]:
     from sqlalchemy import text
 
     if faults:
@@ -157,7 +157,7 @@ def _sqlite(connection: Connection, faults: list[str]) -> Iterator[Finding]:
         yield fine("journal", "write-ahead log")
 
 
-def _server(connection: Connection) -> Iterator[Finding]:
+def _server(connection: Connection) -> Iterator[Check]:
     from sqlalchemy import text
 
     from sottovoce.server.database.postgresql import count_partitions
@@ -186,7 +186,7 @@ def _server(connection: Connection) -> Iterator[Finding]:
     yield _partitions(count_partitions(connection), int(each), int(connections))
 
 
-def _partitions(partitions: int, each: int, connections: int) -> Finding:
+def _partitions(partitions: int, each: int, connections: int) -> Check:
     """A backup reads all reports in one transaction; the other half of all locks is for others."""
     wanted = -(-2 * LOCKS * partitions // connections)
     if wanted > each:
@@ -196,7 +196,7 @@ def _partitions(partitions: int, each: int, connections: int) -> Finding:
     return fine("partitions", f"{partitions:,} campaigns have a table for their reports")
 
 
-def _kept(fsync: str, commit: str) -> Finding:
+def _kept(fsync: str, commit: str) -> Check:
     if fsync != "on":
         way = "ALTER SYSTEM SET fsync = on; SELECT pg_reload_conf();"
         return problem("durability", "fsync is off: a crash loses acknowledged reports", way)

@@ -30,7 +30,7 @@ from sottovoce.cli.worker.consent import (
 )
 from sottovoce.errors import SottovoceError, Unreachable, UsageError
 from sottovoce.files.user_folders import home_folder
-from sottovoce.http_client import plain
+from sottovoce.http_client import printable
 from sottovoce.model import Label, State, Unit
 from sottovoce.worker.answer_table import read_answers
 from sottovoce.worker.budget import Budget
@@ -276,7 +276,7 @@ def _tell_sent(
 
 def _cell(value: Any) -> str:
     """A value for a table: the requester's labels and names may hold anything."""
-    return escape(plain("not sent" if value is None else str(value), longest=60))
+    return escape(printable("not sent" if value is None else str(value), longest=60))
 
 
 def _receipt_json(client: Client, receipt: Receipt) -> dict[str, Any]:

@@ -1,8 +1,7 @@
 """What a worker reads before it agrees: who asks, what leaves, what that betrays, whom to trust.
 
-What a worker allows all campaigns together to learn, as it is said on the command line.
-
-What a worker reads of a sealed campaign: what is sealed, for whom, and what gets opened.
+Of a sealed campaign: what is sealed, for whom, and what gets opened. Also what a worker allows all
+campaigns together to learn, as it is said on the command line.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from sottovoce.cli import console
 from sottovoce.errors import UsageError
 from sottovoce.files.private_files import private_folder
 from sottovoce.files.user_folders import home_folder
-from sottovoce.http_client import plain
+from sottovoce.http_client import printable
 from sottovoce.model import Unit
 from sottovoce.worker.budget import Budget
 from sottovoce.worker.client import DEFAULT_BUDGET, LEDGER
@@ -33,7 +32,7 @@ __all__ = [
     "consent_lines",
     "ledger_in",
     "parsed_limits",
-    "quoted",
+    "quoted_lines",
     "raise_budget",
     "summary_lines",
 ]
@@ -66,7 +65,7 @@ def who_holds_keys(offer: Offer, sealed: SealedSum) -> Iterator[str]:
     yield "WHOM YOU TRUST: this program on this machine, and that of these keyholders no more than"
     yield f"{sealed.degree} would betray you, to each other or to the server:"
     for number, each in enumerate(sealed.keyholders, 1):
-        yield f"  {number}  {each.fingerprint}  {plain(each.name)}"
+        yield f"  {number}  {each.fingerprint}  {printable(each.name)}"
     yield "They publish these fingerprints where you can compare them: the names here are only"
     yield "what the requester says. The server and the requester can open nothing without"
     yield f"{sealed.degree + 1} of them. They do see that somebody takes part, and from which"
@@ -107,9 +106,9 @@ def summary_lines(preview: Preview) -> Iterator[str]:
     )
 
 
-def quoted(text: str) -> list[str]:
+def quoted_lines(text: str) -> list[str]:
     """Somebody else's words, marked as such, with nothing in them that could act on a terminal."""
-    return [f"  │ {line}" for line in plain(text, lines=True).split("\n")]
+    return [f"  │ {line}" for line in printable(text, lines=True).split("\n")]
 
 
 def amount_words(amount: Amount) -> str:
@@ -121,7 +120,7 @@ def amount_words(amount: Amount) -> str:
 def _who_asks(offer: Offer) -> Iterator[str]:
     yield "WHO ASKS, in the requester's own words:"
     for words in dict.fromkeys((offer.title, offer.question)):  # they may be the same
-        yield from quoted(words)
+        yield from quoted_lines(words)
     yield f"Campaign {offer.campaign} at {offer.server}."
     yield ""
 

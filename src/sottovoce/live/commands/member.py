@@ -26,9 +26,9 @@ from sottovoce.cli.options import (
     yes_option,
 )
 from sottovoce.cli.prompts import Ended, agreed, given_passphrase, read_line
-from sottovoce.cli.worker.consent import ledger_in, parsed_limits, quoted
+from sottovoce.cli.worker.consent import ledger_in, parsed_limits, quoted_lines
 from sottovoce.errors import DataError, UsageError
-from sottovoce.http_client import plain
+from sottovoce.http_client import printable
 from sottovoce.keyholder.key_file import open_keys, read_card
 from sottovoce.live.dealer import check_dealer, deal_key, usual_seconds
 from sottovoce.live.member_client import LiveLine, LiveLink
@@ -51,7 +51,7 @@ def worker_lines(
 ) -> Iterator[str]:
     """The whole screen of a worker. Quoted words are the requester's, all else is computed here."""
     yield "WHO ASKS, in the requester's own words:"
-    yield from quoted(offer.title)
+    yield from quoted_lines(offer.title)
     yield f"Live session {offer.session} at {offer.server}, for up to {offer.workers:,} workers."
     yield ""
     yield "WHAT LEAVES THIS MACHINE: numbers that are computed from your answers and sealed here."
@@ -67,7 +67,7 @@ def worker_lines(
 def dealer_lines(offer: LiveOffer, key: KeyTerms, seconds: int) -> Iterator[str]:
     """The whole screen of a dealer."""
     yield "WHO ASKS, in the requester's own words:"
-    yield from quoted(offer.title)
+    yield from quoted_lines(offer.title)
     yield f"Live session {offer.session} at {offer.server} asks you to deal a key of {key.bits:,}"
     yield f"bits to up to {offer.workers:,} workers and the server."
     yield ""
@@ -108,7 +108,7 @@ def _whom_to_trust(offer: LiveOffer) -> Iterator[str]:
     yield f"the server: fewer than {split:,} if all {offer.workers:,} join."
     if offer.key is not None:
         yield f"Also the dealer of the key ({offer.key.bits:,} bits), who could read everything:"
-        yield f"  {offer.key.dealer.fingerprint}  {plain(offer.key.dealer.name)}"
+        yield f"  {offer.key.dealer.fingerprint}  {printable(offer.key.dealer.name)}"
         yield "Compare the fingerprint with what the dealer published."
     else:
         yield "There is no third party: keys are made here, afresh in every round."
@@ -272,11 +272,11 @@ def _tell(outcome: LiveOutcome) -> None:
     if outcome.is_done:
         console.say(f"Done: {rounds} opened.")
     else:
-        who = f"{', '.join(map(plain, ended.culprits))}: " if ended.culprits else ""
-        console.say(f"{ended.state.capitalize()} after {rounds}: {who}{plain(ended.reason)}")
+        who = f"{', '.join(map(printable, ended.culprits))}: " if ended.culprits else ""
+        console.say(f"{ended.state.capitalize()} after {rounds}: {who}{printable(ended.reason)}")
     if outcome.skill is None:
         return
-    names = [escape(plain(label, longest=60)) for label in outcome.labels]
+    names = [escape(printable(label, longest=60)) for label in outcome.labels]
     shares = [[f"{share:.3f}" for share in row] for row in outcome.skill]
     rows = [[name, *row] for name, row in zip(names, shares, strict=True)]
     console.say("How often you give each answer, by what is true. Only you see this:")

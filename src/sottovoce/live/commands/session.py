@@ -15,8 +15,8 @@ import typer
 
 import sottovoce
 from sottovoce.cli import console
-from sottovoce.cli.campaign.connection import AllowHttpOption, Chosen, ServerOption, connected
-from sottovoce.cli.campaign.description import sentence, shown
+from sottovoce.cli.campaign.connection import AllowHttpOption, ServerChoice, ServerOption, connected
+from sottovoce.cli.campaign.description import printable_line, printable_sentence
 from sottovoce.cli.campaign.keyholders import card_from
 from sottovoce.cli.campaign.lifecycle import confirm_deletion
 from sottovoce.cli.console import plural, print_truths
@@ -129,7 +129,7 @@ def _print_summary(summary: LiveResultView, score: Score | None) -> None:
         console.note(
             f"guarantee: epsilon {kept['per_answer']:g}, delta {kept['delta']:g} per answer"
         )
-    console.note(sentence(summary["words"]))
+    console.note(printable_sentence(summary["words"]))
 
 
 PAUSE = 1.0
@@ -162,7 +162,7 @@ def session(
 
     Log in with `sottovoce campaign login`.
     """
-    context.obj = Chosen(server, allow_http)
+    context.obj = ServerChoice(server, allow_http)
 
 
 def create(
@@ -267,7 +267,7 @@ def list_sessions(context: typer.Context, json: JsonOption = False) -> None:
         return
     rows = [
         [
-            each["id"], each["state"], shown(each["title"]), each["suite"], each["mode"],
+            each["id"], each["state"], printable_line(each["title"]), each["suite"], each["mode"],
             f"{each['tasks']:,}", f"{each['joined']:,} of {each['workers']:,}",
             f"{each['opened']:,}",
         ]
@@ -319,7 +319,9 @@ def delete(
     with connected(context) as requester:
         found = requester.live.show(session)
         if not yes:
-            confirm_deletion(f"Delete session {session} ({shown(found['title'])}), for good?")
+            confirm_deletion(
+                f"Delete session {session} ({printable_line(found['title'])}), for good?"
+            )
         requester.live.delete(session)
     if json:
         console.print_json({"deleted": session})
@@ -349,7 +351,7 @@ def _print(found: LiveView, *, json: bool) -> None:
     if found["waiting"]:
         console.say(f"  waiting for {', '.join(map(str, found['waiting']))}")
     for number, why in found["excluded"].items():
-        console.say(f"  worker {number} is out: {sentence(why)}")
+        console.say(f"  worker {number} is out: {printable_sentence(why)}")
     if found["reason"] is not None:
-        culprits = "".join(f"{sentence(each)}: " for each in found["culprits"])
-        console.note(f"problem: {culprits}{sentence(found['reason'])}")
+        culprits = "".join(f"{printable_sentence(each)}: " for each in found["culprits"])
+        console.note(f"problem: {culprits}{printable_sentence(found['reason'])}")

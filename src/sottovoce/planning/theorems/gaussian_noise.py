@@ -8,12 +8,11 @@ the noise differ on average by at most
 
 Both conditions are P3's and are not proven of any aggregator; what follows rests on them.
 
-How much noise of a random variance a guarantee takes (P3 §IV-B), corrected.
+How much such noise a guarantee takes (P3 §IV-B) is corrected too. P3 takes the distance D of two
+answers from how far honest answers lie apart (Lemma 4.7). Whoever answers outside of that has no
+guarantee. Here D is the width of the public range.
 
-P3 takes the distance D of two answers from how far honest answers lie apart (Lemma 4.7). Whoever
-answers outside of that has no guarantee. Here D is the width of the public range.
-
-P3's utility of noise of a random variance, Thm. 4.3 and Thm. A.1, as printed.
+`published_…` are P3's own figures as printed, of its utility Thm. 4.3 and Thm. A.1.
 """
 
 from __future__ import annotations

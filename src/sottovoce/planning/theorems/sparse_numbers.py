@@ -6,7 +6,7 @@ probability 1 − s. The error of a mean of independent reports is bracketed, wi
 
     |bias| ≤ E|mean − truth| ≤ min( √(bias² + variance of the mean), E|report − truth| )
 
-P4's expected errors of sparse private numbers, Thms. 2, 3 and 5, as printed.
+`published_…` are P4's own expected errors as printed, Thms. 2, 3 and 5.
 """
 
 from __future__ import annotations

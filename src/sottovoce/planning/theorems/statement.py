@@ -1,7 +1,4 @@
-"""Refusing parameters for which a theorem says nothing.
-
-A paper's figure, never shown without what holds.
-"""
+"""A paper's figure, never shown without what holds; parameters of which it says nothing refused."""
 
 from __future__ import annotations
 

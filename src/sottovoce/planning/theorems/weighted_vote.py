@@ -1,14 +1,11 @@
 """How often a weighted vote of workers of known accuracy errs: exactly, and a bound.
 
 Two labels. Workers answer on their own; worker u is right with probability pᵤ. The label with the
-greater sum of weights wins, and a coin decides between equal sums.
+greater sum of weights wins, and a coin decides between equal sums. `DeltaLaw` is the law of P1's Δ
+when every worker draws a flip probability of its own (P1 §6.2.3).
 
-The law of P1's Δ when every worker draws a flip probability of its own (P1 §6.2.3).
-
-P1's bounds on the error of a weighted vote, eqs. 5 to 10, as printed.
-
-The chain starts from P(error) ≤ E Π exp(−t x w) and then takes (p/e + (1 − p) e)ʷ for the mean of a
-factor. That mean is p exp(−w) + (1 − p) exp(w), which is 1 for log-odds weights.
+`published_…` are P1's own bounds on the error, eqs. 5 to 10, as printed. Their chain starts from
+P(error) ≤ E Π exp(−t x w) and then takes (p/e + (1 − p) e)ʷ for the mean of a factor. That mean is p exp(−w) + (1 − p) exp(w), which is 1 for log-odds weights.
 """
 
 from __future__ import annotations

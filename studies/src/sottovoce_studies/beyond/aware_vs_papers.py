@@ -12,7 +12,7 @@ from typing import Any
 from sottovoce.datasets import NumericCrowd, SparseCrowd
 from sottovoce.figures import Chart
 from sottovoce.model import Domain, Kind
-from sottovoce.planning.pipelines import Pair, papers
+from sottovoce.planning.pipelines import Pipeline, papers
 from sottovoce.planning.trials import Spread
 from sottovoce_studies.contests import CONSTANT, Contest, spreads
 from sottovoce_studies.crowds import Dataset, LabelCrowd, Simulated, Source
@@ -22,11 +22,11 @@ from sottovoce_studies.study import Outcome, Row, Size, Study, Verdict, Work
 __all__ = ["SKIPPED", "STUDY", "is_met", "settings"]
 
 
-RESPONSE = Pair("randomised response + aware", "randomized-response")
-SUBSETS = Pair("subset selection + aware", "subset-selection")
-BINS = Pair("subset selection over 10 bins + aware", "subset-selection", parameters={"bins": 10})
-THRESHOLD = Pair("threshold + aware", "threshold")
-BEYOND = Pair(
+RESPONSE = Pipeline("randomised response + aware", "randomized-response")
+SUBSETS = Pipeline("subset selection + aware", "subset-selection")
+BINS = Pipeline("subset selection over 10 bins + aware", "subset-selection", parameters={"bins": 10})
+THRESHOLD = Pipeline("threshold + aware", "threshold")
+BEYOND = Pipeline(
     "subset selection + aware", "subset-selection", "aware-numbers", settings={"beyond": 0.35}
 )
 """Half of P4's truths lie below the least answer: the grid of truths goes as far beyond it."""
@@ -59,7 +59,7 @@ class Setting:
     name: str
     epsilon: float
     figure: float
-    ours: Pair
+    ours: Pipeline
     contest: Contest | None
     quick: bool = False
 
@@ -71,7 +71,12 @@ def settings() -> list[Setting]:
 
 def _labels() -> list[Setting]:
     def row(
-        name: str, crowd: LabelCrowd, epsilon: float, figure: float, ours: Pair, quick: bool = False
+        name: str,
+        crowd: LabelCrowd,
+        epsilon: float,
+        figure: float,
+        ours: Pipeline,
+        quick: bool = False,
     ) -> Setting:
         return _setting(LABELS, name, crowd, epsilon, figure, ours, VOTE, quick=quick)
 
@@ -100,7 +105,7 @@ def _sparse() -> list[Setting]:
         sparsity: float,
         epsilon: float,
         figure: float,
-        ours: Pair,
+        ours: Pipeline,
         *,
         uniform: bool,
         quick: bool = False,
@@ -136,8 +141,8 @@ def _setting(
     source: Source | None,
     epsilon: float,
     figure: float,
-    ours: Pair,
-    theirs: tuple[Pair, ...],
+    ours: Pipeline,
+    theirs: tuple[Pipeline, ...],
     *,
     hide: bool = False,
     quick: bool = False,

@@ -10,7 +10,7 @@ import numpy as np
 from sottovoce.errors import UsageError
 from sottovoce.figures import Chart, Series, Table
 from sottovoce.model import FloatArray
-from sottovoce.planning.pipelines import Pair
+from sottovoce.planning.pipelines import Pipeline
 from sottovoce_studies.cells import Cell
 from sottovoce_studies.contests import Contest, trial_of
 from sottovoce_studies.crowds import LabelCrowd
@@ -23,10 +23,10 @@ LIMIT = 0.05
 EPSILONS: Mapping[Size, tuple[float, ...]] = {"quick": (1, 4), "full": (0.5, 1, 2, 4)}
 TRIALS: Mapping[Size, int] = {"quick": 3, "full": 20}
 
-_RESPONSE = Pair("randomised response + aware", "randomized-response")
-_SUBSETS = Pair("subset selection + aware", "subset-selection")
+_RESPONSE = Pipeline("randomised response + aware", "randomized-response")
+_SUBSETS = Pipeline("subset selection + aware", "subset-selection")
 
-CROWDS: tuple[tuple[str, LabelCrowd, Pair], ...] = (
+CROWDS: tuple[tuple[str, LabelCrowd, Pipeline], ...] = (
     ("s 5, heterogeneous", LabelCrowd(100, 300, 60, 5, "heterogeneous"), _RESPONSE),
     ("s 20, homogeneous", LabelCrowd(200, 300, 60, 20, "homogeneous"), _SUBSETS),
     ("s 20, heterogeneous", LabelCrowd(200, 300, 60, 20, "heterogeneous"), _SUBSETS),

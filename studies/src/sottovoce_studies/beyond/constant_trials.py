@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sottovoce.datasets import NumericCrowd, SparseCrowd
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Kind, Reports
-from sottovoce.planning.pipelines import P3_DELTA, Pair, papers, true_guarantee
+from sottovoce.planning.pipelines import P3_DELTA, Pipeline, papers, true_guarantee
 from sottovoce.planning.trials import best_constant, run_trial, trial_seed
 from sottovoce_studies.contests import CONSTANT
 from sottovoce_studies.crowds import Dataset, Simulated, Source
@@ -40,10 +40,10 @@ CLEAN = "clean"
 _ANSWERS, _TIES = 0, 2
 """Places among the seeds of a trial: its answers are where contests have them."""
 
-RESPONSE = Pair("randomised response + aware", "randomized-response")
-SUBSETS = Pair("subset selection + aware", "subset-selection")
-BINS = Pair("subset selection over 10 bins + aware", "subset-selection", parameters={"bins": 10})
-BEYOND = Pair(
+RESPONSE = Pipeline("randomised response + aware", "randomized-response")
+SUBSETS = Pipeline("subset selection + aware", "subset-selection")
+BINS = Pipeline("subset selection over 10 bins + aware", "subset-selection", parameters={"bins": 10})
+BEYOND = Pipeline(
     "subset selection + aware", "subset-selection", "aware-numbers", settings={"beyond": 0.35}
 )
 """Half of P4's truths lie below the least answer: the grid of truths goes as far beyond it."""
@@ -52,7 +52,7 @@ ONE_LAYER, TWO_LAYER = (
     next(pair for pair in papers(Domain.categorical("ab")) if pair.name == name)
     for name in ("one-layer + TD", "two-layer as published + TD")
 )
-GAUSSIAN = Pair(
+GAUSSIAN = Pipeline(
     "random variance as published + CRH",
     "random-variance-gaussian",
     "crh",
@@ -94,8 +94,8 @@ class Arena:
     name: str
     unit: str
     source: Source | None
-    theirs: tuple[Pair, ...]
-    ours: Pair
+    theirs: tuple[Pipeline, ...]
+    ours: Pipeline
     trials: tuple[int, int] = (20, 20)
     hide: bool = False
 
@@ -112,7 +112,9 @@ def clean(source: Source, method: str, trial: int, seed: int) -> dict[str, float
     return {CLEAN: error, CONSTANT: best_constant(truths).error}
 
 
-def true_epsilon(source: Source, pair: Pair, epsilon: float, hide: bool) -> dict[str, float | None]:
+def true_epsilon(
+    source: Source, pair: Pipeline, epsilon: float, hide: bool
+) -> dict[str, float | None]:
     """The true ε per answer of a pair at a nominal one, for the busiest worker; None if none holds.
 
     It is at the pair's own delta, else at 0.
@@ -146,7 +148,7 @@ def _p4() -> list[Arena]:
     def crowd(truths: tuple[float, float] | None) -> Simulated:
         return Simulated(SparseCrowd(sparsity=0.9, kind=Kind.ORDINAL, truths=truths))
 
-    rows: tuple[tuple[str, Source | None, Pair, tuple[int, int]], ...] = (
+    rows: tuple[tuple[str, Source | None, Pipeline, tuple[int, int]], ...] = (
         (OWN, crowd(None), BEYOND, (10, 5)),
         ("2,000 x 200, truths U(1, 8)", crowd((1.0, 8.0)), SUBSETS, (10, 5)),
         ("Web", ScoredDataset.of("web"), SUBSETS, (10, 5)),

@@ -8,7 +8,7 @@ from typing import Any
 
 from sottovoce.figures import Chart, Level
 from sottovoce.model import Domain
-from sottovoce.planning.pipelines import Pair, papers
+from sottovoce.planning.pipelines import Pipeline, papers
 from sottovoce.planning.trials import Spread
 from sottovoce_studies.contests import CONSTANT, Contest, spreads
 from sottovoce_studies.crowds import Dataset
@@ -17,10 +17,10 @@ from sottovoce_studies.study import Outcome, Row, Size, Study, Verdict, Work
 
 __all__ = ["ALLOWED", "LABELS", "RANGES", "STUDY", "Case", "best_other", "judge"]
 
-OURS_LABELS = Pair("randomised response + aware", "randomized-response")
+OURS_LABELS = Pipeline("randomised response + aware", "randomized-response")
 OURS_NUMBERS = (
-    Pair("subset selection + aware", "subset-selection"),
-    Pair("piecewise + aware", "piecewise"),
+    Pipeline("subset selection + aware", "subset-selection"),
+    Pipeline("piecewise + aware", "piecewise"),
 )
 """Fixed, without a look at any truth: the first up to epsilon 3, from where bins are coarse beside
 the noise, the second above."""
@@ -58,7 +58,7 @@ class Case:
     contest: Contest | None
 
     @property
-    def ours(self) -> Pair:
+    def ours(self) -> Pipeline:
         """The pair that is ours on this dataset."""
         if self.dataset not in RANGES:
             return OURS_LABELS

@@ -18,7 +18,7 @@ from sottovoce.api.perturb import perturb
 from sottovoce.datasets import SeededRandomness
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Policy, Result
-from sottovoce.planning.pipelines import P3_DELTA, Pair
+from sottovoce.planning.pipelines import P3_DELTA, Pipeline
 from sottovoce.planning.theorems.gaussian_noise import published_range
 from sottovoce.planning.theorems.statement import Published
 from sottovoce.planning.trials import best_constant, error_of, trial_seed
@@ -115,11 +115,11 @@ def true_epsilon(epsilon: float, answers: int, share: float = 1.0) -> float:
     return float(scipy.optimize.brentq(excess, 0.0, epsilon / share**2, xtol=1e-6))
 
 
-def ours_at(epsilon: float) -> tuple[Pair, float]:
+def ours_at(epsilon: float) -> tuple[Pipeline, float]:
     """Ours for a guarantee without δ, fixed without a look at any truth, and the ε it takes."""
     if epsilon <= FINE:
-        return Pair("subset selection + aware", "subset-selection"), epsilon
-    return Pair("piecewise + aware", "piecewise"), min(epsilon, MOST)
+        return Pipeline("subset selection + aware", "subset-selection"), epsilon
+    return Pipeline("piecewise + aware", "piecewise"), min(epsilon, MOST)
 
 
 def answers_seed(seed: int, trial: int) -> int:
@@ -134,7 +134,7 @@ def noise_seed(seed: int, trial: int) -> int:
 
 def published_policy(domain: Domain, epsilon: float) -> Policy:
     """P3 Alg. 2 at the rate of Thm. 4.8, with the width of the domain for D."""
-    pair = Pair("P3", "random-variance-gaussian", delta=P3_DELTA, published=True)
+    pair = Pipeline("P3", "random-variance-gaussian", delta=P3_DELTA, published=True)
     return pair.policy(domain, Target(epsilon))
 
 

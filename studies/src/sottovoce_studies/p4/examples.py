@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from sottovoce.figures import Chart, Level, Series
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain
-from sottovoce.planning.pipelines import Pair, true_guarantee
+from sottovoce.planning.pipelines import Pipeline, true_guarantee
 from sottovoce.planning.theorems.sparse_numbers import (
     SparseSetting,
     keep_probability,
@@ -31,10 +31,10 @@ from sottovoce_studies.study import Outcome, Row, Size, Study, Value, Verdict, W
 __all__ = ["LP", "MF", "OURS", "RR", "STUDY", "Case", "cases", "formulas", "judge"]
 
 
-LP = Pair("LP", "laplace", "mean", published=True)
-RR = Pair("RR", "null-randomized-response", "mean")
-MF = Pair("MF", "matrix-factorization", "mean", {"dimension": 100, "ridge": 1e-9}, published=True)
-OURS = Pair("threshold + aware", "threshold")
+LP = Pipeline("LP", "laplace", "mean", published=True)
+RR = Pipeline("RR", "null-randomized-response", "mean")
+MF = Pipeline("MF", "matrix-factorization", "mean", {"dimension": 100, "ridge": 1e-9}, published=True)
+OURS = Pipeline("threshold + aware", "threshold")
 THEOREMS: Mapping[str, str] = {"LP": "Theorem 2", "RR": "Theorem 3", "MF": "Theorem 5"}
 
 GAMMA, EPSILON, TASKS, DIMENSIONS = 10, 1.0, 1_000, 100
@@ -76,7 +76,7 @@ class Case:
     """A crowd of the examples, the pairs that are tried on it, and how often."""
 
     crowd: AlikeCrowd
-    pairs: tuple[Pair, ...]
+    pairs: tuple[Pipeline, ...]
     trials: int
 
     @property
@@ -345,7 +345,7 @@ def _whose_guarantee() -> str:
     return f"The true epsilon per answer, NULL included, at a nominal 1: {', '.join(words)}"
 
 
-def _true_epsilon(pair: Pair) -> float:
+def _true_epsilon(pair: Pipeline) -> float:
     target = Target(EPSILON, answers=TASKS, hide_participation=True)
     policy = pair.policy(Domain.ordinal(range(GAMMA)), target)
     return true_guarantee(policy, target).epsilon

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from sottovoce.planning.pipelines import Pair
+from sottovoce.planning.pipelines import Pipeline
 from sottovoce_studies.cells import Cell
 from sottovoce_studies.contests import CONSTANT
 from sottovoce_studies.p4.crowds import GoldAnswers, public
@@ -87,7 +87,7 @@ def plan(size: Size, seed: int) -> Work:
     return Work(cells, judged)
 
 
-def _pairs(with_ours: bool) -> tuple[Pair, ...]:
+def _pairs(with_ours: bool) -> tuple[Pipeline, ...]:
     return (*PAPERS, TWO_LAYER, *((ours(),) if with_ours else ()))
 
 

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from sottovoce.figures import Chart, Level, Role
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain
-from sottovoce.planning.pipelines import Pair, true_guarantee
+from sottovoce.planning.pipelines import Pipeline, true_guarantee
 from sottovoce.planning.trials import Spread
 from sottovoce_studies.cells import Cell
 from sottovoce_studies.contests import CONSTANT
@@ -140,7 +140,7 @@ def not_better(curves: Sequence[Curves], names: Sequence[str]) -> bool:
 
 
 def guarantee_rows(
-    pairs: Sequence[Pair], values: int, tasks: int, place: Mapping[str, Value] | None = None
+    pairs: Sequence[Pipeline], values: int, tasks: int, place: Mapping[str, Value] | None = None
 ) -> Iterator[Row]:
     """What is kept per answer, NULL being an answer too, where epsilon 1 is claimed; delta 0."""
     target, domain = Target(1.0, answers=tasks), Domain.ordinal(range(values))

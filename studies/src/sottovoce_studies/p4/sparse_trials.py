@@ -18,7 +18,7 @@ from sottovoce.mechanisms.codes import answer_cells, report_table
 from sottovoce.mechanisms.policies import Target, mechanism_of, policy_of
 from sottovoce.mechanisms.two_layer import TwoLayer
 from sottovoce.model import Cells, Domain, FloatArray, Kind, Policy, Reports
-from sottovoce.planning.pipelines import P4_RIDGE, Pair, papers
+from sottovoce.planning.pipelines import P4_RIDGE, Pipeline, papers
 from sottovoce.planning.trials import best_constant, error_of, trial_seed
 from sottovoce_studies.contests import CONSTANT
 from sottovoce_studies.crowds import Simulated, Source
@@ -57,22 +57,22 @@ BEYOND = 0.35
 _ANSWERS, _NOISE = 0, 1
 
 
-def _factorization(dimension: int) -> Pair:
+def _factorization(dimension: int) -> Pipeline:
     parameters = {"dimension": dimension, "ridge": P4_RIDGE}
     name = f"MF d {dimension}"
-    return Pair(name, "matrix-factorization", METHOD, parameters, published=True)
+    return Pipeline(name, "matrix-factorization", METHOD, parameters, published=True)
 
 
-MF: Mapping[int, Pair] = {d: _factorization(d) for d in (2, 10)}
+MF: Mapping[int, Pipeline] = {d: _factorization(d) for d in (2, 10)}
 """By its dimension d, of which P4 §VI prints none."""
 
 PAPERS = (replace(_LP, name="LP"), replace(_RR, name="RR"), *MF.values())
 
 
-def ours(*, beyond: bool = False) -> Pair:
+def ours(*, beyond: bool = False) -> Pipeline:
     """A sound mechanism that hides NULLs too, read by inference that knows it."""
     settings = {"beyond": BEYOND} if beyond else {}
-    return Pair("ours", "subset-selection", "aware-numbers", settings=settings)
+    return Pipeline("ours", "subset-selection", "aware-numbers", settings=settings)
 
 
 def crowd(workers: int, tasks: int, sparsity: float, truths: Truths = "N(0, 1)") -> Simulated:
@@ -86,7 +86,7 @@ def crowd(workers: int, tasks: int, sparsity: float, truths: Truths = "N(0, 1)")
 
 
 def maes(
-    source: Source, values: int, epsilon: float, pairs: tuple[Pair, ...], trial: int, seed: int
+    source: Source, values: int, epsilon: float, pairs: tuple[Pipeline, ...], trial: int, seed: int
 ) -> dict[str, float]:
     """The MAE to the truth of every pair, of no noise, and of the best constant (P4 Eq. 3).
 
@@ -106,7 +106,7 @@ def maes(
     return {**found, CONSTANT: best_constant(known).error}
 
 
-def policy_at(pair: Pair, domain: Domain, epsilon: float, tasks: int) -> Policy:
+def policy_at(pair: Pipeline, domain: Domain, epsilon: float, tasks: int) -> Policy:
     """The policy of a pair that hides who answered what, over so many tasks."""
     if pair == TWO_LAYER:
         return policy_of(TwoLayer.as_published_sparse(domain, epsilon), domain, None)
@@ -129,7 +129,7 @@ def _numbers(answers: Reports, truths: Any) -> FloatArray:
 
 
 def maes_with_memory(
-    source: Source, values: int, epsilon: float, pairs: tuple[Pair, ...], trial: int, seed: int
+    source: Source, values: int, epsilon: float, pairs: tuple[Pipeline, ...], trial: int, seed: int
 ) -> dict[str, Any]:
     """A trial, and the most memory that its process ever had, which is no part of its errors."""
     found = maes(source, values, epsilon, pairs, trial, seed)
