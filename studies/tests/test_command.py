@@ -304,6 +304,6 @@ def test_a_bar_says_which_study_of_how_many(
         def __exit__(self, *_: object) -> None:
             return None
 
-    monkeypatch.setattr(console, "counted", Bar)
+    monkeypatch.setattr(console, "progress_bar", Bar)
     assert call("reproduce").returncode == 0
     assert named == ["1 of 2, evens", "2 of 2, threes"]

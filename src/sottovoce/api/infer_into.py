@@ -44,12 +44,117 @@ __all__ = [
     "reading_under_policy",
 ]
 
+LargeEngineName: TypeAlias = Literal["chunked", "spark"]
+"""Where sums over a large table are made: on this machine's disk, or on a Spark cluster."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inferred:
+    """What was found, but for the truths, which are in files.
+
+    `result` has everybody's weights and no tasks; `folder` is where the files are.
+    """
+
+    result: Result
+    folder: str
+    tasks: int
+    answers: int
+
+    def summary(self) -> dict[str, Any]:
+        """What `summary.json` holds."""
+        made = self.result.provenance
+        prior = self.result.prior
+        return {
+            "method": made.method,
+            "tasks": self.tasks,
+            "workers": len(self.result.workers),
+            "answers": self.answers,
+            "rounds": self.result.rounds,
+            "converged": self.result.converged,
+            "parameters": dict(made.parameters),
+            "prior": None if prior is None else prior.tolist(),
+            "reading": None if made.reading is None else asdict(made.reading),
+            "policy_hash": made.policy_hash,
+            "simulated": made.simulated,
+            "version": made.version,
+        }
+
 
 class ChosenMethod(NamedTuple):
     """A method, and what labels stand for where it does not take them as they are."""
 
     aggregator: SumsAggregator[Any]
     recoding: Recoding | None
+
+
+class _Where(NamedTuple):
+    """Where the work is done, and what it may leave behind."""
+
+    master: str | None
+    session: SparkSession | None
+    settings: Mapping[str, str] | None
+    checkpoint: str | None
+    memory: int | None
+    output: str
+
+
+Opened: TypeAlias = tuple[LargeTable, Callable[[str], AbstractContextManager[Sums]] | None]
+"""A table, and where there is a checkpoint, what keeps the sums of a run of this name there."""
+
+
+def infer_into(
+    source: Any,
+    folder: str | os.PathLike[str],
+    method: str | Aggregator = "auto",
+    *,
+    engine: LargeEngineName = "chunked",
+    parameters: Mapping[str, Any] | None = None,
+    policy: Policy | None = None,
+    master: str | None = None,
+    session: SparkSession | None = None,
+    settings: Mapping[str, str] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    memory: int | None = None,
+    progress: Callable[[int], None] | None = None,
+    force: bool = False,
+    **reading: Any,
+) -> Inferred:
+    """The truth of every task of a table that need not fit into memory, written to a folder.
+
+    `folder` gets `truths/` and `workers/`, Parquet files each, and `summary.json`; it appears whole
+    or not at all. The methods, their parameters and what they find are those of `infer`.
+
+    `source` is Parquet: a path, a pattern, a folder or several of them; with `engine="spark"` any
+    path that Spark reads, or `table:NAME` of its catalogue. The chunked engine sorts the table on
+    this machine's disk first, with at most `memory` bytes, and reads it block by block. The Spark
+    engine runs where `session` is, or on `master` (a URL such as spark://host:7077) with Spark's
+    `settings`, or wherever spark-submit has put it.
+
+    `checkpoint` is a folder that keeps the sorted table and the sums as they are made: the same
+    call goes on from there after an interruption. Other keywords say how to read `source` (see
+    `read`): columns, domain, repeats, bad_rows.
+    """
+    on_spark = master is not None or session is not None or bool(settings)
+    _check_engine(engine, on_spark=on_spark, memory=memory)
+    options = reading_under_policy(policy, reading)
+    with ExitStack() as stack:
+        place = stack.enter_context(new_folder(folder, force=force))
+        opened = _chunked if engine == "chunked" else _on_spark
+        where = _Where(master, session, settings, path_of(checkpoint), memory, place)
+        table, kept = stack.enter_context(opened(source, where, options))
+        chosen = choose_method(method, table.domain, parameters, policy)
+        large = table.engine(chosen.recoding)
+        log = kept(_identity(chosen, policy)) if kept is not None else None
+        learning: Engine = large if log is None else RecordedEngine(large, stack.enter_context(log))
+        if progress is not None:
+            learning = WatchedEngine(learning, progress)
+        learnt = chosen.aggregator.learn(learning)
+        large.write_truths(chosen.aggregator, learnt, f"{place}/truths")
+        result = _stamped(chosen.aggregator.tell(large, learnt), table, large, policy)
+        large.write_workers({"weight": result.weights}, f"{place}/workers")
+        inferred = Inferred(result, path_of(folder) or "", large.task_count, large.answers)
+        write_summary(place, inferred.summary())
+    return inferred
 
 
 def reading_under_policy(policy: Policy | None, reading: Mapping[str, Any]) -> dict[str, Any]:
@@ -139,112 +244,6 @@ def _unlearnable(name: str) -> UsageError:
         f"{name} looks at all tasks at once, and a large table's are never in one place: infer "
         "without --engine"
     )
-
-
-LargeEngineName: TypeAlias = Literal["chunked", "spark"]
-"""Where sums over a large table are made: on this machine's disk, or on a Spark cluster."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Inferred:
-    """What was found, but for the truths, which are in files.
-
-    `result` has everybody's weights and no tasks; `folder` is where the files are.
-    """
-
-    result: Result
-    folder: str
-    tasks: int
-    answers: int
-
-    def summary(self) -> dict[str, Any]:
-        """What `summary.json` holds."""
-        made = self.result.provenance
-        prior = self.result.prior
-        return {
-            "method": made.method,
-            "tasks": self.tasks,
-            "workers": len(self.result.workers),
-            "answers": self.answers,
-            "rounds": self.result.rounds,
-            "converged": self.result.converged,
-            "parameters": dict(made.parameters),
-            "prior": None if prior is None else prior.tolist(),
-            "reading": None if made.reading is None else asdict(made.reading),
-            "policy_hash": made.policy_hash,
-            "simulated": made.simulated,
-            "version": made.version,
-        }
-
-
-def infer_into(
-    source: Any,
-    folder: str | os.PathLike[str],
-    method: str | Aggregator = "auto",
-    *,
-    engine: LargeEngineName = "chunked",
-    parameters: Mapping[str, Any] | None = None,
-    policy: Policy | None = None,
-    master: str | None = None,
-    session: SparkSession | None = None,
-    settings: Mapping[str, str] | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    memory: int | None = None,
-    progress: Callable[[int], None] | None = None,
-    force: bool = False,
-    **reading: Any,
-) -> Inferred:
-    """The truth of every task of a table that need not fit into memory, written to a folder.
-
-    `folder` gets `truths/` and `workers/`, Parquet files each, and `summary.json`; it appears whole
-    or not at all. The methods, their parameters and what they find are those of `infer`.
-
-    `source` is Parquet: a path, a pattern, a folder or several of them; with `engine="spark"` any
-    path that Spark reads, or `table:NAME` of its catalogue. The chunked engine sorts the table on
-    this machine's disk first, with at most `memory` bytes, and reads it block by block. The Spark
-    engine runs where `session` is, or on `master` (a URL such as spark://host:7077) with Spark's
-    `settings`, or wherever spark-submit has put it.
-
-    `checkpoint` is a folder that keeps the sorted table and the sums as they are made: the same
-    call goes on from there after an interruption. Other keywords say how to read `source` (see
-    `read`): columns, domain, repeats, bad_rows.
-    """
-    on_spark = master is not None or session is not None or bool(settings)
-    _check_engine(engine, on_spark=on_spark, memory=memory)
-    options = reading_under_policy(policy, reading)
-    with ExitStack() as stack:
-        place = stack.enter_context(new_folder(folder, force=force))
-        opened = _chunked if engine == "chunked" else _on_spark
-        where = _Where(master, session, settings, path_of(checkpoint), memory, place)
-        table, kept = stack.enter_context(opened(source, where, options))
-        chosen = choose_method(method, table.domain, parameters, policy)
-        large = table.engine(chosen.recoding)
-        log = kept(_identity(chosen, policy)) if kept is not None else None
-        learning: Engine = large if log is None else RecordedEngine(large, stack.enter_context(log))
-        if progress is not None:
-            learning = WatchedEngine(learning, progress)
-        learnt = chosen.aggregator.learn(learning)
-        large.write_truths(chosen.aggregator, learnt, f"{place}/truths")
-        result = _stamped(chosen.aggregator.tell(large, learnt), table, large, policy)
-        large.write_workers({"weight": result.weights}, f"{place}/workers")
-        inferred = Inferred(result, path_of(folder) or "", large.task_count, large.answers)
-        write_summary(place, inferred.summary())
-    return inferred
-
-
-class _Where(NamedTuple):
-    """Where the work is done, and what it may leave behind."""
-
-    master: str | None
-    session: SparkSession | None
-    settings: Mapping[str, str] | None
-    checkpoint: str | None
-    memory: int | None
-    output: str
-
-
-Opened: TypeAlias = tuple[LargeTable, Callable[[str], AbstractContextManager[Sums]] | None]
-"""A table, and where there is a checkpoint, what keeps the sums of a run of this name there."""
 
 
 @contextmanager

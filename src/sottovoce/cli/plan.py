@@ -38,8 +38,130 @@ from sottovoce.planning.trials import BAND
 
 __all__ = ["plan"]
 
-
 MOST_LABELS = 1 << 20
+
+USUAL = (0.5, 1.0, 2.0)
+"""Epsilons if none are given."""
+
+
+class Ability(StrEnum):
+    """How able workers are assumed to be."""
+
+    mixed = "mixed"
+    able = "able"
+    expert = "expert"
+
+
+def plan(
+    tasks: Annotated[int, typer.Option(help="How many tasks there are.")] = 200,
+    workers: Annotated[int, typer.Option(help="How many workers take part.")] = 50,
+    answers_per_worker: Annotated[
+        int, typer.Option(help="How many of the tasks each of them answers.")
+    ] = 20,
+    labels: Annotated[
+        int | None, typer.Option(help="Answers are one of so many labels.", show_default=False)
+    ] = None,
+    span: Annotated[
+        tuple[float, float] | None,
+        typer.Option(
+            "--range", metavar="LOW HIGH", help="Answers are numbers in this public range."
+        ),
+    ] = None,
+    domain: options.DomainOption = None,
+    epsilon: EpsilonsOption = None,
+    unit: options.UnitOption = options.Unit.answer,
+    delta: options.DeltaOption = 0.0,
+    hide_participation: options.HideOption = False,
+    ways: options.WaysOption = options.Ways.any,
+    ability: Annotated[
+        Ability | None, typer.Option(help="How able workers are assumed to be; mixed if not given.")
+    ] = None,
+    pilot: Annotated[
+        str | None,
+        typer.Option(metavar="ANSWERS", help="Take ability from this table of raw answers."),
+    ] = None,
+    gold: Annotated[
+        str | None, typer.Option(help="Known truths of the pilot's tasks: columns task and truth.")
+    ] = None,
+    target_accuracy: Annotated[
+        float | None, typer.Option(help="Say what it takes to reach this accuracy (labels).")
+    ] = None,
+    target_error: Annotated[
+        float | None, typer.Option(help="Say what it takes to reach this mean error (numbers).")
+    ] = None,
+    trials: Annotated[int, typer.Option(help="Simulated campaigns for each figure.")] = 20,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same plan.")] = 0,
+    jobs: options.JobsOption = 0,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Simulate anew what an earlier plan has simulated.")
+    ] = False,
+    columns: options.ColumnsOption = None,
+    gold_columns: options.GoldColumnsOption = None,
+    html: options.HtmlOption = None,
+    json: options.JsonOption = False,
+    force: options.ForceOption = False,
+) -> None:
+    """Say what accuracy to expect of a campaign at each epsilon, before anyone answers.
+
+    Every mechanism that keeps the guarantee is simulated, and the best is recommended, with the
+    band that one campaign lands in 9 times of 10. With a target, say what reaches it.
+    """
+    wanted = epsilons(epsilon, USUAL)
+    if jobs < 0:
+        raise UsageError(f"--jobs must be 0 or more, not {jobs}")
+    if html is not None:
+        check_page(html, force=force)
+    meant, seen = domain_of(labels, span, domain), None
+    if pilot is not None:
+        if ability is not None:
+            raise UsageError("the pilot says how able workers are: drop --ability")
+        seen = pilot_of(pilot, gold, meant, columns, gold_columns, counted=labels is not None)
+        meant = seen.domain
+    elif gold or columns or gold_columns:
+        raise UsageError("--gold, --columns and --gold-columns describe a pilot: give --pilot too")
+    if meant is None:
+        raise UsageError("say what answers are: --labels S, --range LOW HIGH or --domain")
+    scenario = sottovoce.Scenario(
+        meant,
+        tasks,
+        workers,
+        answers_per_worker,
+        seen.ability if seen else (ability or Ability.mixed).value,
+        hide_participation,
+        seen.truths if seen else (),
+    )
+    goal = _goal(meant, target_accuracy, target_error)
+    with console.progress_bar("trials") as progress:
+        made = sottovoce.plan(
+            scenario,
+            wanted,
+            unit=sottovoce.Unit(unit.value),
+            delta=delta,
+            goal=goal,
+            ways=ways.value,
+            trials=trials,
+            seed=seed,
+            jobs=jobs or default_jobs(),
+            cache=not fresh,
+            progress=progress,
+        )
+    notes = [*([seen.note] if seen else []), *made.notes()]
+    if html is not None:
+        write_page(title(made), blocks(made, notes), html, force=force)
+    if json:
+        console.print_json({**made.as_dict(), "notes": notes})
+    else:
+        _print(made, notes)
+    if html is not None:
+        console.note(f"wrote {html}")
+
+
+def _goal(domain: Domain, accuracy: float | None, error: float | None) -> float | None:
+    if accuracy is not None and domain.is_numeric:
+        raise UsageError("numbers have an error, not an accuracy: say --target-error")
+    if error is not None and not domain.is_numeric:
+        raise UsageError("labels have an accuracy: say --target-accuracy")
+    return error if domain.is_numeric else accuracy
 
 
 def domain_of(
@@ -107,6 +229,16 @@ def _with_labels(table: Reports, labels: int) -> Reports:
         )
     others = (f"label {number}" for number in range(len(found) + 1, labels + 1))
     return replace(table, domain=Domain(table.domain.kind, (*found, *others)))
+
+
+def _print(made: Plan, notes: list[str]) -> None:
+    console.print_table(columns(made), rows(made))
+    console.say(text_chart(chart(made), console.chart_width()))
+    console.say("")
+    for sentence in [*reasons(made), *answers(made)]:
+        console.say(sentence)
+    for sentence in notes:
+        console.note(f"note: {sentence}")
 
 
 def title(made: Plan) -> str:
@@ -250,137 +382,3 @@ def _tried(made: Plan, one: Recommendation) -> Table:
     )
     heads = ("mechanism", score_name(domain), "standard error", "trials")
     return Table(heads, rows, f"Tried at epsilon {_named(one.forecast)[1]:g}")
-
-
-USUAL = (0.5, 1.0, 2.0)
-"""Epsilons if none are given."""
-
-
-class Ability(StrEnum):
-    """How able workers are assumed to be."""
-
-    mixed = "mixed"
-    able = "able"
-    expert = "expert"
-
-
-def plan(
-    tasks: Annotated[int, typer.Option(help="How many tasks there are.")] = 200,
-    workers: Annotated[int, typer.Option(help="How many workers take part.")] = 50,
-    answers_per_worker: Annotated[
-        int, typer.Option(help="How many of the tasks each of them answers.")
-    ] = 20,
-    labels: Annotated[
-        int | None, typer.Option(help="Answers are one of so many labels.", show_default=False)
-    ] = None,
-    span: Annotated[
-        tuple[float, float] | None,
-        typer.Option(
-            "--range", metavar="LOW HIGH", help="Answers are numbers in this public range."
-        ),
-    ] = None,
-    domain: options.DomainOption = None,
-    epsilon: EpsilonsOption = None,
-    unit: options.UnitOption = options.Unit.answer,
-    delta: options.DeltaOption = 0.0,
-    hide_participation: options.HideOption = False,
-    ways: options.WaysOption = options.Ways.any,
-    ability: Annotated[
-        Ability | None, typer.Option(help="How able workers are assumed to be; mixed if not given.")
-    ] = None,
-    pilot: Annotated[
-        str | None,
-        typer.Option(metavar="ANSWERS", help="Take ability from this table of raw answers."),
-    ] = None,
-    gold: Annotated[
-        str | None, typer.Option(help="Known truths of the pilot's tasks: columns task and truth.")
-    ] = None,
-    target_accuracy: Annotated[
-        float | None, typer.Option(help="Say what it takes to reach this accuracy (labels).")
-    ] = None,
-    target_error: Annotated[
-        float | None, typer.Option(help="Say what it takes to reach this mean error (numbers).")
-    ] = None,
-    trials: Annotated[int, typer.Option(help="Simulated campaigns for each figure.")] = 20,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same plan.")] = 0,
-    jobs: options.JobsOption = 0,
-    fresh: Annotated[
-        bool, typer.Option("--fresh", help="Simulate anew what an earlier plan has simulated.")
-    ] = False,
-    columns: options.ColumnsOption = None,
-    gold_columns: options.GoldColumnsOption = None,
-    html: options.HtmlOption = None,
-    json: options.JsonOption = False,
-    force: options.ForceOption = False,
-) -> None:
-    """Say what accuracy to expect of a campaign at each epsilon, before anyone answers.
-
-    Every mechanism that keeps the guarantee is simulated, and the best is recommended, with the
-    band that one campaign lands in 9 times of 10. With a target, say what reaches it.
-    """
-    wanted = epsilons(epsilon, USUAL)
-    if jobs < 0:
-        raise UsageError(f"--jobs must be 0 or more, not {jobs}")
-    if html is not None:
-        check_page(html, force=force)
-    meant, seen = domain_of(labels, span, domain), None
-    if pilot is not None:
-        if ability is not None:
-            raise UsageError("the pilot says how able workers are: drop --ability")
-        seen = pilot_of(pilot, gold, meant, columns, gold_columns, counted=labels is not None)
-        meant = seen.domain
-    elif gold or columns or gold_columns:
-        raise UsageError("--gold, --columns and --gold-columns describe a pilot: give --pilot too")
-    if meant is None:
-        raise UsageError("say what answers are: --labels S, --range LOW HIGH or --domain")
-    scenario = sottovoce.Scenario(
-        meant,
-        tasks,
-        workers,
-        answers_per_worker,
-        seen.ability if seen else (ability or Ability.mixed).value,
-        hide_participation,
-        seen.truths if seen else (),
-    )
-    goal = _goal(meant, target_accuracy, target_error)
-    with console.progress_bar("trials") as progress:
-        made = sottovoce.plan(
-            scenario,
-            wanted,
-            unit=sottovoce.Unit(unit.value),
-            delta=delta,
-            goal=goal,
-            ways=ways.value,
-            trials=trials,
-            seed=seed,
-            jobs=jobs or default_jobs(),
-            cache=not fresh,
-            progress=progress,
-        )
-    notes = [*([seen.note] if seen else []), *made.notes()]
-    if html is not None:
-        write_page(title(made), blocks(made, notes), html, force=force)
-    if json:
-        console.print_json({**made.as_dict(), "notes": notes})
-    else:
-        _print(made, notes)
-    if html is not None:
-        console.note(f"wrote {html}")
-
-
-def _print(made: Plan, notes: list[str]) -> None:
-    console.print_table(columns(made), rows(made))
-    console.say(text_chart(chart(made), console.chart_width()))
-    console.say("")
-    for sentence in [*reasons(made), *answers(made)]:
-        console.say(sentence)
-    for sentence in notes:
-        console.note(f"note: {sentence}")
-
-
-def _goal(domain: Domain, accuracy: float | None, error: float | None) -> float | None:
-    if accuracy is not None and domain.is_numeric:
-        raise UsageError("numbers have an error, not an accuracy: say --target-error")
-    if error is not None and not domain.is_numeric:
-        raise UsageError("labels have an accuracy: say --target-accuracy")
-    return error if domain.is_numeric else accuracy

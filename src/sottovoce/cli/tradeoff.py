@@ -36,8 +36,110 @@ from sottovoce.tables import check_path, parse_domain, write_columns
 
 __all__ = ["tradeoff"]
 
-
 OURS = "recommended"
+
+USUAL = (0.5, 1.0, 2.0, 4.0)
+"""Epsilons if none are given: from strong to weak."""
+
+
+def tradeoff(
+    answers: options.AnswersArgument,
+    gold: options.KnownGoldOption = None,
+    epsilon: EpsilonsOption = None,
+    unit: options.UnitOption = options.Unit.answer,
+    delta: options.DeltaOption = 0.0,
+    hide_participation: options.HideOption = False,
+    ways: options.WaysOption = options.Ways.any,
+    trials: Annotated[int, typer.Option(help="How often noise is drawn for each row.")] = 20,
+    seed: Annotated[int, typer.Option(help="Seed of the noise.")] = 1,
+    jobs: options.JobsOption = 0,
+    output: Annotated[
+        Path | None, options.output_option("Write rows here: .csv, .tsv, .jsonl or .parquet.")
+    ] = None,
+    html: options.HtmlOption = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the figure here: .svg or .png.")] = None,
+    clip: Annotated[
+        bool, typer.Option("--clip", help="Move numbers outside the range to its ends.")
+    ] = False,
+    columns: options.ColumnsOption = None,
+    gold_columns: options.GoldColumnsOption = None,
+    domain: options.DomainOption = None,
+    repeats: options.RepeatsOption = options.Repeats.first,
+    bad_rows: options.BadRowsOption = options.BadRows.error,
+    format: options.FormatOption = None,
+    json: options.JsonOption = False,
+    force: options.ForceOption = False,
+) -> None:
+    """Show what privacy would cost on ANSWERS, whose truths are in GOLD.
+
+    Noise is simulated at each epsilon. The recommended pair of mechanism and inference is compared
+    with the papers' pipelines at the same guarantee, with answers as they are, and with the best
+    constant predictor. Bands hold the middle 90 % of trials.
+    """
+    wanted = epsilons(epsilon, USUAL)
+    known = gold or (answers if answers.startswith("dataset:") else None)
+    if known is None:
+        raise UsageError("tradeoff needs --gold GOLD, a table with columns task and truth")
+    if plot is not None and not can_plot(plot):
+        plot = None
+    console.check_outputs(
+        [(output, check_path), (html, check_page), (plot, check_picture)], force=force
+    )
+    table = _read(answers, domain, clip, options.reading(columns, None, repeats, bad_rows, format))
+    truths = sottovoce.gold(
+        known, table.domain, columns=options.pairs(gold_columns, "--gold-columns")
+    )
+    with console.progress_bar("trials") as progress:
+        found = traded(
+            table,
+            truths,
+            wanted,
+            unit=sottovoce.Unit(unit.value),
+            delta=delta,
+            hide_participation=hide_participation,
+            ways=ways.value,
+            trials=trials,
+            seed=seed,
+            jobs=jobs or default_jobs(),
+            progress=progress,
+        )
+    if output is not None:
+        write_columns(found.table(), output, force=force)
+    if html is not None:
+        write_page(title(answers), blocks(found, answers), html, force=force)
+    if plot is not None:
+        save(chart(found, answers), plot, force=force)
+    console.notes_of(table.reading)
+    console.note_of_simulation(table.simulated)
+    _print(found, answers, json=json)
+    for path in filter(None, (output, html, plot)):
+        console.note(f"wrote {path}")
+
+
+def _read(source: str, domain: str | None, clip: bool, keywords: dict[str, Any]) -> Reports:
+    """The answers; numbers over the range that was stated, whatever the table says of it."""
+    stated: Domain | Kind | None = parse_domain(domain) if domain is not None else None
+    ranged = isinstance(stated, Domain) and stated.is_numeric
+    if clip and not ranged:
+        raise UsageError("--clip needs a range: --domain numeric:LOW..HIGH")
+    if stated is not None and not (ranged and source.startswith("dataset:")):
+        keywords = {**keywords, "domain": Kind.NUMERIC if ranged else stated}
+    with console.reading(source):
+        table = sottovoce.read(source, **keywords)
+    if ranged and isinstance(stated, Domain):
+        return within_range(table, stated, clip=clip)
+    if table.domain.size == 1 and not isinstance(stated, Domain):
+        raise UsageError("only one label occurs in the answers: state all labels with --domain")
+    return table
+
+
+def _print(found: Tradeoff, source: str, *, json: bool) -> None:
+    if json:
+        console.print_json(summary(found))
+        return
+    console.note(words(found))
+    console.print_table(heads(found), rows(found))
+    console.say(text_chart(chart(found, source), console.chart_width()))
 
 
 def title(source: str) -> str:
@@ -192,107 +294,3 @@ def _number(value: float, found: Tradeoff) -> str:
 def _plain(value: Any) -> Any:
     value = value.item() if hasattr(value, "item") else value
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-USUAL = (0.5, 1.0, 2.0, 4.0)
-"""Epsilons if none are given: from strong to weak."""
-
-
-def tradeoff(
-    answers: options.AnswersArgument,
-    gold: options.KnownGoldOption = None,
-    epsilon: EpsilonsOption = None,
-    unit: options.UnitOption = options.Unit.answer,
-    delta: options.DeltaOption = 0.0,
-    hide_participation: options.HideOption = False,
-    ways: options.WaysOption = options.Ways.any,
-    trials: Annotated[int, typer.Option(help="How often noise is drawn for each row.")] = 20,
-    seed: Annotated[int, typer.Option(help="Seed of the noise.")] = 1,
-    jobs: options.JobsOption = 0,
-    output: Annotated[
-        Path | None, options.output_option("Write rows here: .csv, .tsv, .jsonl or .parquet.")
-    ] = None,
-    html: options.HtmlOption = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the figure here: .svg or .png.")] = None,
-    clip: Annotated[
-        bool, typer.Option("--clip", help="Move numbers outside the range to its ends.")
-    ] = False,
-    columns: options.ColumnsOption = None,
-    gold_columns: options.GoldColumnsOption = None,
-    domain: options.DomainOption = None,
-    repeats: options.RepeatsOption = options.Repeats.first,
-    bad_rows: options.BadRowsOption = options.BadRows.error,
-    format: options.FormatOption = None,
-    json: options.JsonOption = False,
-    force: options.ForceOption = False,
-) -> None:
-    """Show what privacy would cost on ANSWERS, whose truths are in GOLD.
-
-    Noise is simulated at each epsilon. The recommended pair of mechanism and inference is compared
-    with the papers' pipelines at the same guarantee, with answers as they are, and with the best
-    constant predictor. Bands hold the middle 90 % of trials.
-    """
-    wanted = epsilons(epsilon, USUAL)
-    known = gold or (answers if answers.startswith("dataset:") else None)
-    if known is None:
-        raise UsageError("tradeoff needs --gold GOLD, a table with columns task and truth")
-    if plot is not None and not can_plot(plot):
-        plot = None
-    console.check_outputs(
-        [(output, check_path), (html, check_page), (plot, check_picture)], force=force
-    )
-    table = _read(answers, domain, clip, options.reading(columns, None, repeats, bad_rows, format))
-    truths = sottovoce.gold(
-        known, table.domain, columns=options.pairs(gold_columns, "--gold-columns")
-    )
-    with console.progress_bar("trials") as progress:
-        found = traded(
-            table,
-            truths,
-            wanted,
-            unit=sottovoce.Unit(unit.value),
-            delta=delta,
-            hide_participation=hide_participation,
-            ways=ways.value,
-            trials=trials,
-            seed=seed,
-            jobs=jobs or default_jobs(),
-            progress=progress,
-        )
-    if output is not None:
-        write_columns(found.table(), output, force=force)
-    if html is not None:
-        write_page(title(answers), blocks(found, answers), html, force=force)
-    if plot is not None:
-        save(chart(found, answers), plot, force=force)
-    console.notes_of(table.reading)
-    console.note_of_simulation(table.simulated)
-    _print(found, answers, json=json)
-    for path in filter(None, (output, html, plot)):
-        console.note(f"wrote {path}")
-
-
-def _print(found: Tradeoff, source: str, *, json: bool) -> None:
-    if json:
-        console.print_json(summary(found))
-        return
-    console.note(words(found))
-    console.print_table(heads(found), rows(found))
-    console.say(text_chart(chart(found, source), console.chart_width()))
-
-
-def _read(source: str, domain: str | None, clip: bool, keywords: dict[str, Any]) -> Reports:
-    """The answers; numbers over the range that was stated, whatever the table says of it."""
-    stated: Domain | Kind | None = parse_domain(domain) if domain is not None else None
-    ranged = isinstance(stated, Domain) and stated.is_numeric
-    if clip and not ranged:
-        raise UsageError("--clip needs a range: --domain numeric:LOW..HIGH")
-    if stated is not None and not (ranged and source.startswith("dataset:")):
-        keywords = {**keywords, "domain": Kind.NUMERIC if ranged else stated}
-    with console.reading(source):
-        table = sottovoce.read(source, **keywords)
-    if ranged and isinstance(stated, Domain):
-        return within_range(table, stated, clip=clip)
-    if table.domain.size == 1 and not isinstance(stated, Domain):
-        raise UsageError("only one label occurs in the answers: state all labels with --domain")
-    return table

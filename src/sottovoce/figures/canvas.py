@@ -30,7 +30,6 @@ __all__ = [
     "scale_axes",
 ]
 
-
 INK, SOFT, ACCENT, PALE = "#22303c", "#5d6a74", "#c2553a", "#b8c4cc"
 
 STYLE: dict[Any, Any] = {
@@ -48,6 +47,38 @@ STYLE: dict[Any, Any] = {
     "xtick.color": INK,
     "ytick.color": INK,
 }
+
+FROM_ZERO = 0.5
+"""An axis starts at 0 if the smallest value is at most this share of the largest."""
+
+MARGIN = 0.05
+"""Room beyond what is drawn, as a share of the axis."""
+
+Y_STEPS = 8
+
+# Okabe and Ito's colours, which the colour-blind tell apart; without yellow, too pale for a line.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+DASHES: tuple[Any, ...] = (
+    (0, (5, 2)),
+    (0, (1.5, 1.5)),
+    (0, (7, 2, 1.5, 2)),
+    (0, (3, 1.5)),
+    (0, (9, 2)),
+    (0, (5, 1.5, 1.5, 1.5, 1.5, 1.5)),
+)
+
+REFERENCE_MARKERS = ("x", "+", "*", "1")
+
+HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++")
+
+MARKED = 16
+"""A line has at most so many markers."""
+
+BARS = 0.8
+"""The share of the way from x to x that bars take."""
 
 
 def check_matplotlib() -> None:
@@ -71,13 +102,6 @@ def blank_figure(width: float, height: float, *, dpi: float = 100) -> Iterator[A
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(STYLE)
         yield Figure(figsize=(width, height), dpi=dpi, layout="constrained")
-
-
-FROM_ZERO = 0.5
-"""An axis starts at 0 if the smallest value is at most this share of the largest."""
-MARGIN = 0.05
-"""Room beyond what is drawn, as a share of the axis."""
-Y_STEPS = 8
 
 
 def scale_axes(axes: Any, chart: Chart) -> None:
@@ -155,26 +179,6 @@ def _told_apart(xs: Sequence[float], words: Callable[[float], str], *, log: bool
 
 def _plain(value: float) -> str:
     return f"{value:g}"
-
-
-# Okabe and Ito's colours, which the colour-blind tell apart; without yellow, too pale for a line.
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-DASHES: tuple[Any, ...] = (
-    (0, (5, 2)),
-    (0, (1.5, 1.5)),
-    (0, (7, 2, 1.5, 2)),
-    (0, (3, 1.5)),
-    (0, (9, 2)),
-    (0, (5, 1.5, 1.5, 1.5, 1.5, 1.5)),
-)
-REFERENCE_MARKERS = ("x", "+", "*", "1")
-HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++")
-
-MARKED = 16
-"""A line has at most so many markers."""
-BARS = 0.8
-"""The share of the way from x to x that bars take."""
 
 
 @dataclass(frozen=True, slots=True)

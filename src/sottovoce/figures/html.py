@@ -36,12 +36,49 @@ from sottovoce.version import __version__
 
 __all__ = ["check_page", "marked_up", "page", "write_page"]
 
-
 SIGNS: dict[Tone, str] = {"good": "✓", "partly": "≈", "bad": "✗", "open": "?"}
+
 LONG = 24
 """A cell of so many letters gets room for a few words in a line."""
 
 _NUMBER = re.compile(r"[-+−]?\d([\d.,:%±()\[\]\s–−+-]|to|e)*|[-–]?")
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+
+def page(title: str, blocks: Sequence[Block], *, report: bool = False) -> str:
+    """The whole document, as text; a report has room for figures side by side and wide tables."""
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{escaped(title)}</title>
+<style>{STYLE}{REPORT_STYLE if report else ""}</style>
+</head>
+<body>
+<main>
+<h1>{escaped(title)}</h1>
+{marked_up(blocks, count(1))}
+</main>
+<footer>Sottovoce {__version__}. One file: it loads nothing and runs no script.</footer>
+</body>
+</html>
+"""
+
+
+def check_page(path: Path, *, force: bool = False) -> None:
+    """Refuse before the work a page with figures that could not be drawn or saved after it."""
+    check_matplotlib()
+    check_target(path, force=force)
+
+
+def write_page(title: str, blocks: Sequence[Block], path: Path, *, force: bool = False) -> None:
+    """Write the document to a file, whole or not at all."""
+    with new_file(path, force=force) as temporary:
+        temporary.write_text(page(title, blocks), encoding="utf-8")
 
 
 def marked_up(blocks: Sequence[Block], numbers: Iterator[int]) -> str:
@@ -311,41 +348,3 @@ main > details {
 }
 """
 """In addition for a report: wide tables, figures side by side, lines no longer than they read."""
-
-
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-
-
-def page(title: str, blocks: Sequence[Block], *, report: bool = False) -> str:
-    """The whole document, as text; a report has room for figures side by side and wide tables."""
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{escaped(title)}</title>
-<style>{STYLE}{REPORT_STYLE if report else ""}</style>
-</head>
-<body>
-<main>
-<h1>{escaped(title)}</h1>
-{marked_up(blocks, count(1))}
-</main>
-<footer>Sottovoce {__version__}. One file: it loads nothing and runs no script.</footer>
-</body>
-</html>
-"""
-
-
-def check_page(path: Path, *, force: bool = False) -> None:
-    """Refuse before the work a page with figures that could not be drawn or saved after it."""
-    check_matplotlib()
-    check_target(path, force=force)
-
-
-def write_page(title: str, blocks: Sequence[Block], path: Path, *, force: bool = False) -> None:
-    """Write the document to a file, whole or not at all."""
-    with new_file(path, force=force) as temporary:
-        temporary.write_text(page(title, blocks), encoding="utf-8")

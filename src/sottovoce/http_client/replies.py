@@ -15,12 +15,15 @@ from sottovoce.errors import Reason, Refused
 
 __all__ = ["Download", "content_of", "printable", "refusal_of"]
 
-
 INVISIBLE = {"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"}
 """Controls, formats (also those that turn the direction of writing), and what is no letter."""
 
 ALLOWED = {"\u200c", "\u200d"}
 """Joiners, which several scripts and emoji need."""
+
+PROBLEM = "application/problem+json"
+
+LONGEST_DETAIL = 1_000
 
 
 def printable(text: str, *, lines: bool = False, longest: int = 5_000) -> str:
@@ -42,10 +45,6 @@ def _shown(letter: str, *, lines: bool) -> str:
     if letter in ALLOWED or unicodedata.category(letter) not in INVISIBLE:
         return letter
     return "\ufffd"
-
-
-PROBLEM = "application/problem+json"
-LONGEST_DETAIL = 1_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,46 +20,19 @@ from sottovoce.securesum.committee.keyholder import KeyholderKeys
 
 __all__ = ["CARD_FILE", "KEY_FILE", "check_free", "make_keys", "open_keys", "read_card"]
 
-
-FEWEST_CHARACTERS = 8
-
-
-def checked_passphrase(text: str) -> bytes:
-    r"""The bytes of a passphrase, the same from every keyboard; a weak one is refused, unquoted.
-
-    Unicode has several ways to write one letter: NFKC takes one of them.
-
-    >>> checked_passphrase("caffe\u0300 latte") == checked_passphrase("caff\u00e8 latte")
-    True
-    """
-    if len(text.strip()) < FEWEST_CHARACTERS:
-        raise UsageError(
-            f"the passphrase must have at least {FEWEST_CHARACTERS} characters: whoever copies the "
-            "file of keys can try as many as it likes"
-        )
-    return unicodedata.normalize("NFKC", text).encode("utf-8", "surrogatepass")
-
-
-try:
-    from cryptography.exceptions import InvalidTag
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
-    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-    from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
-except ImportError:
-    if not TYPE_CHECKING:
-        InvalidTag = Ed25519PrivateKey = X25519PrivateKey = AESGCM = Scrypt = absent(
-            "cryptography", purpose="a keyholder's keys", extra="secure"
-        )
-
 FORMAT = "sottovoce-keyholder-keys/1"
+
 KEY_FILE, CARD_FILE = "keys.json", "card.json"
+
 COST = {"n": 1 << 17, "r": 8, "p": 1}
+
 STRETCHING = {"name": "scrypt", **COST}
 """128 MiB and part of a second for each guess (RFC 7914). The format says which: a file cannot ask
 for less, nor for so much that opening it never ends."""
 
 SALT, NONCE, KEY = 32, 12, 32
+
+FEWEST_CHARACTERS = 8
 
 
 def make_keys(folder: Path, name: str, passphrase: str) -> Keyholder:
@@ -108,6 +81,44 @@ def read_card(folder: Path) -> Keyholder:
     return _card(folder, _read(folder))
 
 
+def check_free(folder: Path) -> None:
+    """Refuse a folder that has keys: whoever lost them could not open what is sealed to them."""
+    if (folder / KEY_FILE).exists():
+        raise UsageError(
+            f"{folder} has a keyholder's keys already, and they are never replaced: name another "
+            "folder with --folder"
+        )
+
+
+def checked_passphrase(text: str) -> bytes:
+    r"""The bytes of a passphrase, the same from every keyboard; a weak one is refused, unquoted.
+
+    Unicode has several ways to write one letter: NFKC takes one of them.
+
+    >>> checked_passphrase("caffe\u0300 latte") == checked_passphrase("caff\u00e8 latte")
+    True
+    """
+    if len(text.strip()) < FEWEST_CHARACTERS:
+        raise UsageError(
+            f"the passphrase must have at least {FEWEST_CHARACTERS} characters: whoever copies the "
+            "file of keys can try as many as it likes"
+        )
+    return unicodedata.normalize("NFKC", text).encode("utf-8", "surrogatepass")
+
+
+try:
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+    from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+except ImportError:
+    if not TYPE_CHECKING:
+        InvalidTag = Ed25519PrivateKey = X25519PrivateKey = AESGCM = Scrypt = absent(
+            "cryptography", purpose="a keyholder's keys", extra="secure"
+        )
+
+
 def _sealed(keys: KeyholderKeys, card: Keyholder, secret: bytes) -> bytes:
     salt, nonce = os.urandom(SALT), os.urandom(NONCE)
     clear: dict[str, Any] = {
@@ -125,15 +136,6 @@ def _sealed(keys: KeyholderKeys, card: Keyholder, secret: bytes) -> bytes:
 
 def _stretched(secret: bytes, salt: bytes) -> bytes:
     return Scrypt(salt=salt, length=KEY, **COST).derive(secret)
-
-
-def check_free(folder: Path) -> None:
-    """Refuse a folder that has keys: whoever lost them could not open what is sealed to them."""
-    if (folder / KEY_FILE).exists():
-        raise UsageError(
-            f"{folder} has a keyholder's keys already, and they are never replaced: name another "
-            "folder with --folder"
-        )
 
 
 def _write_new(path: Path, content: bytes) -> None:

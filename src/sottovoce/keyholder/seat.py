@@ -27,11 +27,23 @@ from sottovoce.securesum.committee.state_chain import Fact
 
 __all__ = ["Seat", "SeatRecord", "seat_records", "serve"]
 
-
 DEAL = "deal.json"
+
 DEALT, CONFIRMED, OPENED = "dealt", "confirmed", "opened"
+
 PROTOCOL = (DEALT, CONFIRMED, OPENED)
 """Facts that bind what this keyholder may do; the others are for people."""
+
+WAIT = 25
+"""Seconds that the server may think before it says that there is nothing to do."""
+
+SOONEST = 1.0
+"""Seconds between two questions that were both answered with nothing to do."""
+
+LATER = frozenset({Reason.BUSY, Reason.UNAVAILABLE, Reason.NOT_OPEN})
+"""Refusals that end by themselves."""
+
+_PATIENCE = RetryPolicy(100, 1.0)
 
 
 class Seat:
@@ -151,31 +163,6 @@ class Seat:
             raise
 
 
-def _kept(path: Path, agreement: Agreement, dealt: Fact) -> bytes:
-    """The deal as it was drawn: nothing is ever dealt a second time."""
-    try:
-        content = path.read_bytes()
-        if read_message(agreement.session, content).digest != dealt["digest"]:
-            raise DataError("this is not the deal that was sent", file=str(path))
-    except OSError as error:
-        raise DataError(f"the deal cannot be read ({error.strerror})", file=str(path)) from None
-    except SealedRefused:
-        raise DataError("this is not the deal that was written", file=str(path)) from None
-    return content
-
-
-WAIT = 25
-"""Seconds that the server may think before it says that there is nothing to do."""
-
-SOONEST = 1.0
-"""Seconds between two questions that were both answered with nothing to do."""
-
-LATER = frozenset({Reason.BUSY, Reason.UNAVAILABLE, Reason.NOT_OPEN})
-"""Refusals that end by themselves."""
-
-_PATIENCE = RetryPolicy(100, 1.0)
-
-
 def serve(
     seat: Seat,
     tell: Callable[[str], None],
@@ -277,3 +264,16 @@ class SeatRecord:
 def seat_records(home: Path) -> list[SeatRecord]:
     """All campaigns that were agreed to in a keyholder's folder."""
     return [SeatRecord.of(folder) for folder in Agreement.all(home)]
+
+
+def _kept(path: Path, agreement: Agreement, dealt: Fact) -> bytes:
+    """The deal as it was drawn: nothing is ever dealt a second time."""
+    try:
+        content = path.read_bytes()
+        if read_message(agreement.session, content).digest != dealt["digest"]:
+            raise DataError("this is not the deal that was sent", file=str(path))
+    except OSError as error:
+        raise DataError(f"the deal cannot be read ({error.strerror})", file=str(path)) from None
+    except SealedRefused:
+        raise DataError("this is not the deal that was written", file=str(path)) from None
+    return content

@@ -29,9 +29,17 @@ __all__ = [
     "true_guarantee",
 ]
 
-
 AWARE = "auto"
 """The method that inference takes under a policy: it knows the channel."""
+
+Ways: TypeAlias = Literal["any", "local", "sealed"]
+"""How answers may leave a device: randomised there, or sealed for keyholders."""
+
+P3_DELTA = 0.1
+"""P3 prints no delta, and its mechanism keeps no promise at 0: this one is ours, and generous."""
+
+P4_RIDGE = 0.01
+"""P4 Alg. 2 has no minimum for a worker with fewer answers than dimensions, unless ridged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +84,6 @@ def _policy(
     # Kept, since a calibration may take seconds and a simulation asks for it in every trial.
     calibration = Calibration.AS_PUBLISHED if published else Calibration.SOUND
     return make_policy(domain, mechanism, target, calibration=calibration, **dict(parameters))
-
-
-Ways: TypeAlias = Literal["any", "local", "sealed"]
-"""How answers may leave a device: randomised there, or sealed for keyholders."""
 
 
 def candidates(domain: Domain, target: Target, ways: Ways = "any") -> list[Pipeline]:
@@ -133,31 +137,30 @@ def _possible(pair: Pipeline, domain: Domain, target: Target) -> bool:
         return False
 
 
-P3_DELTA = 0.1
-"""P3 prints no delta, and its mechanism keeps no promise at 0: this one is ours, and generous."""
-
-P4_RIDGE = 0.01
-"""P4 Alg. 2 has no minimum for a worker with fewer answers than dimensions, unless ridged."""
-
 _LABELS = (
     Pipeline("randomised response + majority vote", "randomized-response", "majority-vote"),
     Pipeline("one-layer + TD", "randomized-response", "td"),
     Pipeline("two-layer + TD", "two-layer", "td"),
     Pipeline("two-layer as published + TD", "two-layer", "td", published=True),
 )
+
 _HIDDEN_LABELS = (
     Pipeline("randomised response + majority vote", "null-randomized-response", "majority-vote"),
     Pipeline("two-layer + TD", "two-layer", "td"),
     Pipeline("two-layer as published + TD", "two-layer", "td", published=True),
 )
+
 _NUMBERS = (
     Pipeline("random-variance Gaussian + CRH", "random-variance-gaussian", "crh", delta=P3_DELTA),
     Pipeline("random-variance Gaussian + GTM", "random-variance-gaussian", "gtm", delta=P3_DELTA),
     Pipeline("Laplace + CRH", "laplace", "crh"),
     Pipeline("Laplace + median", "laplace", "median"),
 )
+
 _LP = Pipeline("LP + inverse-deviation", "laplace", "inverse-deviation", published=True)
+
 _RR = Pipeline("RR + inverse-deviation", "null-randomized-response", "inverse-deviation")
+
 _MF = Pipeline(
     "MF + inverse-deviation",
     "matrix-factorization",
@@ -165,7 +168,9 @@ _MF = Pipeline(
     {"ridge": P4_RIDGE},
     published=True,
 )
+
 _LP_NUMBERS = Pipeline("LP + inverse-deviation", "laplace", "inverse-deviation", {"null": "random"})
+
 _MF_NUMBERS = Pipeline("MF + inverse-deviation", "matrix-factorization", "inverse-deviation")
 
 

@@ -19,7 +19,6 @@ from sottovoce.model.guarantee import check_count
 
 __all__ = ["Ability", "Assumption", "LabelAbility", "NumberAbility", "Scenario"]
 
-
 Assumption: TypeAlias = Literal["mixed", "able", "expert"]
 """Crowds that have a name: many weak workers among able ones, all fairly able, all very able."""
 
@@ -30,7 +29,14 @@ MEAN_VARIANCE = 0.01
 """The mean variance of a mixed crowd's errors, as a share of the squared range."""
 
 _ACCURACIES: dict[str, tuple[float, float]] = {"able": (0.55, 0.8), "expert": (0.85, 0.98)}
+
 _DEVIATIONS: dict[str, tuple[float, float]] = {"able": (0.05, 0.1), "expert": (0.01, 0.05)}
+
+MOST_LABELS, MOST_NUMBERS = 100_000, 20_000
+"""Campaigns with more reports than this are simulated on a smaller one: numbers take longer."""
+
+LARGEST = 1 << 31
+"""Workers and tasks have 4-byte codes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,13 +155,6 @@ def _resampled_words(sample: tuple[float, ...], what: str) -> str:
     of = "" if what == "accuracies" else " of the range"
     crowd = f"crowd as in the pilot: {what} of {len(sample):,} workers"
     return f"{crowd}, half of them below {middle}{of}"
-
-
-MOST_LABELS, MOST_NUMBERS = 100_000, 20_000
-"""Campaigns with more reports than this are simulated on a smaller one: numbers take longer."""
-
-LARGEST = 1 << 31
-"""Workers and tasks have 4-byte codes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,114 +24,6 @@ from sottovoce.planning.trials import Spread, best_constant, run_trial, trial_se
 
 __all__ = ["CLEAN", "CONSTANT", "Tradeoff", "TradeoffRow", "contenders", "tradeoff", "within_range"]
 
-
-_PILOT, _REPORTED = 0, 1  # the first place of a trial's seed
-
-
-def contenders(
-    domain: Domain, pairs: Sequence[Pipeline] | None, targets: Sequence[Target], ways: Ways = "any"
-) -> tuple[list[Pipeline], list[Pipeline]]:
-    """Pairs to choose ours from, which aware inference reads, and pairs to compare it with.
-
-    Without `pairs`, all that can keep every target, and the papers' pipelines.
-    """
-    first = targets[0]
-    if pairs is None:
-        theirs = papers(domain, hide_participation=first.hide_participation)
-        pairs = [*_candidates(domain, targets, ways), *theirs]
-    # The papers calibrate per answer only.
-    pairs = [pair for pair in pairs if not (pair.published and first.unit is Unit.WORKER)]
-    if not pairs:
-        raise UsageError("there is no pair to try: give at least one")
-    if len({pair.name for pair in pairs}) < len(pairs):
-        raise UsageError("two pairs have one name: rename one")
-    ours = [pair for pair in pairs if pair.method == AWARE and not pair.published]
-    return ours, [pair for pair in pairs if pair not in ours]
-
-
-class TrialRounds:
-    """Trials of pairs on one table, whose processes stay until the block ends.
-
-    Trial t has the same noise words for every pair; those of a pilot are others.
-    """
-
-    def __init__(
-        self,
-        answers: Reports,
-        truths: npt.NDArray[Any],
-        seed: int,
-        *,
-        jobs: int = 1,
-        progress: Progress | None = None,
-    ) -> None:
-        self._domain, self._seed, self._progress = answers.domain, seed, progress
-        self._processes = Processes(partial(_error, answers, truths), jobs=jobs)
-        self._done = self._expected = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *end: object) -> None:
-        self._processes.__exit__(*end)
-
-    def expect(self, trials: int) -> None:
-        """Say how many trials there will be in all."""
-        self._expected = trials
-        self._tell(0, 0)
-
-    def best(
-        self, targets: Sequence[Target], pairs: Sequence[Pipeline], trials: int
-    ) -> list[Pipeline]:
-        """The pair with the lowest mean error in a pilot, for each target."""
-        contests = [(target, pair) for target in targets for pair in pairs]
-        means = self._run(contests, trials, _PILOT).mean(axis=1).reshape(len(targets), len(pairs))
-        return [pairs[place] for place in means.argmin(axis=1)]
-
-    def errors(self, contests: Sequence[tuple[Target, Pipeline]], trials: int) -> FloatArray:
-        """The error of every trial, a row for each contest."""
-        return self._run(contests, trials, _REPORTED)
-
-    def _run(
-        self, contests: Sequence[tuple[Target, Pipeline]], trials: int, purpose: int
-    ) -> FloatArray:
-        seeds = [trial_seed(self._seed, purpose, trial) for trial in range(trials)]
-        jobs = [
-            _Job(pair.policy(self._domain, target), pair.method, pair.settings, seed)
-            for target, pair in contests
-            for seed in seeds
-        ]
-        errors = self._processes.map(jobs, self._tell)
-        self._done += len(jobs)
-        return np.array(errors, np.float64).reshape(len(contests), trials)
-
-    def _tell(self, done: int, _: int) -> None:
-        if self._progress is not None:
-            self._progress(self._done + done, self._expected)
-
-
-@dataclass(frozen=True, slots=True)
-class _Job:
-    """One trial: everything but the table, which its process has."""
-
-    policy: Policy
-    method: str
-    settings: Mapping[str, Any]
-    seed: int
-
-
-def _error(answers: Reports, truths: npt.NDArray[Any], job: _Job) -> float:
-    return run_trial(answers, truths, job.policy, job.method, job.seed, job.settings).error
-
-
-def _candidates(domain: Domain, targets: Sequence[Target], ways: Ways) -> list[Pipeline]:
-    """What can keep every target, and says labels where labels are asked for."""
-    found = [candidates(domain, target, ways) for target in targets]
-    kept = [pair for pair in found[0] if all(pair in others for others in found)]
-    if domain.is_numeric or targets[0].hide_participation:
-        return kept
-    return [pair for pair in kept if Kind.CATEGORICAL in release_class(pair.mechanism).takes]
-
-
 Measure = Literal["accuracy", "mae"]
 
 CLEAN, CONSTANT = "clean answers", "best constant"
@@ -139,6 +31,8 @@ CLEAN, CONSTANT = "clean answers", "best constant"
 
 PILOTS = 4
 """Trials by which the recommended pair is chosen; they are not among those reported."""
+
+_PILOT, _REPORTED = 0, 1  # the first place of a trial's seed
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +158,110 @@ def within_range(answers: Reports, domain: Domain, *, clip: bool = False) -> Rep
         )
     values = np.clip(answers.value.astype(np.float64), domain.low, domain.high)
     return replace(answers, value=values, domain=domain)
+
+
+def contenders(
+    domain: Domain, pairs: Sequence[Pipeline] | None, targets: Sequence[Target], ways: Ways = "any"
+) -> tuple[list[Pipeline], list[Pipeline]]:
+    """Pairs to choose ours from, which aware inference reads, and pairs to compare it with.
+
+    Without `pairs`, all that can keep every target, and the papers' pipelines.
+    """
+    first = targets[0]
+    if pairs is None:
+        theirs = papers(domain, hide_participation=first.hide_participation)
+        pairs = [*_candidates(domain, targets, ways), *theirs]
+    # The papers calibrate per answer only.
+    pairs = [pair for pair in pairs if not (pair.published and first.unit is Unit.WORKER)]
+    if not pairs:
+        raise UsageError("there is no pair to try: give at least one")
+    if len({pair.name for pair in pairs}) < len(pairs):
+        raise UsageError("two pairs have one name: rename one")
+    ours = [pair for pair in pairs if pair.method == AWARE and not pair.published]
+    return ours, [pair for pair in pairs if pair not in ours]
+
+
+class TrialRounds:
+    """Trials of pairs on one table, whose processes stay until the block ends.
+
+    Trial t has the same noise words for every pair; those of a pilot are others.
+    """
+
+    def __init__(
+        self,
+        answers: Reports,
+        truths: npt.NDArray[Any],
+        seed: int,
+        *,
+        jobs: int = 1,
+        progress: Progress | None = None,
+    ) -> None:
+        self._domain, self._seed, self._progress = answers.domain, seed, progress
+        self._processes = Processes(partial(_error, answers, truths), jobs=jobs)
+        self._done = self._expected = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *end: object) -> None:
+        self._processes.__exit__(*end)
+
+    def expect(self, trials: int) -> None:
+        """Say how many trials there will be in all."""
+        self._expected = trials
+        self._tell(0, 0)
+
+    def best(
+        self, targets: Sequence[Target], pairs: Sequence[Pipeline], trials: int
+    ) -> list[Pipeline]:
+        """The pair with the lowest mean error in a pilot, for each target."""
+        contests = [(target, pair) for target in targets for pair in pairs]
+        means = self._run(contests, trials, _PILOT).mean(axis=1).reshape(len(targets), len(pairs))
+        return [pairs[place] for place in means.argmin(axis=1)]
+
+    def errors(self, contests: Sequence[tuple[Target, Pipeline]], trials: int) -> FloatArray:
+        """The error of every trial, a row for each contest."""
+        return self._run(contests, trials, _REPORTED)
+
+    def _run(
+        self, contests: Sequence[tuple[Target, Pipeline]], trials: int, purpose: int
+    ) -> FloatArray:
+        seeds = [trial_seed(self._seed, purpose, trial) for trial in range(trials)]
+        jobs = [
+            _Job(pair.policy(self._domain, target), pair.method, pair.settings, seed)
+            for target, pair in contests
+            for seed in seeds
+        ]
+        errors = self._processes.map(jobs, self._tell)
+        self._done += len(jobs)
+        return np.array(errors, np.float64).reshape(len(contests), trials)
+
+    def _tell(self, done: int, _: int) -> None:
+        if self._progress is not None:
+            self._progress(self._done + done, self._expected)
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """One trial: everything but the table, which its process has."""
+
+    policy: Policy
+    method: str
+    settings: Mapping[str, Any]
+    seed: int
+
+
+def _error(answers: Reports, truths: npt.NDArray[Any], job: _Job) -> float:
+    return run_trial(answers, truths, job.policy, job.method, job.seed, job.settings).error
+
+
+def _candidates(domain: Domain, targets: Sequence[Target], ways: Ways) -> list[Pipeline]:
+    """What can keep every target, and says labels where labels are asked for."""
+    found = [candidates(domain, target, ways) for target in targets]
+    kept = [pair for pair in found[0] if all(pair in others for others in found)]
+    if domain.is_numeric or targets[0].hide_participation:
+        return kept
+    return [pair for pair in kept if Kind.CATEGORICAL in release_class(pair.mechanism).takes]
 
 
 def _check(answers: Reports, epsilons: Sequence[float], trials: int) -> None:

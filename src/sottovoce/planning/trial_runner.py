@@ -46,44 +46,6 @@ __all__ = [
     "stamp_of",
 ]
 
-
-def plans_folder() -> Path:
-    """Name the cache: `SOTTOVOCE_CACHE`, or sottovoce in the user's cache folder; plans in it."""
-    if chosen := os.environ.get("SOTTOVOCE_CACHE"):
-        return Path(chosen).expanduser() / "plans"
-    return cache_folder() / "plans"
-
-
-def key_of(content: Any) -> str:
-    """SHA-256 of everything that decides a result: what was asked, and the software that answers.
-
-    `content` is plain: mappings, sequences, texts, numbers.
-    """
-    text = json.dumps([software(), content], sort_keys=True)
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
-
-
-def recall(key: str) -> tuple[float, ...]:
-    """The errors kept under a key; none where there is no file, or one that makes no sense."""
-    try:
-        document = json.loads((plans_folder() / f"{key}.json").read_bytes())
-        errors = tuple(map(float, document["errors"]))
-    except (OSError, ValueError, TypeError, KeyError, RuntimeError, RecursionError):
-        return ()
-    return errors if all(math.isfinite(error) and error >= 0 for error in errors) else ()
-
-
-def remember(key: str, errors: tuple[float, ...]) -> None:
-    """Keep errors under a key, whole or not at all; where nothing can be kept, nothing is."""
-    try:
-        folder = plans_folder()
-        folder.mkdir(parents=True, exist_ok=True)
-        with new_file(folder / f"{key}.json", force=True) as temporary:
-            temporary.write_text(json.dumps({"errors": errors}))
-    except (OSError, RuntimeError, UsageError):  # a full disk, another user's folder, no home
-        return
-
-
 DECIDING = (
     "model",
     "privacy",
@@ -99,37 +61,8 @@ DECIDING = (
 )
 """The folders whose code decides what a simulation finds: all layers up to this one."""
 
-
-@cache
-def software() -> tuple[str, str, str]:
-    """The versions that decide a simulation, and a stamp of the code that does.
-
-    Two installations of one version may differ, where somebody works on them. What is above the
-    simulations, such as pages and commands, has no part in the stamp.
-    """
-    root = Path(__file__).parents[1]
-    files = [path for folder in DECIDING for path in _code_in(root / folder)]
-    return __version__, np.__version__, stamp_of([*sorted(root.glob("*.py")), *files], root)
-
-
-def _code_in(folder: Path) -> list[Path]:
-    """The modules of a folder; a folder that is not there must not pass for unchanged code."""
-    found = sorted(folder.rglob("*.py"))
-    if not found:
-        raise FileNotFoundError(f"no code in {folder.name}, which decides what simulations find")
-    return found
-
-
-def stamp_of(files: Sequence[Path], root: Path) -> str:
-    """SHA-256 of the names and contents of files, in their order."""
-    stamp = hashlib.sha256()
-    for path in files:
-        content = hashlib.sha256(path.read_bytes()).hexdigest()
-        stamp.update(f"{path.relative_to(root).as_posix()} {content}\n".encode())
-    return stamp.hexdigest()
-
-
 Item = TypeVar("Item")
+
 Found = TypeVar("Found")
 
 Progress: TypeAlias = Callable[[int, int], None]
@@ -137,99 +70,6 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 CHUNKS_PER_PROCESS = 8
 """Small enough that no process waits long for the last one, large enough to keep pipes quiet."""
-
-
-class Processes(Generic[Item, Found]):
-    """A function kept in so many processes; with one job everything stays in this process.
-
-    The function goes to each process once, with whatever it carries (a `partial` over a table).
-    Processes are spawned, so that they inherit no thread and no lock. Results do not depend on
-    the number of jobs.
-
-    >>> with Processes(abs, jobs=1) as processes:
-    ...     processes.map([-2, 3])
-    [2, 3]
-    """
-
-    def __init__(self, function: Callable[[Item], Found], *, jobs: int = 1) -> None:
-        if not isinstance(jobs, int) or isinstance(jobs, bool) or jobs < 1:
-            raise UsageError(f"jobs must be a whole number from 1 up, not {jobs!r}")
-        self._function, self._jobs = function, jobs
-        self._executor: Executor | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._executor is not None:
-            self._executor.shutdown(wait=True, cancel_futures=True)
-
-    def map(self, items: Sequence[Item], progress: Progress | None = None) -> list[Found]:
-        """The function of every item, in the order of the items."""
-        found: dict[int, Found] = {}
-        for place, result in self.results(items):
-            found[place] = result
-            if progress is not None:
-                progress(len(found), len(items))
-        return [found[place] for place in range(len(items))]
-
-    def results(
-        self, items: Sequence[Item], size: int | None = None
-    ) -> Iterator[tuple[int, Found]]:
-        """The function of every item beside the item's place, as they are finished.
-
-        Items go to a process `size` at a time, else in a few chunks for each.
-        """
-        if self._jobs == 1 or len(items) < 2:
-            yield from ((place, self._function(item)) for place, item in enumerate(items))
-            return
-        size = size or math.ceil(len(items) / (self._jobs * CHUNKS_PER_PROCESS))
-        pending: dict[Future[list[Found]], int] = {
-            self._pool().submit(_apply, items[first : first + size]): first
-            for first in range(0, len(items), size)
-        }
-        try:
-            for future in as_completed(pending):
-                yield from enumerate(future.result(), pending[future])
-        except BrokenProcessPool:
-            raise SottovoceError(
-                "a process ended before its work, perhaps for want of memory: try fewer jobs"
-            ) from None
-        finally:
-            for future in pending:
-                future.cancel()
-
-    def _pool(self) -> Executor:
-        if self._executor is None:
-            self._executor = ProcessPoolExecutor(
-                self._jobs, get_context("spawn"), _remember, (self._function,)
-            )
-        return self._executor
-
-
-_remembered: list[Callable[[Any], Any]] = []
-"""The function of this process, once it is one of several."""
-
-
-def _remember(function: Callable[[Any], Any]) -> None:
-    # Ctrl-C reaches every process of a terminal; the first one ends the others.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    _remembered[:] = [function]
-
-
-def _end_with_parent() -> None:
-    """A process whose first one was killed would wait for work for ever."""
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-def _apply(items: Sequence[Any]) -> list[Any]:
-    [function] = _remembered
-    return [function(item) for item in items]
-
 
 WORTH_STARTING = 6.0
 """Seconds of trials for which processes are started, which takes a second or two."""
@@ -369,6 +209,164 @@ def seeds_of(seed: int, trial: int) -> tuple[int, int]:
 def default_jobs() -> int:
     """One process for each processor this one may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Processes(Generic[Item, Found]):
+    """A function kept in so many processes; with one job everything stays in this process.
+
+    The function goes to each process once, with whatever it carries (a `partial` over a table).
+    Processes are spawned, so that they inherit no thread and no lock. Results do not depend on
+    the number of jobs.
+
+    >>> with Processes(abs, jobs=1) as processes:
+    ...     processes.map([-2, 3])
+    [2, 3]
+    """
+
+    def __init__(self, function: Callable[[Item], Found], *, jobs: int = 1) -> None:
+        if not isinstance(jobs, int) or isinstance(jobs, bool) or jobs < 1:
+            raise UsageError(f"jobs must be a whole number from 1 up, not {jobs!r}")
+        self._function, self._jobs = function, jobs
+        self._executor: Executor | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._executor is not None:
+            self._executor.shutdown(wait=True, cancel_futures=True)
+
+    def map(self, items: Sequence[Item], progress: Progress | None = None) -> list[Found]:
+        """The function of every item, in the order of the items."""
+        found: dict[int, Found] = {}
+        for place, result in self.results(items):
+            found[place] = result
+            if progress is not None:
+                progress(len(found), len(items))
+        return [found[place] for place in range(len(items))]
+
+    def results(
+        self, items: Sequence[Item], size: int | None = None
+    ) -> Iterator[tuple[int, Found]]:
+        """The function of every item beside the item's place, as they are finished.
+
+        Items go to a process `size` at a time, else in a few chunks for each.
+        """
+        if self._jobs == 1 or len(items) < 2:
+            yield from ((place, self._function(item)) for place, item in enumerate(items))
+            return
+        size = size or math.ceil(len(items) / (self._jobs * CHUNKS_PER_PROCESS))
+        pending: dict[Future[list[Found]], int] = {
+            self._pool().submit(_apply, items[first : first + size]): first
+            for first in range(0, len(items), size)
+        }
+        try:
+            for future in as_completed(pending):
+                yield from enumerate(future.result(), pending[future])
+        except BrokenProcessPool:
+            raise SottovoceError(
+                "a process ended before its work, perhaps for want of memory: try fewer jobs"
+            ) from None
+        finally:
+            for future in pending:
+                future.cancel()
+
+    def _pool(self) -> Executor:
+        if self._executor is None:
+            self._executor = ProcessPoolExecutor(
+                self._jobs, get_context("spawn"), _remember, (self._function,)
+            )
+        return self._executor
+
+
+def plans_folder() -> Path:
+    """Name the cache: `SOTTOVOCE_CACHE`, or sottovoce in the user's cache folder; plans in it."""
+    if chosen := os.environ.get("SOTTOVOCE_CACHE"):
+        return Path(chosen).expanduser() / "plans"
+    return cache_folder() / "plans"
+
+
+def key_of(content: Any) -> str:
+    """SHA-256 of everything that decides a result: what was asked, and the software that answers.
+
+    `content` is plain: mappings, sequences, texts, numbers.
+    """
+    text = json.dumps([software(), content], sort_keys=True)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def recall(key: str) -> tuple[float, ...]:
+    """The errors kept under a key; none where there is no file, or one that makes no sense."""
+    try:
+        document = json.loads((plans_folder() / f"{key}.json").read_bytes())
+        errors = tuple(map(float, document["errors"]))
+    except (OSError, ValueError, TypeError, KeyError, RuntimeError, RecursionError):
+        return ()
+    return errors if all(math.isfinite(error) and error >= 0 for error in errors) else ()
+
+
+def remember(key: str, errors: tuple[float, ...]) -> None:
+    """Keep errors under a key, whole or not at all; where nothing can be kept, nothing is."""
+    try:
+        folder = plans_folder()
+        folder.mkdir(parents=True, exist_ok=True)
+        with new_file(folder / f"{key}.json", force=True) as temporary:
+            temporary.write_text(json.dumps({"errors": errors}))
+    except (OSError, RuntimeError, UsageError):  # a full disk, another user's folder, no home
+        return
+
+
+@cache
+def software() -> tuple[str, str, str]:
+    """The versions that decide a simulation, and a stamp of the code that does.
+
+    Two installations of one version may differ, where somebody works on them. What is above the
+    simulations, such as pages and commands, has no part in the stamp.
+    """
+    root = Path(__file__).parents[1]
+    files = [path for folder in DECIDING for path in _code_in(root / folder)]
+    return __version__, np.__version__, stamp_of([*sorted(root.glob("*.py")), *files], root)
+
+
+def _code_in(folder: Path) -> list[Path]:
+    """The modules of a folder; a folder that is not there must not pass for unchanged code."""
+    found = sorted(folder.rglob("*.py"))
+    if not found:
+        raise FileNotFoundError(f"no code in {folder.name}, which decides what simulations find")
+    return found
+
+
+def stamp_of(files: Sequence[Path], root: Path) -> str:
+    """SHA-256 of the names and contents of files, in their order."""
+    stamp = hashlib.sha256()
+    for path in files:
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        stamp.update(f"{path.relative_to(root).as_posix()} {content}\n".encode())
+    return stamp.hexdigest()
+
+
+_remembered: list[Callable[[Any], Any]] = []
+"""The function of this process, once it is one of several."""
+
+
+def _remember(function: Callable[[Any], Any]) -> None:
+    # Ctrl-C reaches every process of a terminal; the first one ends the others.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _remembered[:] = [function]
+
+
+def _end_with_parent() -> None:
+    """A process whose first one was killed would wait for work for ever."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _apply(items: Sequence[Any]) -> list[Any]:
+    [function] = _remembered
+    return [function(item) for item in items]
 
 
 def _error(item: TrialItem) -> float:

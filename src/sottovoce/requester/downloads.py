@@ -22,8 +22,13 @@ from sottovoce.tables.input_file import Format, format_of_ending
 
 __all__ = ["all_pages", "download", "result_of_rows", "whole_result"]
 
-
 ROWS = "sottovoce-rows"
+
+PAGE = 10_000
+"""Rows that are fetched at once."""
+
+ATTEMPTS = 5
+"""How often results are read anew when the server inferred newer ones meanwhile."""
 
 
 def download(
@@ -88,13 +93,6 @@ def _rows(path: Path, format: Format, lines: LineCount) -> int:
         return int(database.execute(query).fetchall()[0][0])
     finally:
         database.close()
-
-
-PAGE = 10_000
-"""Rows that are fetched at once."""
-
-ATTEMPTS = 5
-"""How often results are read anew when the server inferred newer ones meanwhile."""
 
 
 def all_pages(

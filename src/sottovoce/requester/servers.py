@@ -30,12 +30,17 @@ __all__ = [
     "token_from_setup",
 ]
 
-
 FORMAT = "sottovoce-servers/1"
+
 LOGIN = (
     "sottovoce campaign login LINK, with the one-time link that `sottovoce serve` prints; or "
     "login ADDRESS --token"
 )
+
+PAGE = "/setup"
+
+RETRIES, PAUSE = 2, 0.25
+"""Fewer and shorter than a worker's: somebody sits there and waits."""
 
 
 def servers_file() -> Path:
@@ -140,11 +145,6 @@ def chosen_server(address: str | None = None, *, allow_http: bool = False) -> Se
     if token := os.environ.get("SOTTOVOCE_TOKEN"):
         return Server(address, token, is_allowed)
     return replace(servers.server(address), allow_http=is_allowed)
-
-
-PAGE = "/setup"
-RETRIES, PAUSE = 2, 0.25
-"""Fewer and shorter than a worker's: somebody sits there and waits."""
 
 
 def parse_link(link: str, *, allow_http: bool = False) -> tuple[str, str]:

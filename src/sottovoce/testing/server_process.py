@@ -21,9 +21,10 @@ from sottovoce.requester.client import Requester
 
 __all__ = ["PATIENCE", "ServerProcess", "settled_result", "wait_until"]
 
-
 PATIENCE = 60.0
 """Seconds for a server to start, to stop, or to infer."""
+
+_LINK = re.compile(r"https?://\S+/setup#sva_\S{43}", re.ASCII)
 
 
 def wait_until(happened: Callable[[], bool], what: str, patience: float = PATIENCE) -> None:
@@ -51,9 +52,6 @@ def settled_result(requester: Requester, campaign: str, patience: float = PATIEN
 
     wait_until(settled, "results with every report in them", patience)
     return requester.results(campaign)
-
-
-_LINK = re.compile(r"https?://\S+/setup#sva_\S{43}", re.ASCII)
 
 
 class Started(Protocol):

@@ -19,6 +19,13 @@ from sottovoce.model import Credential, Policy, check_credential, pseudonym
 
 __all__ = ["Enrolment", "WorkerLink", "held"]
 
+FORMAT = "sottovoce-enrolment/1"
+
+FILE, LOCK = "campaign.json", "lock"
+
+PATIENCE = 30.0
+"""Seconds to wait for another process of the same worker."""
+
 
 @dataclass(frozen=True, slots=True)
 class WorkerLink:
@@ -42,12 +49,6 @@ class WorkerLink:
     def requester(self) -> str:
         """The campaign's name in the worker's ledger."""
         return f"{self.server}/campaigns/{self.campaign}"
-
-
-FORMAT = "sottovoce-enrolment/1"
-FILE, LOCK = "campaign.json", "lock"
-PATIENCE = 30.0
-"""Seconds to wait for another process of the same worker."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,10 @@ from sottovoce.worker.budget import Amount, Budget
 
 __all__ = ["Ledger", "Spending"]
 
-
 FORMAT = "sottovoce-ledger/1"
+
+PATIENCE = 30.0
+"""Seconds to wait for another process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,10 +231,6 @@ def _amount(guarantee: Guarantee) -> Amount:
 
 def _total(amounts: Sequence[Amount]) -> Amount:
     return Amount(math.fsum(a.epsilon for a in amounts), math.fsum(a.delta for a in amounts))
-
-
-PATIENCE = 30.0
-"""Seconds to wait for another process."""
 
 
 def _today() -> date:

@@ -28,7 +28,6 @@ from sottovoce.requester.servers import (
 
 __all__ = ["list_tokens", "login", "logout", "make", "revoke"]
 
-
 LONGEST = 200
 """Characters of a line that could be a token."""
 
@@ -90,28 +89,6 @@ def logout(context: typer.Context) -> None:
     console.note(f"logged out of {address}")
 
 
-def _new(link: str, name: str, allow_http: bool) -> Server:
-    """A new token for a link that works once."""
-    with reached(parse_link(link, allow_http=allow_http)[0]):
-        address, token = token_from_setup(link, name, allow_http=allow_http)
-    return Server(address, token, allow_http)
-
-
-def _known(server: Server) -> Server:
-    """The server, if it knows the token."""
-    with reached(server.address):
-        with Requester(server.address, server.token, allow_http=server.allow_http) as requester:
-            requester.tokens()
-    return server
-
-
-def _asked_token() -> str:
-    """A token from standard input; typed ones are not shown."""
-    if sys.stdin.isatty():
-        return getpass.getpass("Token: ").strip()
-    return sys.stdin.readline(LONGEST).strip()
-
-
 def make(
     context: typer.Context,
     name: Annotated[
@@ -167,3 +144,25 @@ def revoke(
     console.note(f"token {token} no longer works")
     if is_own:
         console.note("It was the one you use here: log in again with sottovoce campaign login.")
+
+
+def _new(link: str, name: str, allow_http: bool) -> Server:
+    """A new token for a link that works once."""
+    with reached(parse_link(link, allow_http=allow_http)[0]):
+        address, token = token_from_setup(link, name, allow_http=allow_http)
+    return Server(address, token, allow_http)
+
+
+def _known(server: Server) -> Server:
+    """The server, if it knows the token."""
+    with reached(server.address):
+        with Requester(server.address, server.token, allow_http=server.allow_http) as requester:
+            requester.tokens()
+    return server
+
+
+def _asked_token() -> str:
+    """A token from standard input; typed ones are not shown."""
+    if sys.stdin.isatty():
+        return getpass.getpass("Token: ").strip()
+    return sys.stdin.readline(LONGEST).strip()

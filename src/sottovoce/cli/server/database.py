@@ -36,52 +36,11 @@ if TYPE_CHECKING:
 
 __all__ = ["check", "counting_rows", "export_reports", "opened", "upgrade"]
 
-
 OFTEN, SELDOM = 0.1, 10.0
 """Seconds between two signs of life, on a terminal and in a log."""
 
-
-@contextmanager
-def opened(data: Path, database_url: str | None) -> Iterator[Database]:
-    """The database at the address, or in the folder; nothing is made."""
-    try:
-        from sottovoce.server.database import Database
-    except ModuleNotFoundError as error:
-        raise NotInstalled(
-            str(error.name), purpose="the service's database", extra="server"
-        ) from None
-    database = Database.at(database_url or data)
-    try:
-        yield database
-    finally:
-        database.close()
-
-
-@contextmanager
-def counting_rows(what: str) -> Iterator[Callable[[str, int], None]]:
-    """Says on standard error how far a long copy has come; nothing, if it is quick."""
-    live = sys.stderr.isatty()
-    said = started = time.monotonic()
-
-    def tell(table: str, rows: int) -> None:
-        nonlocal said
-        now = time.monotonic()
-        if now - started < 1 or now - said < (OFTEN if live else SELDOM):
-            return
-        said = now
-        if live:
-            sys.stderr.write(f"\r{what}: {table}, {rows:,} rows\x1b[K")
-            sys.stderr.flush()
-        else:
-            console.note(f"{what}: {table}, {rows:,} rows")
-
-    try:
-        yield tell
-    finally:
-        if live and said != started:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
-
+MOST_PARTS = 100_000
+"""Their numbers have five digits."""
 
 BackupOption = Annotated[
     Path | None,
@@ -137,6 +96,91 @@ def check(data: DataOption = DATA_FOLDER, database_url: DatabaseUrlOption = None
         console.say(f"{name_of(database)} is sound")
 
 
+def export_reports(
+    campaign: Annotated[
+        str, typer.Argument(metavar="CAMPAIGN", help="Its identifier.", show_default=False)
+    ],
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="FOLDER", help="Where the reports go.", show_default=False),
+    ],
+    data: DataOption = DATA_FOLDER,
+    database_url: DatabaseUrlOption = None,
+    parts: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=MOST_PARTS,
+            help="How many files; one for about 4 million reports if not given.",
+            show_default=False,
+        ),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace FOLDER, if an export has made it.")
+    ] = False,
+) -> None:
+    """Write all reports of CAMPAIGN to FOLDER as Parquet files, while the server may go on running.
+
+    FOLDER gets reports/part-00000.parquet and so on, policy.json and, last, an empty _SUCCESS. A
+    worker's reports are in one part, by pseudonym and not in the order of arrival. All parts show
+    the same moment. FOLDER appears whole or not at all.
+    """
+    with opened(data, database_url) as database:
+        with counting_rows("exporting") as progress:
+            done = export_parts(
+                database, campaign, folder, parts=parts, force=force, progress=progress
+            )
+    many = "1 part" if done.parts == 1 else f"{done.parts:,} parts"
+    console.say(f"wrote {folder}: {done.reports:,} reports in {many}")
+    console.note_of_simulation(done.simulated)
+    console.note(
+        f"next: sottovoce infer {folder}/reports --policy {folder}/policy.json --engine chunked "
+        "-o TRUTHS"
+    )
+
+
+@contextmanager
+def opened(data: Path, database_url: str | None) -> Iterator[Database]:
+    """The database at the address, or in the folder; nothing is made."""
+    try:
+        from sottovoce.server.database import Database
+    except ModuleNotFoundError as error:
+        raise NotInstalled(
+            str(error.name), purpose="the service's database", extra="server"
+        ) from None
+    database = Database.at(database_url or data)
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+@contextmanager
+def counting_rows(what: str) -> Iterator[Callable[[str, int], None]]:
+    """Says on standard error how far a long copy has come; nothing, if it is quick."""
+    live = sys.stderr.isatty()
+    said = started = time.monotonic()
+
+    def tell(table: str, rows: int) -> None:
+        nonlocal said
+        now = time.monotonic()
+        if now - started < 1 or now - said < (OFTEN if live else SELDOM):
+            return
+        said = now
+        if live:
+            sys.stderr.write(f"\r{what}: {table}, {rows:,} rows\x1b[K")
+            sys.stderr.flush()
+        else:
+            console.note(f"{what}: {table}, {rows:,} rows")
+
+    try:
+        yield tell
+    finally:
+        if live and said != started:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
 def _make(database: Database, *, dry_run: bool) -> None:
     if dry_run:
         console.say(f"would make the tables of schema {revisions()[-1]} in {name_of(database)}")
@@ -181,50 +225,3 @@ def _check_room(database: Database, place: Path) -> None:
             f"{place.parent} has {free >> 20:,} MB free, and a backup and an upgrade may take "
             f"{2 * needed >> 20:,} MB: make room, or name another disk with --backup"
         )
-
-
-MOST_PARTS = 100_000
-"""Their numbers have five digits."""
-
-
-def export_reports(
-    campaign: Annotated[
-        str, typer.Argument(metavar="CAMPAIGN", help="Its identifier.", show_default=False)
-    ],
-    folder: Annotated[
-        Path,
-        typer.Argument(metavar="FOLDER", help="Where the reports go.", show_default=False),
-    ],
-    data: DataOption = DATA_FOLDER,
-    database_url: DatabaseUrlOption = None,
-    parts: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            max=MOST_PARTS,
-            help="How many files; one for about 4 million reports if not given.",
-            show_default=False,
-        ),
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace FOLDER, if an export has made it.")
-    ] = False,
-) -> None:
-    """Write all reports of CAMPAIGN to FOLDER as Parquet files, while the server may go on running.
-
-    FOLDER gets reports/part-00000.parquet and so on, policy.json and, last, an empty _SUCCESS. A
-    worker's reports are in one part, by pseudonym and not in the order of arrival. All parts show
-    the same moment. FOLDER appears whole or not at all.
-    """
-    with opened(data, database_url) as database:
-        with counting_rows("exporting") as progress:
-            done = export_parts(
-                database, campaign, folder, parts=parts, force=force, progress=progress
-            )
-    many = "1 part" if done.parts == 1 else f"{done.parts:,} parts"
-    console.say(f"wrote {folder}: {done.reports:,} reports in {many}")
-    console.note_of_simulation(done.simulated)
-    console.note(
-        f"next: sottovoce infer {folder}/reports --policy {folder}/policy.json --engine chunked "
-        "-o TRUTHS"
-    )

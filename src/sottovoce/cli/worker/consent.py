@@ -38,43 +38,6 @@ __all__ = [
 ]
 
 
-def what_is_sealed(offer: Offer, sealed: SealedSum) -> Iterator[str]:
-    """What leaves, who can read it, and what becomes of it."""
-    yield "WHAT LEAVES THIS MACHINE: your answers as they are, cut into pieces and sealed here."
-    yield (
-        f"Each of {sealed.seats} keyholders can open one piece, which says nothing. To read an "
-        f"answer, {sealed.degree + 1} of them would have to break their word together."
-    )
-    yield (
-        f"What they open, once, is the total of at least {sealed.minimum:,} workers' answers to "
-        "each question, with noise of their own in it. Nothing else is ever opened."
-    )
-    if sealed.hidden:
-        yield "A question you skip looks like any other: something is sealed in its place."
-    else:
-        yield "Which questions you answer is seen; a question you skip is left out."
-    yield (
-        "The server stores the sealed pieces, the day they arrive, and a name that was made up for "
-        "you in this campaign only. You send once."
-    )
-    yield ""
-
-
-def who_holds_keys(offer: Offer, sealed: SealedSum) -> Iterator[str]:
-    """Whom a worker trusts: by name and fingerprint."""
-    yield "WHOM YOU TRUST: this program on this machine, and that of these keyholders no more than"
-    yield f"{sealed.degree} would betray you, to each other or to the server:"
-    for number, each in enumerate(sealed.keyholders, 1):
-        yield f"  {number}  {each.fingerprint}  {printable(each.name)}"
-    yield "They publish these fingerprints where you can compare them: the names here are only"
-    yield "what the requester says. The server and the requester can open nothing without"
-    yield f"{sealed.degree + 1} of them. They do see that somebody takes part, and from which"
-    yield "network address."
-    yield f"Policy {offer.policy.hash}"
-    yield "is pinned: if the campaign ever offers another, nothing is sent."
-    yield ""
-
-
 def consent_lines(offer: Offer, preview: Preview) -> Iterator[str]:
     """The whole screen, line by line. Numbers are this program's; quoted words the requester's."""
     yield from _who_asks(offer)
@@ -115,6 +78,39 @@ def amount_words(amount: Amount) -> str:
     """How much is left."""
     delta = f" and delta {amount.delta:g}" if amount.delta else ""
     return f"epsilon {amount.epsilon:g}{delta}"
+
+
+def parsed_limits(text: str | None) -> tuple[float, float] | None:
+    """What --budget says: an epsilon and a delta."""
+    if text is None:
+        return None
+    epsilon, _, delta = text.partition(",")
+    try:
+        return float(epsilon), float(delta or 0)
+    except ValueError:
+        raise UsageError("--budget is an epsilon, as 20, or with a delta, as 20,1e-6") from None
+
+
+def raise_budget(ledger: Ledger, limits: tuple[float, float]) -> None:
+    """Allow more than before: less could not be kept any more."""
+    budget = ledger.budget
+    wanted = replace(budget, worker_epsilon=limits[0], worker_delta=limits[1])
+    if not wanted.covers(budget):
+        now = amount_words(budget.limit(Unit.WORKER))
+        raise UsageError(f"--budget only raises what you allow, which is {now} per worker now")
+    if wanted != budget:
+        ledger.raise_budget(wanted)
+
+
+def ledger_in(folder: Path | None, limits: tuple[float, float] | None) -> Ledger:
+    """The worker's ledger; limits that were said are those of a new one, or raise those it has."""
+    path = private_folder((folder or home_folder()).absolute()) / LEDGER
+    is_new = not path.exists()
+    first = Budget(*limits) if limits is not None and is_new else DEFAULT_BUDGET
+    ledger = Ledger(path, first, adopt=True)
+    if limits is not None and not is_new:
+        raise_budget(ledger, limits)
+    return ledger
 
 
 def _who_asks(offer: Offer) -> Iterator[str]:
@@ -172,34 +168,38 @@ def _whom_to_trust(offer: Offer) -> Iterator[str]:
     yield ""
 
 
-def parsed_limits(text: str | None) -> tuple[float, float] | None:
-    """What --budget says: an epsilon and a delta."""
-    if text is None:
-        return None
-    epsilon, _, delta = text.partition(",")
-    try:
-        return float(epsilon), float(delta or 0)
-    except ValueError:
-        raise UsageError("--budget is an epsilon, as 20, or with a delta, as 20,1e-6") from None
+def what_is_sealed(offer: Offer, sealed: SealedSum) -> Iterator[str]:
+    """What leaves, who can read it, and what becomes of it."""
+    yield "WHAT LEAVES THIS MACHINE: your answers as they are, cut into pieces and sealed here."
+    yield (
+        f"Each of {sealed.seats} keyholders can open one piece, which says nothing. To read an "
+        f"answer, {sealed.degree + 1} of them would have to break their word together."
+    )
+    yield (
+        f"What they open, once, is the total of at least {sealed.minimum:,} workers' answers to "
+        "each question, with noise of their own in it. Nothing else is ever opened."
+    )
+    if sealed.hidden:
+        yield "A question you skip looks like any other: something is sealed in its place."
+    else:
+        yield "Which questions you answer is seen; a question you skip is left out."
+    yield (
+        "The server stores the sealed pieces, the day they arrive, and a name that was made up for "
+        "you in this campaign only. You send once."
+    )
+    yield ""
 
 
-def raise_budget(ledger: Ledger, limits: tuple[float, float]) -> None:
-    """Allow more than before: less could not be kept any more."""
-    budget = ledger.budget
-    wanted = replace(budget, worker_epsilon=limits[0], worker_delta=limits[1])
-    if not wanted.covers(budget):
-        now = amount_words(budget.limit(Unit.WORKER))
-        raise UsageError(f"--budget only raises what you allow, which is {now} per worker now")
-    if wanted != budget:
-        ledger.raise_budget(wanted)
-
-
-def ledger_in(folder: Path | None, limits: tuple[float, float] | None) -> Ledger:
-    """The worker's ledger; limits that were said are those of a new one, or raise those it has."""
-    path = private_folder((folder or home_folder()).absolute()) / LEDGER
-    is_new = not path.exists()
-    first = Budget(*limits) if limits is not None and is_new else DEFAULT_BUDGET
-    ledger = Ledger(path, first, adopt=True)
-    if limits is not None and not is_new:
-        raise_budget(ledger, limits)
-    return ledger
+def who_holds_keys(offer: Offer, sealed: SealedSum) -> Iterator[str]:
+    """Whom a worker trusts: by name and fingerprint."""
+    yield "WHOM YOU TRUST: this program on this machine, and that of these keyholders no more than"
+    yield f"{sealed.degree} would betray you, to each other or to the server:"
+    for number, each in enumerate(sealed.keyholders, 1):
+        yield f"  {number}  {each.fingerprint}  {printable(each.name)}"
+    yield "They publish these fingerprints where you can compare them: the names here are only"
+    yield "what the requester says. The server and the requester can open nothing without"
+    yield f"{sealed.degree + 1} of them. They do see that somebody takes part, and from which"
+    yield "network address."
+    yield f"Policy {offer.policy.hash}"
+    yield "is pinned: if the campaign ever offers another, nothing is sent."
+    yield ""

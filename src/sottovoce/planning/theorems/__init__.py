@@ -1,77 +1,12 @@
 """The papers' theorems as calculators: what was printed, beside what holds. Pure maths."""
 
-from sottovoce.planning.theorems.gaussian_noise import (
-    alpha_bound,
-    beta_bound,
-    mean_distance,
-    noise_ceiling,
-    noise_floor,
-    published_alpha_bound,
-    published_beta_bound,
-    published_mean_distance,
-    published_noise_ceiling,
-    published_noise_floor,
-    published_range,
-    published_tradeoff_floor,
-    range_probability,
-    variance_of_mean,
-)
-from sottovoce.planning.theorems.sparse_numbers import (
-    ExpectedError,
-    SparseSetting,
-    factorization_error,
-    keep_probability,
-    laplace_error,
-    null_response_error,
-    published_factorization_error,
-    published_laplace_error,
-    published_null_response_error,
-)
+from sottovoce.planning.theorems import gaussian_noise, sparse_numbers, weighted_vote
+from sottovoce.planning.theorems.gaussian_noise import *  # noqa: F403 - each name is listed once
+from sottovoce.planning.theorems.sparse_numbers import *  # noqa: F403
 from sottovoce.planning.theorems.statement import Published
-from sottovoce.planning.theorems.weighted_vote import (
-    DeltaLaw,
-    error_bound,
-    flipped,
-    log_odds,
-    published_change,
-    published_error_bound,
-    published_expanded_change,
-    published_folded_bound,
-    vote_error,
-)
+from sottovoce.planning.theorems.weighted_vote import *  # noqa: F403
 
-__all__ = [
-    "DeltaLaw",
-    "ExpectedError",
-    "Published",
-    "SparseSetting",
-    "alpha_bound",
-    "beta_bound",
-    "error_bound",
-    "factorization_error",
-    "flipped",
-    "keep_probability",
-    "laplace_error",
-    "log_odds",
-    "mean_distance",
-    "noise_ceiling",
-    "noise_floor",
-    "null_response_error",
-    "published_alpha_bound",
-    "published_beta_bound",
-    "published_change",
-    "published_error_bound",
-    "published_expanded_change",
-    "published_factorization_error",
-    "published_folded_bound",
-    "published_laplace_error",
-    "published_mean_distance",
-    "published_noise_ceiling",
-    "published_noise_floor",
-    "published_null_response_error",
-    "published_range",
-    "published_tradeoff_floor",
-    "range_probability",
-    "variance_of_mean",
-    "vote_error",
-]
+__all__ = ["Published"]
+__all__ += gaussian_noise.__all__
+__all__ += sparse_numbers.__all__
+__all__ += weighted_vote.__all__

@@ -50,6 +50,12 @@ __all__ = [
     "variance_of_mean",
 ]
 
+ABSOLUTE = math.sqrt(2 / math.pi)
+"""E|Z| of a standard normal Z."""
+
+DRAWS = 200_000
+
+LEAST_DRAWS = 1_000
 
 _PUBLIC = "The distance of two answers must come from a public range, not from a quantile."
 
@@ -145,12 +151,6 @@ def _denominator(lambda1: float, epsilon: float, delta: float) -> float:
     check_positive(lambda1=lambda1, epsilon=epsilon)
     check_between(0, 1, delta=delta)
     return -2 * lambda1 * epsilon * math.log1p(-delta)
-
-
-ABSOLUTE = math.sqrt(2 / math.pi)
-"""E|Z| of a standard normal Z."""
-DRAWS = 200_000
-LEAST_DRAWS = 1_000
 
 
 def mean_distance(lambda1: float, c: float) -> float:

@@ -5,7 +5,8 @@ greater sum of weights wins, and a coin decides between equal sums. `DeltaLaw` i
 when every worker draws a flip probability of its own (P1 §6.2.3).
 
 `published_…` are P1's own bounds on the error, eqs. 5 to 10, as printed. Their chain starts from
-P(error) ≤ E Π exp(−t x w) and then takes (p/e + (1 − p) e)ʷ for the mean of a factor. That mean is p exp(−w) + (1 − p) exp(w), which is 1 for log-odds weights.
+P(error) ≤ E Π exp(−t x w) and then takes (p/e + (1 − p) e)ʷ for the mean of a factor. That
+mean is p exp(−w) + (1 − p) exp(w), which is 1 for log-odds weights.
 """
 
 from __future__ import annotations
@@ -39,6 +40,14 @@ __all__ = [
     "published_folded_bound",
     "vote_error",
 ]
+
+MOST_SCORES = 1 << 20
+"""More different sums of weights than this are not followed: 20 workers, all different."""
+
+TIE = 1e-9
+"""Sums closer to 0 than this, with the greatest weight 1, are ties; rounding leaves about 1e-12."""
+
+_SLIP = "It takes (p/e + (1 - p)e)^w for E exp(-w x), which is p exp(-w) + (1 - p) exp(w)."
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +119,6 @@ class DeltaLaw:
         below = np.asarray(delta, np.float64)
         safe = np.where(below > 0, below, 1.0)
         return np.where(below > 0, self.n * math.log(self.b) - np.log(safe), math.inf)
-
-
-MOST_SCORES = 1 << 20
-"""More different sums of weights than this are not followed: 20 workers, all different."""
-TIE = 1e-9
-"""Sums closer to 0 than this, with the greatest weight 1, are ties; rounding leaves about 1e-12."""
 
 
 def log_odds(accuracy: npt.ArrayLike) -> FloatArray:
@@ -217,9 +220,6 @@ def _best_tilt(
         return low
     found = scipy.optimize.minimize_scalar(log_product, bounds=(low, high), method="bounded")
     return float(found.x)
-
-
-_SLIP = "It takes (p/e + (1 - p)e)^w for E exp(-w x), which is p exp(-w) + (1 - p) exp(w)."
 
 
 def published_error_bound(
