@@ -65,14 +65,8 @@ def sum_answers(source: Any, policy: Policy, randomness: Randomness, **reading: 
     noise = _noise(sealed, tasks, randomness)
     totals = PlainSum(ballot, tasks).total(answers.task, codes, noise)
     answered = np.bincount(answers.task, minlength=tasks).astype(np.int64)
-    return opened_under(
-        policy,
-        answers.tasks,
-        totals,
-        answered,
-        len(answers.workers),
-        simulated=randomness.simulated or answers.simulated,
-    )
+    simulated, workers = randomness.simulated or answers.simulated, len(answers.workers)
+    return opened_under(policy, answers.tasks, totals, answered, workers, simulated=simulated)
 
 
 def opened_under(
@@ -90,17 +84,10 @@ def opened_under(
     """
     sealed = sealed_of(policy)
     laws = tuple(NoiseLaw(pmf, reach) for pmf, reach in sealed.noise_laws())
+    layout, size, hidden = str(sealed.layout), sealed.size, sealed.hidden
+    shown = None if hidden else answered
     return Opened(
-        tasks,
-        policy.domain,
-        str(sealed.layout),
-        sealed.size,
-        sealed.hidden,
-        totals,
-        None if sealed.hidden else answered,
-        workers,
-        laws,
-        simulated,
+        tasks, policy.domain, layout, size, hidden, totals, shown, workers, laws, simulated
     )
 
 

@@ -189,14 +189,8 @@ def private_terms(
         return exact_terms(tasks, labels, Mode(mode), repeats=_most_repeats(answers), **given)
     if given:
         raise UsageError(f"noised rounds have no {next(iter(given))} to choose: drop it")
-    return calibrated(
-        tasks,
-        labels,
-        epsilon,
-        delta,
-        honest=default_honest(len(answers.workers)),
-        weighted_rounds=weighted_rounds,
-    )
+    honest = default_honest(len(answers.workers))
+    return calibrated(tasks, labels, epsilon, delta, honest=honest, weighted_rounds=weighted_rounds)
 
 
 def check_table(answers: Reports) -> None:
@@ -254,8 +248,7 @@ def is_plain(records: Sequence[RoundRecord], given: Sequence[Mapping[int, Intege
     """Whether totals are what those who are in them gave in each round, added up."""
     return all(
         np.array_equal(
-            record.totals,
-            np.sum([given[each - 1][number] for each in record.contributors], axis=0),
+            record.totals, np.sum([given[each - 1][number] for each in record.contributors], axis=0)
         )
         for number, record in enumerate(records)
     )

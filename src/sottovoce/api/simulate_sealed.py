@@ -15,16 +15,7 @@ from sottovoce.api.input_output import read
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import Target, policy_of
 from sottovoce.mechanisms.sealed_sum import Layout, SealedSum
-from sottovoce.model import (
-    NULL,
-    Guarantee,
-    Keyholder,
-    Policy,
-    Reports,
-    Result,
-    Unit,
-    Words,
-)
+from sottovoce.model import NULL, Guarantee, Keyholder, Policy, Reports, Result, Unit, Words
 from sottovoce.model.opened_totals import Opened
 from sottovoce.randomness import SystemRandomness
 from sottovoce.seams import Randomness

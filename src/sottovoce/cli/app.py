@@ -224,12 +224,10 @@ COMMANDS: Mapping[str, Entry] = {
         "sottovoce.cli.campaign.webhooks:add",
     ),
     "campaign webhook list": Entry(
-        "List who is told about a campaign.",
-        "sottovoce.cli.campaign.webhooks:list_webhooks",
+        "List who is told about a campaign.", "sottovoce.cli.campaign.webhooks:list_webhooks"
     ),
     "campaign webhook remove": Entry(
-        "Tell a webhook nothing more.",
-        "sottovoce.cli.campaign.webhooks:remove",
+        "Tell a webhook nothing more.", "sottovoce.cli.campaign.webhooks:remove"
     ),
     "campaign webhook verify": Entry(
         "Check that a message to a webhook was signed with its secret, and lately.",
@@ -247,12 +245,10 @@ COMMANDS: Mapping[str, Entry] = {
     "campaign token revoke": Entry("End a token at once.", "sottovoce.cli.campaign.tokens:revoke"),
     "keyholder": Entry("Be a keyholder: hold a share of what opens a sealed campaign's totals."),
     "keyholder init": Entry(
-        "Make keys, once, and a card to hand out.",
-        "sottovoce.cli.keyholder:init",
+        "Make keys, once, and a card to hand out.", "sottovoce.cli.keyholder:init"
     ),
     "keyholder serve": Entry(
-        "Take your part in sealed campaigns until they are opened.",
-        "sottovoce.cli.keyholder:serve",
+        "Take your part in sealed campaigns until they are opened.", "sottovoce.cli.keyholder:serve"
     ),
     "keyholder status": Entry(
         "List the campaigns you take part in, and what you have done in each; verifies every log.",

@@ -105,15 +105,9 @@ def _policy(
         )
     stated = release.guarantee(count, protected, delta)
     claim = release.claim(policy.promise.epsilon if policy.promise else None)
+    how = {"answers": count, "unit": protected, "samples": samples, "delta": delta}
     with console.passes("auditing", visible=True):
-        found = _audited(
-            policy,
-            answers=count,
-            unit=protected,
-            samples=samples,
-            delta=delta,
-            confidence=confidence,
-        )
+        found = _audited(policy, confidence=confidence, **how)
     name = unsampled(release).name
     if sample_of(release) is not None:
         name = f"{name} of a sample"

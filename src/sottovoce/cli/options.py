@@ -140,8 +140,7 @@ AnswersArgument = Annotated[
     ),
 ]
 ColumnsOption = Annotated[
-    str | None,
-    typer.Option(help="Other column names, as worker=annotator,task=item,answer=vote."),
+    str | None, typer.Option(help="Other column names, as worker=annotator,task=item,answer=vote.")
 ]
 GoldColumnsOption = Annotated[
     str | None, typer.Option(help="Other column names of GOLD, as task=item,truth=right.")
@@ -165,8 +164,7 @@ FormatOption = Annotated[
 ]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 MechanismOption = Annotated[
-    str | None,
-    typer.Option(help="{mechanisms}, or sealed-sum, which perturbs nothing."),
+    str | None, typer.Option(help="{mechanisms}, or sealed-sum, which perturbs nothing.")
 ]
 EpsilonOption = Annotated[
     float | None, typer.Option(help="How much reports may betray: smaller is more private.")
@@ -247,8 +245,7 @@ BudgetOption = Annotated[
     ),
 ]
 PolicyArgument = Annotated[
-    Path | None,
-    typer.Argument(metavar="[POLICY]", help="A policy's file.", show_default=False),
+    Path | None, typer.Argument(metavar="[POLICY]", help="A policy's file.", show_default=False)
 ]
 AnswersOption = Annotated[
     int | None, typer.Option(help="How many answers a worker gives; the policy's if not given.")

@@ -79,8 +79,7 @@ def simulate(
         typer.Option(help="Online workers: noised rounds after the first, or auto: if they pay."),
     ] = WeightedRounds.auto,
     scale: Annotated[
-        int | None,
-        typer.Option(help="EM without noise: numbers are multiplied by it and rounded."),
+        int | None, typer.Option(help="EM without noise: numbers are multiplied by it and rounded.")
     ] = None,
     rounds: Annotated[
         int | None, typer.Option(help="EM without noise: the most rounds; 100 if not given.")
@@ -96,8 +95,7 @@ def simulate(
         Path | None, typer.Option(help="EM: write what the server has seen to this file.")
     ] = None,
     assignments: Annotated[
-        bool,
-        typer.Option("--assignments", help="Into the transcript: who had which tasks."),
+        bool, typer.Option("--assignments", help="Into the transcript: who had which tasks.")
     ] = False,
     gold: Annotated[
         str | None, typer.Option(help="Table with columns task and truth, to score against.")

@@ -99,7 +99,7 @@ class Connection:
         headers: Mapping[str, str] | None = None,
     ) -> Any:
         """The JSON at a path below /api/v1."""
-        return self._json(self._request("GET", path, query, credential, headers))
+        return self._tried(self._request("GET", path, query, credential, headers), self._read)
 
     def put(
         self,
@@ -111,9 +111,8 @@ class Connection:
         headers: Mapping[str, str] | None = None,
     ) -> Any:
         """The JSON answer to a PUT of JSON, or of these very bytes."""
-        return self._json(
-            self._request("PUT", path, None, credential, headers, _body(json, content))
-        )
+        body = _body(json, content)
+        return self._tried(self._request("PUT", path, None, credential, headers, body), self._read)
 
     def post(
         self,
@@ -125,19 +124,14 @@ class Connection:
         headers: Mapping[str, str] | None = None,
     ) -> Any:
         """The JSON answer to a POST of JSON, or of these very bytes."""
-        return self._json(
-            self._request("POST", path, None, credential, headers, _body(json, content))
-        )
+        body = _body(json, content)
+        return self._tried(self._request("POST", path, None, credential, headers, body), self._read)
 
     def delete(
-        self,
-        path: str,
-        *,
-        credential: str | None = None,
-        headers: Mapping[str, str] | None = None,
+        self, path: str, *, credential: str | None = None, headers: Mapping[str, str] | None = None
     ) -> Any:
         """The JSON answer to a DELETE; mostly None."""
-        return self._json(self._request("DELETE", path, None, credential, headers))
+        return self._tried(self._request("DELETE", path, None, credential, headers), self._read)
 
     @contextmanager
     def stream(
@@ -163,7 +157,7 @@ class Connection:
         query: Mapping[str, Any] | None,
         credential: str | None,
         headers: Mapping[str, str] | None,
-        body: tuple[bytes, str] | None = None,
+        body: bytes | None = None,
     ) -> httpx.Request:
         sent = dict(headers or {})
         bearer = credential or self._credential
@@ -172,19 +166,15 @@ class Connection:
                 raise UsageError("a credential has only letters, digits, - and _ after its prefix")
             sent["Authorization"] = f"Bearer {bearer}"
         if body is not None and not any(name.lower() == "content-type" for name in sent):
-            sent["Content-Type"] = body[1]
-        content = None if body is None else body[0]
+            sent["Content-Type"] = "application/json"
         fault = None
         try:
             return self._client.build_request(
-                method, f"{self.address}{API}{path}", params=query, headers=sent, content=content
+                method, f"{self.address}{API}{path}", params=query, headers=sent, content=body
             )
         except (httpx.InvalidURL, ValueError) as error:
             fault = type(error).__name__
         raise UsageError(f"no request can be made for this address ({fault})")
-
-    def _json(self, request: httpx.Request) -> Any:
-        return self._tried(request, self._read)
 
     def _tried(self, request: httpx.Request, use: Callable[[httpx.Response], T | _Failure]) -> T:
         """What `use` makes of a response that says yes, trying again as patience allows.
@@ -263,12 +253,10 @@ class Connection:
         return Unreachable(self.address, reason=reason)
 
 
-def _body(json: Any, content: bytes | None) -> tuple[bytes, str] | None:
-    if content is not None:
-        return content, "application/json"
-    if json is None:
-        return None
-    return _json.dumps(json, allow_nan=False).encode(), "application/json"
+def _body(json: Any, content: bytes | None) -> bytes | None:
+    if content is not None or json is None:
+        return content
+    return _json.dumps(json, allow_nan=False).encode()
 
 
 def _words(error: Exception) -> str:

@@ -46,7 +46,20 @@ class Plan:
 
     def notes(self) -> list[str]:
         """Everything that was assumed, in sentences."""
-        return _notes(self)
+        scenario, target = self.scenario, self.targets[0]
+        whole = f" for a worker's {target.answers:,} reports" if target.unit is Unit.WORKER else ""
+        return [
+            f"simulated: {self.clean.trials} campaigns for each figure; one campaign lands in its "
+            f"band in {100 * BAND:g} % of cases, if the assumptions hold",
+            f"the guarantee is per {target.unit}{whole}, delta {target.delta:g}"
+            + ("; who answered which task is hidden too" if scenario.hide_participation else ""),
+            _crowd_words(scenario),
+            _truth_words(scenario),
+            f"every worker answers {scenario.answers_per_worker:,} tasks drawn at random, so that "
+            f"a task has {scenario.answers_per_task:.3g} answers on average and some may have none",
+            *filter(None, [scaled_words(scenario, scenario.smaller())]),
+            *(_useless(one) for one in self.recommendations if _learns_little(one, self.constant)),
+        ]
 
     def as_dict(self) -> dict[str, Any]:
         """The plan, ready for JSON."""
@@ -121,11 +134,7 @@ def _error(domain: Domain, goal: float) -> float:
 
 
 def _all_needed(
-    runner: Runner,
-    scenario: Scenario,
-    found: Sequence[Recommendation],
-    goal: float,
-    trials: int,
+    runner: Runner, scenario: Scenario, found: Sequence[Recommendation], goal: float, trials: int
 ) -> tuple[Needed, ...]:
     """The smallest epsilon for the crowd that is planned, and the workers at each target."""
     near = min(found, key=lambda one: (one.forecast.error > goal, abs(one.forecast.error - goal)))
@@ -141,24 +150,6 @@ def _target(recommendation: Recommendation) -> Target:
     if target is None:
         raise UsageError("answers without a mechanism have no target")
     return target
-
-
-def _notes(plan: Plan) -> list[str]:
-    scenario, target = plan.scenario, plan.targets[0]
-    trials = plan.clean.trials
-    whole = f" for a worker's {target.answers:,} reports" if target.unit is Unit.WORKER else ""
-    return [
-        f"simulated: {trials} campaigns for each figure; one campaign lands in its band in "
-        f"{100 * BAND:g} % of cases, if the assumptions hold",
-        f"the guarantee is per {target.unit}{whole}, delta {target.delta:g}"
-        + ("; who answered which task is hidden too" if scenario.hide_participation else ""),
-        _crowd_words(scenario),
-        _truth_words(scenario),
-        f"every worker answers {scenario.answers_per_worker:,} tasks drawn at random, so that a "
-        f"task has {scenario.answers_per_task:.3g} answers on average and some may have none",
-        *filter(None, [scaled_words(scenario, scenario.smaller())]),
-        *(_useless(one) for one in plan.recommendations if _learns_little(one, plan.constant)),
-    ]
 
 
 def _learns_little(one: Recommendation, constant: float) -> bool:

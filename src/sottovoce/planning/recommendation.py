@@ -77,11 +77,7 @@ def recommend(
 
 
 def recommended(
-    runner: Runner,
-    scenario: Scenario,
-    target: Target,
-    trials: int = TRIALS,
-    ways: Ways = "any",
+    runner: Runner, scenario: Scenario, target: Target, trials: int = TRIALS, ways: Ways = "any"
 ) -> Recommendation:
     """The same for a scenario, with a runner that may have run some of it before."""
     check_trials(trials)

@@ -52,52 +52,40 @@ def workers_needed(
     runner: Runner, scenario: Scenario, pair: Pipeline, target: Target, goal: float, trials: int
 ) -> Needed:
     """The fewest workers that reach the goal, each with as many answers as planned."""
-    sizes = _sizes(scenario.workers, OCTAVES)
-    return _least(
-        "workers",
-        sizes,
-        scenario.workers,
-        goal,
-        lambda size: _case(replace(scenario, workers=int(size)), pair, target),
-        runner,
-        trials,
-    )
+
+    def case(size: float) -> TrialCase:
+        return _case(replace(scenario, workers=int(size)), pair, target)
+
+    sizes = _sizes(scenario.workers)
+    return _least("workers", sizes, scenario.workers, goal, case, runner, trials)
 
 
 def answers_needed(
     runner: Runner, scenario: Scenario, pair: Pipeline, target: Target, goal: float, trials: int
 ) -> Needed:
     """The fewest answers per worker that reach the goal, with as many workers as planned."""
-    most = scenario.tasks
-    sizes = sorted({min(size, most) for size in _sizes(scenario.answers_per_worker, OCTAVES)})
-    return _least(
-        "answers_per_worker",
-        sizes,
-        scenario.answers_per_worker,
-        goal,
-        lambda size: _case(replace(scenario, answers_per_worker=int(size)), pair, target),
-        runner,
-        trials,
-    )
+
+    def case(size: float) -> TrialCase:
+        return _case(replace(scenario, answers_per_worker=int(size)), pair, target)
+
+    planned = scenario.answers_per_worker
+    sizes = sorted({min(size, scenario.tasks) for size in _sizes(planned)})
+    return _least("answers_per_worker", sizes, planned, goal, case, runner, trials)
 
 
 def epsilon_needed(
     runner: Runner, scenario: Scenario, pair: Pipeline, target: Target, goal: float, trials: int
 ) -> Needed:
     """The smallest epsilon, so the largest privacy, that reaches the goal."""
+
+    def case(epsilon: float) -> TrialCase:
+        return _case(scenario, pair, replace(target, epsilon=epsilon))
+
     low, high = EPSILONS
     steps = math.ceil(4 * math.log2(high / low))
     grid = [_round(low * 2 ** (step / 4)) for step in range(steps)] + [high]
     start = min(grid, key=lambda epsilon: abs(math.log(epsilon / target.epsilon)))
-    return _least(
-        "epsilon",
-        grid,
-        start,
-        goal,
-        lambda epsilon: _case(scenario, pair, replace(target, epsilon=epsilon)),
-        runner,
-        trials,
-    )
+    return _least("epsilon", grid, start, goal, case, runner, trials)
 
 
 def check_goal(goal: float) -> None:
@@ -111,12 +99,11 @@ def _case(scenario: Scenario, pair: Pipeline, target: Target) -> TrialCase:
     return TrialCase(scenario.smaller(), pair, target_of(scenario, target))
 
 
-def _sizes(planned: int, octaves: int) -> list[int]:
+def _sizes(planned: int) -> list[int]:
     """Whole numbers around a planned one, each about 9 % above the one before."""
-    around = {planned}
-    for step in range(-8 * octaves, 8 * octaves + 1):
-        around.add(max(1, math.ceil(_round(planned * 2 ** (step / 8)))))
-    return sorted(around)
+    steps = range(-8 * OCTAVES, 8 * OCTAVES + 1)
+    around = {max(1, math.ceil(_round(planned * 2 ** (step / 8)))) for step in steps}
+    return sorted({planned} | around)
 
 
 def _round(number: float) -> float:

@@ -226,14 +226,8 @@ class Scenario:
         task = distinct(for_cells, self.workers, self.answers_per_worker, self.tasks).ravel()
         worker = np.repeat(np.arange(self.workers, dtype=np.int32), self.answers_per_worker)
         value = self._answers(truths[task], worker, for_crowd, for_errors)
-        table = Reports.of(
-            worker,
-            task,
-            value,
-            domain=self.domain,
-            workers=np.arange(self.workers),
-            tasks=np.arange(self.tasks),
-        )
+        workers, tasks = np.arange(self.workers), np.arange(self.tasks)
+        table = Reports.of(worker, task, value, domain=self.domain, workers=workers, tasks=tasks)
         return replace(table, simulated=True), truths
 
     def smaller(self, most: int | None = None) -> Scenario:

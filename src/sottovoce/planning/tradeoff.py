@@ -304,14 +304,8 @@ def _row(
     target, pair = contest
     held = true_guarantee(pair.policy(domain, target), target)
     spread = Spread.of(errors.tolist())
-    return TradeoffRow(
-        target.epsilon,
-        pair,
-        recommended,
-        held.epsilon,
-        held.delta,
-        spread.flipped() if measure == "accuracy" else spread,
-    )
+    shown = spread.flipped() if measure == "accuracy" else spread
+    return TradeoffRow(target.epsilon, pair, recommended, held.epsilon, held.delta, shown)
 
 
 def _record(row: TradeoffRow) -> dict[str, Any]:

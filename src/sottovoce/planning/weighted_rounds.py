@@ -74,16 +74,11 @@ def weighted_rounds_that_pay(
     terms = _terms(tasks, scenario.domain, epsilon, delta, counted)
     seeds = [trial_seed(seed, trial) for trial in range(trials)]
     drawn = [scenario.draw(each) for each in seeds]
-    errors = np.array(
-        [
-            [_error(_session(table, each, number), truths) for each in terms]
-            for number, (table, truths) in zip(seeds, drawn, strict=True)
-        ]
-    )
-    sealed = [
-        _error(_campaign(table, epsilon, number), truths)
-        for number, (table, truths) in zip(seeds, drawn, strict=True)
-    ]
+    found, sealed = [], []
+    for number, (table, truths) in zip(seeds, drawn, strict=True):
+        found.append([_error(_session(table, each, number), truths) for each in terms])
+        sealed.append(_error(_campaign(table, epsilon, number), truths))
+    errors = np.array(found)
     rounds = _fewest(errors)
     means = tuple(float(mean) for mean in errors.mean(axis=0))
     return Decision(rounds, means, float(np.mean(sealed)), _reason(rounds, means, epsilon))

@@ -12,14 +12,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from sottovoce.errors import (
-    PolicyChanged,
-    Reason,
-    Refused,
-    SpendRefused,
-    Unreachable,
-    UsageError,
-)
+from sottovoce.errors import PolicyChanged, Reason, Refused, SpendRefused, Unreachable, UsageError
 from sottovoce.files.private_files import private_folder
 from sottovoce.files.user_folders import home_folder
 from sottovoce.http_client import Connection

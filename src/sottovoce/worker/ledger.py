@@ -88,16 +88,9 @@ class Entry:
     @classmethod
     def of_json(cls, body: dict[str, Any]) -> Self:
         """The entry that `as_json` wrote."""
-        return cls(
-            body["sequence"],
-            body["day"],
-            body["requester"],
-            body["policy"],
-            body["mechanism"],
-            body["answers"],
-            {unit: Amount(*body["spent"][unit]) for unit in Unit},
-            tuple(body["tasks"]),
-        )
+        names = ("sequence", "day", "requester", "policy", "mechanism", "answers")
+        spent = {unit: Amount(*body["spent"][unit]) for unit in Unit}
+        return cls(*(body[name] for name in names), spent, tuple(body["tasks"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,16 +315,13 @@ class Ledger:
             book = self._existing(lines)
             if not budget.covers(book.budget):
                 raise UsageError(f"a budget is only raised, and it is {book.budget}")
-            self._add(
-                lines,
-                book,
-                {
-                    "kind": "budget",
-                    "sequence": len(book.digests),
-                    "day": self._today().isoformat(),
-                    "budget": budget.as_json(),
-                },
-            )
+            body = {
+                "kind": "budget",
+                "sequence": len(book.digests),
+                "day": self._today().isoformat(),
+                "budget": budget.as_json(),
+            }
+            self._add(lines, book, body)
 
     def _held(self) -> AbstractContextManager[LockedLog]:
         return locked(self._path, self._timeout)

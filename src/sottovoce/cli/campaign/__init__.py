@@ -10,9 +10,7 @@ __all__ = ["campaign"]
 
 
 def campaign(
-    context: typer.Context,
-    server: ServerOption = None,
-    allow_http: AllowHttpOption = False,
+    context: typer.Context, server: ServerOption = None, allow_http: AllowHttpOption = False
 ) -> None:
     """Run a campaign on a server: ask a crowd, and read truths while its reports arrive."""
     context.obj = ServerChoice(server, allow_http)

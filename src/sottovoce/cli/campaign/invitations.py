@@ -33,8 +33,7 @@ def invite(
         typer.Option(metavar="DATE", help="The first day (UTC) on which the links do not work."),
     ] = None,
     output: Annotated[
-        Path | None,
-        output_option("Write the links here, in a column link, as CSV."),
+        Path | None, output_option("Write the links here, in a column link, as CSV.")
     ] = None,
     revoke: Annotated[
         bool, typer.Option("--revoke", help="End all links of the campaign instead.")

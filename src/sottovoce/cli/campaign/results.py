@@ -55,8 +55,7 @@ def results(
     context: typer.Context,
     campaign: CampaignArgument,
     output: Annotated[
-        Path | None,
-        output_option("Write all truths here: .csv, .jsonl or .parquet."),
+        Path | None, output_option("Write all truths here: .csv, .jsonl or .parquet.")
     ] = None,
     workers: Annotated[
         Path | None, typer.Option(help="Write workers' weights here: .csv, .jsonl or .parquet.")
@@ -113,8 +112,7 @@ def export(
         ),
     ] = None,
     output: Annotated[
-        Path | None,
-        output_option("Write here; to NAME if not given.", metavar="FILE"),
+        Path | None, output_option("Write here; to NAME if not given.", metavar="FILE")
     ] = None,
     raw: Annotated[
         bool,

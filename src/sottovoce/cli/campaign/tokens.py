@@ -42,8 +42,7 @@ def login(
         ),
     ],
     token: Annotated[
-        bool,
-        typer.Option("--token", help="Read a token (svk_…) from standard input, and keep it."),
+        bool, typer.Option("--token", help="Read a token (svk_…) from standard input, and keep it.")
     ] = False,
     name: Annotated[
         str | None,

@@ -26,8 +26,7 @@ def add(
     context: typer.Context,
     campaign: CampaignArgument,
     address: Annotated[
-        str,
-        typer.Argument(metavar="ADDRESS", help="Where to send events to.", show_default=False),
+        str, typer.Argument(metavar="ADDRESS", help="Where to send events to.", show_default=False)
     ],
     json: JsonOption = False,
 ) -> None:

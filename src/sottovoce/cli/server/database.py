@@ -101,8 +101,7 @@ def export_reports(
         str, typer.Argument(metavar="CAMPAIGN", help="Its identifier.", show_default=False)
     ],
     folder: Annotated[
-        Path,
-        typer.Argument(metavar="FOLDER", help="Where the reports go.", show_default=False),
+        Path, typer.Argument(metavar="FOLDER", help="Where the reports go.", show_default=False)
     ],
     data: DataOption = DATA_FOLDER,
     database_url: DatabaseUrlOption = None,

@@ -16,10 +16,7 @@ __all__ = ["weigh"]
 
 
 def weigh(
-    link: Annotated[
-        str,
-        link_argument("The link you answered with, in quotes."),
-    ],
+    link: Annotated[str, link_argument("The link you answered with, in quotes.")],
     answers: OwnAnswersOption,
     folder: Annotated[
         Path | None,
