@@ -8,7 +8,7 @@ from email.utils import format_datetime
 import pytest
 
 from sottovoce.errors import UsageError
-from sottovoce.http_client.retry import LONGEST_PAUSE, RetryPolicy
+from sottovoce.http_client.connection import LONGEST_PAUSE, RetryPolicy
 
 
 def test_pauses_double_and_differ() -> None:

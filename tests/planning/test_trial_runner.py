@@ -30,7 +30,7 @@ def count(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     ran: list[int] = []
     error = trial_runner._error
 
-    def counted(item: trial_runner.Work) -> float:
+    def counted(item: trial_runner.TrialItem) -> float:
         ran.append(item[2])
         return error(item)
 
@@ -77,10 +77,10 @@ def test_processes_give_what_one_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     with Runner(cache=False) as runner:
         alone = runner.errors([CASE], 7)
     monkeypatch.setattr(trial_runner, "WORTH_STARTING", 0.0)
-    here: list[trial_runner.Work] = []
+    here: list[trial_runner.TrialItem] = []
     timed = Runner._timed
 
-    def noted(self: Runner, item: trial_runner.Work) -> float:
+    def noted(self: Runner, item: trial_runner.TrialItem) -> float:
         here.append(item)
         return timed(self, item)
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
 import sottovoce
+from sottovoce.api.compare import Comparison
 from sottovoce.cli import console, options
 from sottovoce.cli.console import interval_words
 from sottovoce.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sottovoce.api.compare import Comparison
 
 __all__ = ["compare", "print_comparison"]
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from sottovoce import datasets
 from sottovoce.cli import console
 from sottovoce.cli.options import ForceOption, JsonOption, output_option
+from sottovoce.datasets import Crowd, DatasetCard
 from sottovoce.errors import UsageError
-
-if TYPE_CHECKING:
-    from sottovoce.datasets import Crowd, DatasetCard
 
 __all__ = ["add", "generate", "list_all", "show"]
 

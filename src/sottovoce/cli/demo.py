@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -29,10 +29,8 @@ from sottovoce.cli.worker_processes import (
 from sottovoce.errors import SottovoceError, UsageError
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Policy, Result
+from sottovoce.requester.client import Requester
 from sottovoce.testing.server_process import ServerProcess, settled_result
-
-if TYPE_CHECKING:
-    from sottovoce.requester.client import Requester
 
 __all__ = ["demo"]
 

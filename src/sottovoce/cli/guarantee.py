@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -18,9 +18,7 @@ from sottovoce.mechanisms.sampling import sample_of, unsampled_document
 from sottovoce.model import Claim, Policy
 from sottovoce.model import Unit as PrivacyUnit
 from sottovoce.model.guarantee import rounded_up
-
-if TYPE_CHECKING:
-    from sottovoce.seams import Release
+from sottovoce.seams import Release
 
 __all__ = ["guarantee", "guarantee_words", "note_guarantee"]
 

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from threading import Lock, Thread
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -23,6 +23,7 @@ from sottovoce.files.user_folders import home_folder
 from sottovoce.http_client import printable
 from sottovoce.keyholder.agreement import Agreement, check_seat
 from sottovoce.keyholder.client import KeyholderClient, KeyholderLink
+from sottovoce.keyholder.fact_log import Logged
 from sottovoce.keyholder.key_file import (
     CARD_FILE,
     KEY_FILE,
@@ -34,11 +35,8 @@ from sottovoce.keyholder.key_file import (
 from sottovoce.keyholder.seat import Seat, SeatRecord, seat_records
 from sottovoce.keyholder.seat import serve as serve_seat
 from sottovoce.model import Unit
-
-if TYPE_CHECKING:
-    from sottovoce.keyholder.fact_log import Logged
-    from sottovoce.model.keyholder import Keyholder
-    from sottovoce.securesum.committee.terms import Session
+from sottovoce.model.keyholder import Keyholder
+from sottovoce.securesum.committee.terms import Session
 
 __all__ = ["FolderOption", "PassphraseOption", "init", "keyholder_folder", "serve", "status"]
 

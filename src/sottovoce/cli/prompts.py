@@ -11,16 +11,13 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from sottovoce.cli.worker.consent import quoted_lines
 from sottovoce.errors import UsageError
 from sottovoce.http_client import printable
-
-if TYPE_CHECKING:
-    from sottovoce.model import Domain, Label, Task
+from sottovoce.model import Domain, Label, Task
 
 __all__ = ["Ended", "Questions", "agreed", "given_passphrase", "read_line"]
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 
 import sottovoce
+from sottovoce.api.compare import Comparison
 from sottovoce.cli import console
 from sottovoce.cli.comparison import print_comparison
 from sottovoce.cli.options import ForceOption
@@ -23,12 +24,8 @@ from sottovoce.figures.canvas import ACCENT, INK, PALE, blank_figure, check_matp
 from sottovoce.files.atomic_output import check_target, new_file
 from sottovoce.inference.majority_vote import MajorityVote
 from sottovoce.inference.registry import estimates_accuracy
-from sottovoce.model import Gold, Kind, Reports
+from sottovoce.model import FloatArray, Gold, Kind, Reports
 from sottovoce.tables import write_tables
-
-if TYPE_CHECKING:
-    from sottovoce.api.compare import Comparison
-    from sottovoce.model import FloatArray
 
 __all__ = ["can_plot", "simulate"]
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import sottovoce
 from sottovoce.cli import console, options
-
-if TYPE_CHECKING:
-    from sottovoce.inference.inspection import Inspection
+from sottovoce.inference.inspection import Inspection
 
 __all__ = ["inspect", "pack"]
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json as _json
+import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 from sottovoce.errors import SottovoceError, Unreachable, UsageError, absent
 from sottovoce.http_client.addresses import checked_address, is_to_this_machine
 from sottovoce.http_client.replies import Download, content_of, printable, refusal_of
-from sottovoce.http_client.retry import RetryPolicy
 from sottovoce.version import __version__
 
 try:
@@ -22,7 +24,7 @@ except ImportError:
     if not TYPE_CHECKING:
         httpx = absent("httpx", purpose="talking to a server", extra="client")
 
-__all__ = ["Connection"]
+__all__ = ["Connection", "RetryPolicy"]
 
 T = TypeVar("T")
 
@@ -34,6 +36,34 @@ LARGEST = 1 << 28
 AGAIN = frozenset({429, 502, 503, 504})
 UNDONE = frozenset({429, 503})
 """After these the server has done nothing, so that even what must not happen twice is repeated."""
+
+
+LONGEST_PAUSE = 60.0
+"""Seconds. A server may ask for more, and is then tried too early."""
+
+_chance = secrets.SystemRandom()
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """Up to so many retries, each after about twice as long as the one before.
+
+    The pause is drawn between half of that and all of it, so that clients that were turned away
+    together do not come back together. What the server asks for in Retry-After is the least.
+    """
+
+    retries: int = 4
+    pause: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.retries <= 100 or not 0 <= self.pause <= LONGEST_PAUSE:
+            raise UsageError("retries are from 0 to 100, and the first pause from 0 to 60 seconds")
+
+    def before(self, retry: int, asked: str | None = None) -> float:
+        """Seconds to wait before this retry, counted from 1."""
+        full = self.pause * 2.0 ** (retry - 1)
+        drawn = full / 2 + _chance.random() * full / 2
+        return min(LONGEST_PAUSE, max(drawn, _seconds(asked)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,3 +312,19 @@ def _origin(location: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname:
         return "another address"
     return printable(f"{parts.scheme}://{parts.hostname}", longest=200)
+
+
+def _seconds(asked: str | None) -> float:
+    """What Retry-After says: seconds, or a moment; 0 for what cannot be read."""
+    if asked is None:
+        return 0.0
+    text = asked.strip()
+    if text.isascii() and text.isdigit():
+        return float(text[:9])
+    try:
+        moment = parsedate_to_datetime(text)
+    except ValueError:
+        return 0.0
+    if moment.tzinfo is None:
+        return 0.0
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds())

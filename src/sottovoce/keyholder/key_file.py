@@ -18,6 +18,18 @@ from sottovoce.model.canonical_json import canonical_bytes
 from sottovoce.model.keyholder import Keyholder
 from sottovoce.securesum.committee.keyholder import KeyholderKeys
 
+try:
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+    from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+except ImportError:
+    if not TYPE_CHECKING:
+        InvalidTag = Ed25519PrivateKey = X25519PrivateKey = AESGCM = Scrypt = absent(
+            "cryptography", purpose="a keyholder's keys", extra="secure"
+        )
+
 __all__ = ["CARD_FILE", "KEY_FILE", "check_free", "make_keys", "open_keys", "read_card"]
 
 FORMAT = "sottovoce-keyholder-keys/1"
@@ -104,19 +116,6 @@ def checked_passphrase(text: str) -> bytes:
             "file of keys can try as many as it likes"
         )
     return unicodedata.normalize("NFKC", text).encode("utf-8", "surrogatepass")
-
-
-try:
-    from cryptography.exceptions import InvalidTag
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
-    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-    from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
-except ImportError:
-    if not TYPE_CHECKING:
-        InvalidTag = Ed25519PrivateKey = X25519PrivateKey = AESGCM = Scrypt = absent(
-            "cryptography", purpose="a keyholder's keys", extra="secure"
-        )
 
 
 def _sealed(keys: KeyholderKeys, card: Keyholder, secret: bytes) -> bytes:

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from sottovoce.errors import DataError, Reason, Refused, SealedRefused, SottovoceError, Unreachable
 from sottovoce.files.private_files import write_durably
-from sottovoce.http_client.retry import RetryPolicy
+from sottovoce.http_client.connection import RetryPolicy
 from sottovoce.keyholder.agreement import REFUSED, Agreement
 from sottovoce.keyholder.client import KeyholderClient, KeyholderWork
 from sottovoce.keyholder.fact_log import Logged

@@ -10,8 +10,7 @@ from typing import Any, Self, TypeVar
 
 from sottovoce.errors import Reason, Refused, Unreachable
 from sottovoce.http_client.addresses import parsed_link
-from sottovoce.http_client.connection import Connection
-from sottovoce.http_client.retry import RetryPolicy
+from sottovoce.http_client.connection import Connection, RetryPolicy
 from sottovoce.model import Credential
 
 __all__ = ["LiveLine", "LiveLink", "senseless"]

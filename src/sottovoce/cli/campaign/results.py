@@ -210,8 +210,8 @@ def _print(requester: Requester, campaign: str, first: ResultsView, sort: Order)
 def _pipe(requester: Requester, campaign: str, sort: Order) -> None:
     """All rows as CSV on standard output, once all of them are here."""
     if sort is Order.confidence:
-        rows = [*requester.truths(campaign, order="confidence")]
-        names: list[Any] = list(rows[0])
+        rows: list[Any] = [*requester.truths(campaign, order="confidence")]
+        names = list(rows[0])
         sys.stdout.buffer.writelines(csv_pieces(names, [[[row[n] for row in rows] for n in names]]))
         sys.stdout.flush()
         return

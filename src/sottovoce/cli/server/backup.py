@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -18,11 +18,8 @@ from sottovoce.cli.options import (
 )
 from sottovoce.cli.server.database import counting_rows, opened
 from sottovoce.server.database import backup as database_backup
-from sottovoce.server.database.backup import back_up
+from sottovoce.server.database.backup import Manifest, back_up
 from sottovoce.server.database.connection import alone, name_of
-
-if TYPE_CHECKING:
-    from sottovoce.server.database.backup import Manifest
 
 __all__ = ["backup", "restore"]
 

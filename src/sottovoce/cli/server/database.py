@@ -9,16 +9,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from sottovoce.cli import console
 from sottovoce.cli.options import DATA_FOLDER, DatabaseUrlOption, DataOption
-from sottovoce.errors import NotInstalled, UsageError
+from sottovoce.errors import UsageError
 from sottovoce.files.atomic_output import check_target
 from sottovoce.files.locks import make_folder
 from sottovoce.server.campaigns.partitioned_export import export_parts
+from sottovoce.server.database import Database
 from sottovoce.server.database.backup import back_up
 from sottovoce.server.database.connection import alone, name_of
 from sottovoce.server.database.integrity import check as faults_in
@@ -30,9 +31,6 @@ from sottovoce.server.database.schema_version import (
     schema_state,
 )
 from sottovoce.server.database.schema_version import upgrade as bring_up
-
-if TYPE_CHECKING:
-    from sottovoce.server.database import Database
 
 __all__ = ["check", "counting_rows", "export_reports", "opened", "upgrade"]
 
@@ -141,12 +139,6 @@ def export_reports(
 @contextmanager
 def opened(data: Path, database_url: str | None) -> Iterator[Database]:
     """The database at the address, or in the folder; nothing is made."""
-    try:
-        from sottovoce.server.database import Database
-    except ModuleNotFoundError as error:
-        raise NotInstalled(
-            str(error.name), purpose="the service's database", extra="server"
-        ) from None
     database = Database.at(database_url or data)
     try:
         yield database

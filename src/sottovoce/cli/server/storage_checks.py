@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING
 
 from sottovoce.cli.server.check import Check, fine, problem, warning
 from sottovoce.errors import UsageError
+from sottovoce.server.database import Database
+from sottovoce.server.database.connection import name_of, reaching
+from sottovoce.server.database.integrity import integrity
+from sottovoce.server.database.postgresql import count_partitions
+from sottovoce.server.database.schema_version import WAYS_OUT, SchemaState, schema_state
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
-
-    from sottovoce.server.database import Database
 
 __all__ = ["database_findings", "folder_findings"]
 
@@ -50,9 +53,6 @@ def folder_findings(folder: Path) -> Iterator[Check]:
 
 def database_findings(database: Database) -> Iterator[Check]:
     """Look at the database, if it answers."""
-    from sottovoce.server.database.connection import reaching
-    from sottovoce.server.database.integrity import integrity
-
     try:
         yield _schema(database)
         if database.file is not None and not database.file.exists():
@@ -68,9 +68,6 @@ def database_findings(database: Database) -> Iterator[Check]:
 
 
 def _schema(database: Database) -> Check:
-    from sottovoce.server.database.connection import name_of
-    from sottovoce.server.database.schema_version import WAYS_OUT, SchemaState, schema_state
-
     ways = {
         SchemaState.OLDER: "sottovoce db upgrade",
         SchemaState.NEWER: "pip install --upgrade 'sottovoce[server]'",
@@ -159,8 +156,6 @@ def _sqlite(connection: Connection, faults: list[str]) -> Iterator[Check]:
 
 def _server(connection: Connection) -> Iterator[Check]:
     from sqlalchemy import text
-
-    from sottovoce.server.database.postgresql import count_partitions
 
     def setting(name: str) -> str:
         return str(connection.execute(text(f"SHOW {name}")).scalar_one())

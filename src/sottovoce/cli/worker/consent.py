@@ -9,23 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sottovoce.cli import console
 from sottovoce.errors import UsageError
 from sottovoce.files.private_files import private_folder
 from sottovoce.files.user_folders import home_folder
 from sottovoce.http_client import printable
+from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.model import Unit
-from sottovoce.worker.budget import Budget
+from sottovoce.worker.budget import Amount, Budget
 from sottovoce.worker.client import DEFAULT_BUDGET, LEDGER
 from sottovoce.worker.ledger import Ledger
-
-if TYPE_CHECKING:
-    from sottovoce.mechanisms.sealed_sum import SealedSum
-    from sottovoce.worker.budget import Amount
-    from sottovoce.worker.offer import Offer
-    from sottovoce.worker.preview import Preview
+from sottovoce.worker.offer import Offer
+from sottovoce.worker.preview import Preview
 
 __all__ = [
     "amount_words",
