@@ -138,12 +138,12 @@ def infer(
             "force": force,
             **options.reading(columns, domain, repeats, bad_rows, None),
         }
-        _refuse_given(local_only, f"does not go with --engine {engine}: drop it")
+        options.refuse_given(local_only, f"does not go with --engine {engine}: drop it")
         _infer_large(answers, output, method, LARGE[engine], policy, memory, large_only, json=json)
         return
     large = {"master": master, "conf": conf, "checkpoint": checkpoint, "memory": memory}
     given = {option: value for option, value in large.items() if value}
-    _refuse_given(given, "is for --engine chunked or spark")
+    options.refuse_given(given, "is for --engine chunked or spark")
     files: dict[TableName, Path | None]
     truths = None if output is None else Path(output)
     files = {"truths": truths, "workers": workers, "posterior": posterior, "confusions": confusions}
@@ -230,12 +230,6 @@ def bytes_of(text: str) -> int:
     if found is None:
         raise UsageError(f"--memory is an amount such as 2GB or 512MiB, not {text!r}")
     return int(float(found[1]) * _UNITS[found[2]])
-
-
-def _refuse_given(given: Mapping[str, object], why: str) -> None:
-    for option, value in given.items():
-        if value is not None:
-            raise UsageError(f"--{option} {why}")
 
 
 def _score(result: Result, gold: str | None, columns: str | None) -> Score | None:

@@ -59,6 +59,7 @@ __all__ = [
     "parameters",
     "reading",
     "refuse_beside_policy",
+    "refuse_given",
     "spark_settings",
     "yes_option",
 ]
@@ -289,6 +290,13 @@ def spark_settings(given: list[str] | None) -> dict[str, str]:
             raise UsageError(f"--conf takes spark.NAME=VALUE, not {text!r}")
         settings[name.strip()] = value.strip()
     return settings
+
+
+def refuse_given(given: Mapping[str, object], why: str) -> None:
+    """Refuse the first option that was given, and say why."""
+    for option, value in given.items():
+        if value is not None:
+            raise UsageError(f"--{option} {why}")
 
 
 def refuse_beside_policy(given: Mapping[str, object]) -> None:

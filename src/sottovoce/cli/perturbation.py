@@ -40,6 +40,12 @@ OutputOption = Annotated[
         metavar="PATH",
     ),
 ]
+PolicyOption = Annotated[
+    Path | None, typer.Option(help="Perturb under this policy instead of making one.")
+]
+WritePolicyOption = Annotated[
+    Path | None, typer.Option(help="Write the policy here, for whoever reads the reports.")
+]
 SeedOption = Annotated[
     int | None,
     typer.Option(
@@ -64,12 +70,8 @@ def perturb(
     epsilon: options.EpsilonOption = None,
     unit: options.UnitOption = options.Unit.answer,
     delta: options.DeltaOption = 0.0,
-    policy: Annotated[
-        Path | None, typer.Option(help="Perturb under this policy instead of making one.")
-    ] = None,
-    write_policy: Annotated[
-        Path | None, typer.Option(help="Write the policy here, for whoever reads the reports.")
-    ] = None,
+    policy: PolicyOption = None,
+    write_policy: WritePolicyOption = None,
     as_published: options.AsPublishedOption = False,
     hide_participation: options.HideOption = False,
     sample: options.SampleOption = None,
@@ -109,12 +111,9 @@ def perturb(
         where = {"master": master, "settings": options.spark_settings(conf), "force": force}
         _perturb_large(answers, output, policy, beside_policy, seed, reading, where)
         return
-    for option, given in (("master", master), ("conf", conf)):
-        if given:
-            raise UsageError(f"--{option} is for --engine spark")
+    options.refuse_given({"master": master or None, "conf": conf or None}, "is for --engine spark")
     files = _checked_files(answers, output, policy, write_policy, force=force)
-    # Answers are seen by nobody, also when they are wrong.
-    reading["private"] = True
+    reading["private"] = True  # answers are seen by nobody, also when they are wrong
     kept = None
     if policy is not None:
         options.refuse_beside_policy(beside_policy)
@@ -123,10 +122,7 @@ def perturb(
     with console.reading(answers):
         table = sottovoce.read(answers, **reading)
     stated = kept is not None or ":" in (domain or "")
-    if table.domain.size == 1 and not stated:
-        raise UsageError("only one label occurs in the answers: state all labels with --domain")
-    made = kept or asked.policy(table.domain, _most(table, whole=asked.hides))
-    _perturb_local(table, made, files, seed, stated=stated, force=force)
+    _perturb_local(table, kept or asked, files, seed, stated=stated, force=force)
 
 
 def _checked_files(
@@ -150,7 +146,7 @@ def _checked_files(
 
 def _perturb_local(
     table: Reports,
-    policy: Policy,
+    under: Policy | PolicyRequest,
     files: tuple[Path, Path | None],
     seed: int | None,
     *,
@@ -158,6 +154,12 @@ def _perturb_local(
     force: bool,
 ) -> None:
     """Make and write the reports of a table in memory; `stated` labels were public before."""
+    if table.domain.size == 1 and not stated:
+        raise UsageError("only one label occurs in the answers: state all labels with --domain")
+    if isinstance(under, PolicyRequest):
+        policy = under.policy(table.domain, _most(table, whole=under.hides))
+    else:
+        policy = under
     randomness = SystemRandomness() if seed is None else SeededRandomness(seed)
     reports = sottovoce.perturb(table, policy, randomness)
     output, write_policy = files

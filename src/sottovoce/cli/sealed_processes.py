@@ -56,6 +56,7 @@ def run_processes(
     CPU seconds are of whole processes, from their start to their end.
     """
     seconds: dict[str, float] = {}
+    target = Target(epsilon, answers=len(answers.tasks), hide_participation=hide_participation)
     with ExitStack() as stack:
         place = Path(stack.enter_context(TemporaryDirectory(prefix="sottovoce-sealed-")))
         passphrase = secrets.token_urlsafe(24)
@@ -70,9 +71,7 @@ def run_processes(
             QUESTION,
             [{"task": task, "text": task} for task in map(str, answers.tasks)],
             domain=answers.domain,
-            target=Target(
-                epsilon, answers=len(answers.tasks), hide_participation=hide_participation
-            ),
+            target=target,
             sealed=Sealing(cards, colluding, 2, layout),
         )
         campaign = made["id"]
@@ -114,16 +113,9 @@ def _home(place: Path, seat: int) -> Path:
 def _serving(place: Path, link: KeyholderLinkView) -> Iterator[subprocess.Popen[bytes]]:
     """A keyholder's program, which ends by itself when all is opened."""
     seat = link["seat"]
-    arguments = [
-        "keyholder",
-        "serve",
-        link["link"],
-        "--yes",
-        "--folder",
-        str(_home(place, seat)),
-        "--passphrase-file",
-        str(place / "passphrase"),
-    ]
+    home, passphrase = str(_home(place, seat)), str(place / "passphrase")
+    arguments = ["keyholder", "serve", link["link"], "--yes", "--folder", home]
+    arguments += ["--passphrase-file", passphrase]
     with (place / f"keyholder-{seat}.log").open("wb") as log:
         process = subprocess.Popen(  # noqa: S603 - our own command
             [sys.executable, "-m", "sottovoce", *arguments],

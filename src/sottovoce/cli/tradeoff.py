@@ -41,6 +41,13 @@ OURS = "recommended"
 USUAL = (0.5, 1.0, 2.0, 4.0)
 """Epsilons if none are given: from strong to weak."""
 
+OutputOption = Annotated[
+    Path | None, options.output_option("Write rows here: .csv, .tsv, .jsonl or .parquet.")
+]
+ClipOption = Annotated[
+    bool, typer.Option("--clip", help="Move numbers outside the range to its ends.")
+]
+
 
 def tradeoff(
     answers: options.AnswersArgument,
@@ -53,14 +60,10 @@ def tradeoff(
     trials: Annotated[int, typer.Option(help="How often noise is drawn for each row.")] = 20,
     seed: Annotated[int, typer.Option(help="Seed of the noise.")] = 1,
     jobs: options.JobsOption = 0,
-    output: Annotated[
-        Path | None, options.output_option("Write rows here: .csv, .tsv, .jsonl or .parquet.")
-    ] = None,
+    output: OutputOption = None,
     html: options.HtmlOption = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the figure here: .svg or .png.")] = None,
-    clip: Annotated[
-        bool, typer.Option("--clip", help="Move numbers outside the range to its ends.")
-    ] = False,
+    clip: ClipOption = False,
     columns: options.ColumnsOption = None,
     gold_columns: options.GoldColumnsOption = None,
     domain: options.DomainOption = None,
@@ -80,15 +83,12 @@ def tradeoff(
     known = gold or (answers if answers.startswith("dataset:") else None)
     if known is None:
         raise UsageError("tradeoff needs --gold GOLD, a table with columns task and truth")
-    if plot is not None and not can_plot(plot):
-        plot = None
-    console.check_outputs(
-        [(output, check_path), (html, check_page), (plot, check_picture)], force=force
-    )
+    plot = plot if plot is None or can_plot(plot) else None
+    files = [(output, check_path), (html, check_page), (plot, check_picture)]
+    console.check_outputs(files, force=force)
     table = _read(answers, domain, clip, options.reading(columns, None, repeats, bad_rows, format))
-    truths = sottovoce.gold(
-        known, table.domain, columns=options.pairs(gold_columns, "--gold-columns")
-    )
+    named = options.pairs(gold_columns, "--gold-columns")
+    truths = sottovoce.gold(known, table.domain, columns=named)
     with console.progress_bar("trials") as progress:
         found = traded(
             table,
@@ -103,17 +103,29 @@ def tradeoff(
             jobs=jobs or default_jobs(),
             progress=progress,
         )
-    if output is not None:
-        write_columns(found.table(), output, force=force)
-    if html is not None:
-        write_page(title(answers), blocks(found, answers), html, force=force)
-    if plot is not None:
-        save(chart(found, answers), plot, force=force)
+    _write(found, answers, output, html, plot, force=force)
     console.notes_of(table.reading)
     console.note_of_simulation(table.simulated)
     _print(found, answers, json=json)
     for path in filter(None, (output, html, plot)):
         console.note(f"wrote {path}")
+
+
+def _write(
+    found: Tradeoff,
+    source: str,
+    output: Path | None,
+    html: Path | None,
+    plot: Path | None,
+    *,
+    force: bool,
+) -> None:
+    if output is not None:
+        write_columns(found.table(), output, force=force)
+    if html is not None:
+        write_page(title(source), blocks(found, source), html, force=force)
+    if plot is not None:
+        save(chart(found, source), plot, force=force)
 
 
 def _read(source: str, domain: str | None, clip: bool, keywords: dict[str, Any]) -> Reports:

@@ -90,7 +90,8 @@ class Entry:
         """The entry that `as_json` wrote."""
         names = ("sequence", "day", "requester", "policy", "mechanism", "answers")
         spent = {unit: Amount(*body["spent"][unit]) for unit in Unit}
-        return cls(*(body[name] for name in names), spent, tuple(body["tasks"]))
+        said = {name: body[name] for name in names}
+        return cls(**said, spent=spent, tasks=tuple(body["tasks"]))
 
 
 @dataclass(frozen=True, slots=True)
