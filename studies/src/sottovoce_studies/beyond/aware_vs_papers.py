@@ -24,7 +24,9 @@ __all__ = ["SKIPPED", "STUDY", "is_met", "settings"]
 
 RESPONSE = Pipeline("randomised response + aware", "randomized-response")
 SUBSETS = Pipeline("subset selection + aware", "subset-selection")
-BINS = Pipeline("subset selection over 10 bins + aware", "subset-selection", parameters={"bins": 10})
+BINS = Pipeline(
+    "subset selection over 10 bins + aware", "subset-selection", parameters={"bins": 10}
+)
 THRESHOLD = Pipeline("threshold + aware", "threshold")
 BEYOND = Pipeline(
     "subset selection + aware", "subset-selection", "aware-numbers", settings={"beyond": 0.35}

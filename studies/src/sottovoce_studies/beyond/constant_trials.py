@@ -42,7 +42,9 @@ _ANSWERS, _TIES = 0, 2
 
 RESPONSE = Pipeline("randomised response + aware", "randomized-response")
 SUBSETS = Pipeline("subset selection + aware", "subset-selection")
-BINS = Pipeline("subset selection over 10 bins + aware", "subset-selection", parameters={"bins": 10})
+BINS = Pipeline(
+    "subset selection over 10 bins + aware", "subset-selection", parameters={"bins": 10}
+)
 BEYOND = Pipeline(
     "subset selection + aware", "subset-selection", "aware-numbers", settings={"beyond": 0.35}
 )

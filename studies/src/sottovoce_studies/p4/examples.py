@@ -33,7 +33,9 @@ __all__ = ["LP", "MF", "OURS", "RR", "STUDY", "Case", "cases", "formulas", "judg
 
 LP = Pipeline("LP", "laplace", "mean", published=True)
 RR = Pipeline("RR", "null-randomized-response", "mean")
-MF = Pipeline("MF", "matrix-factorization", "mean", {"dimension": 100, "ridge": 1e-9}, published=True)
+MF = Pipeline(
+    "MF", "matrix-factorization", "mean", {"dimension": 100, "ridge": 1e-9}, published=True
+)
 OURS = Pipeline("threshold + aware", "threshold")
 THEOREMS: Mapping[str, str] = {"LP": "Theorem 2", "RR": "Theorem 3", "MF": "Theorem 5"}
 

@@ -46,7 +46,7 @@ METHOD = "inverse-deviation"
 
 _LP, _RR, _ = papers(Domain.ordinal("ab"), hide_participation=True)
 
-TWO_LAYER = Pair("2-Layer", "two-layer", METHOD, published=True)
+TWO_LAYER = Pipeline("2-Layer", "two-layer", METHOD, published=True)
 """P4's own: every worker at an epsilon of its own, not P1's mechanism (P4 §VI-D)."""
 
 Truths = Literal["N(0, 1)", "U(1, 8)"]
