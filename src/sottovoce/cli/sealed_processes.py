@@ -74,8 +74,7 @@ def run_processes(
             target=target,
             sealed=Sealing(cards, colluding, 2, layout),
         )
-        campaign = made["id"]
-        requester.open(campaign)
+        campaign = requester.open(made["id"])["id"]
         links = requester.keyholder_links(campaign)
         served = [stack.enter_context(_serving(place, link)) for link in links]
         with cpu(seconds, "workers"):

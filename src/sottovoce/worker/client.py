@@ -25,8 +25,8 @@ from sottovoce.worker.enrolment import Enrolment, WorkerLink, held
 from sottovoce.worker.ledger import Ledger, Spending
 from sottovoce.worker.offer import Offer
 from sottovoce.worker.outbox import Outbox, Parcel, Stage
-from sottovoce.worker.preview import Preview, previewed
 from sottovoce.worker.sealed_answers import sealed_parcel
+from sottovoce.worker.submission_preview import Preview, previewed
 
 if TYPE_CHECKING:
     from sottovoce.api.infer_opened import OwnWeight

@@ -37,7 +37,7 @@ from sottovoce.worker.budget import Budget
 from sottovoce.worker.client import LEDGER, Client
 from sottovoce.worker.delivery import Receipt
 from sottovoce.worker.offer import Offer
-from sottovoce.worker.preview import Preview
+from sottovoce.worker.submission_preview import Preview
 
 __all__ = ["answer"]
 

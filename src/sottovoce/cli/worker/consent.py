@@ -21,7 +21,7 @@ from sottovoce.worker.budget import Amount, Budget
 from sottovoce.worker.client import DEFAULT_BUDGET, LEDGER
 from sottovoce.worker.ledger import Ledger
 from sottovoce.worker.offer import Offer
-from sottovoce.worker.preview import Preview
+from sottovoce.worker.submission_preview import Preview
 
 __all__ = [
     "amount_words",
