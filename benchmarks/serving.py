@@ -101,7 +101,7 @@ class Campaign:
         (link,) = invite(service, self.id, InviteKind.OPEN, public_url="http://localhost")
         self.token, self.number = (
             make_token(service, "bench"),
-            service.reception.desk(self.id).number,
+            service.reception.admission(self.id).number,
         )
         self.invite = link.partition("#")[2]
         service.close()

@@ -11,8 +11,8 @@ from tests.live.stars import offered
 
 from sottovoce.errors import Refused, SealedRefused, UsageError
 from sottovoce.live.dealer import check_dealer, deal_key, usual_seconds
-from sottovoce.live.member_client import LiveLine, LiveLink
-from sottovoce.live.offer import LiveOffer, agreed_terms
+from sottovoce.live.member_client import LiveLink, MemberClient
+from sottovoce.live.offer import LiveOffer, check_terms
 from sottovoce.live.worker import OwnKeys, suite_of
 from sottovoce.model import Keyholder
 from sottovoce.securesum.committee.keyholder import KeyholderKeys
@@ -55,7 +55,9 @@ def test_how_long_a_key_may_take_is_known_for_every_size(bits: int) -> None:
     assert usual_seconds(KeyTerms(bits, OWN)) > 0
 
 
-def gathered(server: RunningServer) -> tuple[str, list[tuple[LiveLine, OwnKeys, int]], LiveLink]:
+def gathered(
+    server: RunningServer,
+) -> tuple[str, list[tuple[MemberClient, OwnKeys, int]], LiveLink]:
     """A session whose workers have all joined: its identifier, they, and the dealer's link."""
     made = server.requester.live.create(
         "Leaves", ("t0", "t1"), ("no", "yes"), workers=3, suite="damgard_jurik", mode="log_odds",
@@ -63,7 +65,7 @@ def gathered(server: RunningServer) -> tuple[str, list[tuple[LiveLine, OwnKeys, 
     )  # fmt: skip
     joined = []
     for link in made["links"]:
-        line, keys = LiveLine(LiveLink.parse(link), patience=10.0), OwnKeys.fresh()
+        line, keys = MemberClient(LiveLink.parse(link), patience=10.0), OwnKeys.fresh()
         own = keys.member(1)
         reply = line.post("/join", {"signing": own.signing, "sealing": own.sealing})
         joined.append((line, keys, int(reply["number"])))
@@ -71,14 +73,14 @@ def gathered(server: RunningServer) -> tuple[str, list[tuple[LiveLine, OwnKeys, 
     return made["id"], joined, LiveLink.parse(made["dealer_link"])
 
 
-def offer_of(line: LiveLine) -> LiveOffer:
+def offer_of(line: MemberClient) -> LiveOffer:
     return LiveOffer.parse(line.link, line.offer())
 
 
 def test_every_worker_gets_a_share_that_it_can_verify(server: RunningServer) -> None:
     id, joined, link = gathered(server)
     told: list[str] = []
-    with LiveLine(link, patience=10.0) as line:
+    with MemberClient(link, patience=10.0) as line:
         deal_key(line, offer_of(line), KEYS, told.append)
         assert server.requester.live.show(id)["state"] == "running"
         with pytest.raises(Refused, match="another key"):  # a key is dealt once
@@ -87,7 +89,7 @@ def test_every_worker_gets_a_share_that_it_can_verify(server: RunningServer) -> 
     for worker, keys, number in joined:
         with worker:
             found = worker.terms()
-            terms, _ = agreed_terms(found["terms"], offer_of(worker), keys.member(number))
+            terms, _ = check_terms(found["terms"], offer_of(worker), keys.member(number))
             assert suite_of(terms, number, keys, found["deal"]).first == "commit"
             with pytest.raises(SealedRefused, match="the dealer: the share was not sealed to"):
                 suite_of(terms, number, OwnKeys.fresh(), found["deal"])
@@ -102,7 +104,7 @@ def test_a_dealer_waits_until_it_is_known_who_takes_part(server: RunningServer) 
     )  # fmt: skip
     link = LiveLink.parse(str(made["dealer_link"]))
     told: list[str] = []
-    with LiveLine(link, patience=10.0) as line, ThreadPoolExecutor(1) as pool:
+    with MemberClient(link, patience=10.0) as line, ThreadPoolExecutor(1) as pool:
         dealing = pool.submit(deal_key, line, offer_of(line), KEYS, told.append)
         server.requester.live.stop(made["id"])
         with pytest.raises(Refused):
@@ -114,14 +116,14 @@ def test_a_server_that_changed_the_terms_gets_no_key(
     server: RunningServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, joined, link = gathered(server)
-    fetch = LiveLine.terms
+    fetch = MemberClient.terms
 
-    def lying(line: LiveLine) -> Any:
+    def lying(line: MemberClient) -> Any:
         document = fetch(line)
         return {**document, "terms": {**document["terms"], "minimum": 3, "threshold": 2}}
 
-    monkeypatch.setattr(LiveLine, "terms", lying)
-    with LiveLine(link, patience=10.0) as line:
+    monkeypatch.setattr(MemberClient, "terms", lying)
+    with MemberClient(link, patience=10.0) as line:
         with pytest.raises(SealedRefused, match=r"the server: .*another number of workers"):
             deal_key(line, offer_of(line), KEYS, lambda _: None)
     for worker, *_ in joined:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sottovoce.errors import BudgetExceeded, Reason, Refused, SealedRefused, UsageError
-from sottovoce.live.member_client import LiveLine
+from sottovoce.live.member_client import MemberClient
 from sottovoce.live.worker import LiveAnswers, LiveOutcome, LiveWorker
 from sottovoce.model import Unit
 from sottovoce.testing import RunningServer, running_server
@@ -67,14 +67,14 @@ def test_what_noise_keeps_is_booked_before_anything_leaves(
     server: RunningServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     links, spent = links_of(server, **NOISED), []
-    send = LiveLine.reply
+    send = MemberClient.reply
 
-    def reply(line: LiveLine, content: bytes) -> None:
+    def reply(line: MemberClient, content: bytes) -> None:
         if b'"phase":"contribute"' in content and line.link.secret in links[0]:
             spent.append(ledger_in(tmp_path / "0").spent(Unit.WORKER).epsilon)
         send(line, content)
 
-    monkeypatch.setattr(LiveLine, "reply", reply)
+    monkeypatch.setattr(MemberClient, "reply", reply)
     [each.result() for each in ran(links, tmp_path)]
     assert spent == pytest.approx([8.0])  # epsilon 2 for each of 4 answers
     [entry] = ledger_in(tmp_path / "0").entries()
@@ -132,14 +132,14 @@ def test_a_server_that_fixes_other_terms_than_it_offered_is_left(
     changes: dict[str, Any],
     words: str,
 ) -> None:
-    fetch = LiveLine.terms
+    fetch = MemberClient.terms
 
-    def lying(line: LiveLine) -> Any:
+    def lying(line: MemberClient) -> Any:
         document = fetch(line)
         document["terms"]["purpose"] |= changes
         return document
 
-    monkeypatch.setattr(LiveLine, "terms", lying)
+    monkeypatch.setattr(MemberClient, "terms", lying)
     for failed in ran(links_of(server), tmp_path):
         with pytest.raises(SealedRefused, match=f"the server: .*{words}"):
             failed.result()
@@ -150,21 +150,21 @@ def test_terms_with_less_noise_than_was_offered_are_refused_and_nothing_is_spent
 ) -> None:
     noisy, weaker = links_of(server, **NOISED), links_of(server, **{**NOISED, "epsilon": 3.0})
     seen: list[Any] = []
-    fetch = LiveLine.terms
+    fetch = MemberClient.terms
 
-    def noted(line: LiveLine) -> Any:
+    def noted(line: MemberClient) -> Any:
         document = fetch(line)
         seen.append(document["terms"]["purpose"])
         return document
 
-    def lying(line: LiveLine) -> Any:
+    def lying(line: MemberClient) -> Any:
         document = fetch(line)
         document["terms"]["purpose"] = seen[0]
         return document
 
-    monkeypatch.setattr(LiveLine, "terms", noted)
+    monkeypatch.setattr(MemberClient, "terms", noted)
     [each.result() for each in ran(weaker, tmp_path)]
-    monkeypatch.setattr(LiveLine, "terms", lying)
+    monkeypatch.setattr(MemberClient, "terms", lying)
     (tmp_path / "noisy").mkdir()
     for failed in ran(noisy, tmp_path / "noisy"):
         with pytest.raises(SealedRefused, match="less noise than was offered"):

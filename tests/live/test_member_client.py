@@ -10,7 +10,7 @@ import pytest
 from tests.http_client.recorded_server import Reply, Speaker, problem, speaking
 
 from sottovoce.errors import Reason, Refused, Unreachable, UsageError
-from sottovoce.live.member_client import LiveLine, LiveLink
+from sottovoce.live.member_client import LiveLink, MemberClient
 
 SECRET = "svl_" + "S" * 43
 HUNG_UP = Reply(cut=-1)
@@ -18,11 +18,13 @@ NOTHING_NEW = Reply(204, b"")
 
 
 @contextmanager
-def lined(*replies: Reply, patience: float = 20.0) -> Iterator[tuple[LiveLine, Speaker, list[str]]]:
+def lined(
+    *replies: Reply, patience: float = 20.0
+) -> Iterator[tuple[MemberClient, Speaker, list[str]]]:
     told: list[str] = []
     with speaking(*replies) as speaker:
         link = LiveLink.parse(f"{speaker.url}/l/leaf0#{SECRET}")
-        with LiveLine(link, patience=patience, tell=told.append) as line:
+        with MemberClient(link, patience=patience, tell=told.append) as line:
             yield line, speaker, told
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.live.stars import LABELS, LINK, TASKS, agreed, offer_document, offered, purpose
 
 from sottovoce.errors import SealedRefused, Unreachable
-from sottovoce.live.offer import LiveOffer, agreed_terms
+from sottovoce.live.offer import LiveOffer, check_terms
 from sottovoce.live.worker import OwnKeys
 from sottovoce.model import Keyholder
 from sottovoce.securesum.em.terms import Mode
@@ -22,7 +22,7 @@ DEALT = {"suite": "damgard_jurik", "bits": 2048, "s": 1, "dealer": DEALER.as_jso
 
 
 def test_an_honest_server_s_terms_are_agreed_to() -> None:
-    terms, about = agreed_terms(agreed(KEYS).as_json(), offered(), KEYS[1].member(2))
+    terms, about = check_terms(agreed(KEYS).as_json(), offered(), KEYS[1].member(2))
     assert (terms.size, terms.threshold, about.tasks) == (4, 4, TASKS)
 
 
@@ -38,13 +38,13 @@ def test_an_honest_server_s_terms_are_agreed_to() -> None:
 )
 def test_other_terms_are_refused(changes: dict[str, Any], words: str) -> None:
     with pytest.raises(SealedRefused, match=words) as caught:
-        agreed_terms(agreed(KEYS, **changes).as_json(), offered())
+        check_terms(agreed(KEYS, **changes).as_json(), offered())
     assert caught.value.culprit == "the server"
 
 
 def test_what_are_no_terms_at_all_is_refused() -> None:
     with pytest.raises(SealedRefused, match="a session has 3 to"):
-        agreed_terms({**agreed(KEYS).as_json(), "members": []}, offered())
+        check_terms({**agreed(KEYS).as_json(), "members": []}, offered())
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_what_are_no_terms_at_all_is_refused() -> None:
 )
 def test_another_purpose_is_refused(changes: dict[str, Any], words: str) -> None:
     with pytest.raises(SealedRefused, match=words):
-        agreed_terms(agreed(KEYS, purpose(**changes)).as_json(), offered())
+        check_terms(agreed(KEYS, purpose(**changes)).as_json(), offered())
 
 
 def test_another_dealer_or_a_shorter_key_is_refused() -> None:
@@ -68,27 +68,27 @@ def test_another_dealer_or_a_shorter_key_is_refused() -> None:
     for key in (KeyTerms(2048, OTHER), KeyTerms(1024, DEALER)):
         terms = agreed(KEYS, suite=Suite.DAMGARD_JURIK, key=key)
         with pytest.raises(SealedRefused, match="another key is to be dealt, or somebody else"):
-            agreed_terms(terms.as_json(), offer)
+            check_terms(terms.as_json(), offer)
 
 
 def test_a_worker_whose_keys_are_in_another_place_or_in_none_refuses() -> None:
     document = agreed(KEYS).as_json()
     for own in (KEYS[0].member(2), OwnKeys.fresh().member(1)):
         with pytest.raises(SealedRefused, match="own keys"):
-            agreed_terms(document, offered(), own)
+            check_terms(document, offered(), own)
 
 
 def test_more_members_than_were_to_be_invited_are_refused() -> None:
     keys = [*KEYS, OwnKeys.fresh()]
     with pytest.raises(SealedRefused, match="5 workers, and 4 were"):
-        agreed_terms(agreed(keys, threshold=4, minimum=4).as_json(), offered())
+        check_terms(agreed(keys, threshold=4, minimum=4).as_json(), offered())
 
 
 def test_a_threshold_that_was_offered_is_held_to() -> None:
     offer = offered(threshold=3, minimum=4)
-    agreed_terms(agreed(KEYS, threshold=3, minimum=4).as_json(), offer)
+    check_terms(agreed(KEYS, threshold=3, minimum=4).as_json(), offer)
     with pytest.raises(SealedRefused, match="another number"):
-        agreed_terms(agreed(KEYS, threshold=3, minimum=3).as_json(), offer)
+        check_terms(agreed(KEYS, threshold=3, minimum=3).as_json(), offer)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from sottovoce.model import Cells, Grid, Policy, Submission, Task, Terms, assign
 from sottovoce.server.campaigns.drafts import create_draft
 from sottovoce.server.campaigns.invites import InviteKind, invite
 from sottovoce.server.campaigns.lifecycle import open_campaign
-from sottovoce.server.campaigns.submissions import Desk
+from sottovoce.server.campaigns.submissions import ReportAdmission
 from sottovoce.server.service import Service
 
 
@@ -35,13 +35,13 @@ def report(
     The truth of the i-th task is the i-th answer of the domain, round and round; a worker is right
     about it with chance `right`, else answers anything. Noise is seeded: nobody is protected here.
     """
-    desk = service.reception.desk(id)
-    assert isinstance(desk, Desk)
+    admission = service.reception.admission(id)
+    assert isinstance(admission, ReportAdmission)
     rng, randomness = np.random.default_rng(seed), SeededRandomness(seed)
     sent, submissions = [], []
     for _ in range(workers):
         receipt = "svr_" + secrets.token_urlsafe(32)
-        submissions.append(_submission(desk, receipt, rng, randomness, right))
+        submissions.append(_submission(admission, receipt, rng, randomness, right))
         sent.append((receipt, secrets.token_hex(16)))
     send(service, id, invite, sent, submissions)
     return sent
@@ -55,11 +55,11 @@ def send(
     submissions: Sequence[Submission],
 ) -> None:
     """Have submissions received, each with its receipt and identifier."""
-    desk, reception = service.reception.desk(id), service.reception
+    admission, reception = service.reception.admission(id), service.reception
 
     async def all_of_them() -> None:
         await asyncio.gather(*(
-            reception.receive(desk, report_id, invite, receipt, submission.text().encode())
+            reception.receive(admission, report_id, invite, receipt, submission.text().encode())
             for (receipt, report_id), submission in zip(sent, submissions, strict=True)
         ))  # fmt: skip
 
@@ -67,13 +67,13 @@ def send(
 
 
 def _submission(
-    desk: Desk,
+    admission: ReportAdmission,
     receipt: str,
     rng: np.random.Generator,
     randomness: SeededRandomness,
     right: float,
 ) -> Submission:
-    campaign, names, mechanism = desk.campaign, desk.names, desk.mechanism
+    campaign, names, mechanism = admission.campaign, admission.names, admission.mechanism
     policy, worker = campaign.terms.policy, pseudonym(campaign.id, receipt)
     places = np.array(assigned(campaign.id, worker, len(names), campaign.block))
     places = places[np.argsort([names[place] for place in places])]

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from sottovoce.server.service import Parts
+from sottovoce.server.service import FeatureParts
 
 
 class _Counting:
@@ -16,18 +16,18 @@ class _Other(_Counting):
 
 
 def test_a_part_is_made_once_for_each_class() -> None:
-    parts = Parts()
+    parts = FeatureParts()
     assert parts.of(_Counting) is parts.of(_Counting)
     assert type(parts.of(_Other)) is _Other
 
 
 def test_a_part_that_was_given_is_the_one_that_is_found() -> None:
     given = _Counting(7)
-    assert Parts(given).of(_Counting) is given
+    assert FeatureParts(given).of(_Counting) is given
 
 
 def test_all_parts_are_closed_with_the_service() -> None:
-    parts = Parts(_Counting())
+    parts = FeatureParts(_Counting())
     both = parts.of(_Counting), parts.of(_Other)
     parts.close()
     assert [each.closed for each in both] == [1, 1]

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from sottovoce.live.member_client import LiveLine
+from sottovoce.live.member_client import MemberClient
 from sottovoce.securesum.star.worker import WorkerSession
 
 
@@ -56,7 +56,7 @@ def note(file: Path, reply: bytes) -> None:
 def install() -> None:
     """From now on every turn is looked at before it is answered, and joining waits for others."""
     place, folder = int(os.environ["TESTS_PLACE"]), Path(os.environ["TESTS_FOLDER"])
-    fate, answer, post = os.environ.get("TESTS_FATE"), WorkerSession.on, LiveLine.post
+    fate, answer, post = os.environ.get("TESTS_FATE"), WorkerSession.on, MemberClient.post
 
     def on(session: WorkerSession, turn: bytes) -> bytes | None:
         if fate:
@@ -66,13 +66,13 @@ def install() -> None:
             note(folder / f"said-{place}", reply)
         return reply
 
-    def in_order(line: LiveLine, path: str, document: Any) -> Any:
+    def in_order(line: MemberClient, path: str, document: Any) -> Any:
         if place > 1:
             wait_for(folder / f"joined-{place - 1}")
         reply = post(line, path, document)
         (folder / f"joined-{place}").touch()
         return reply
 
-    vars_of = {WorkerSession: ("on", on), LiveLine: ("post", in_order)}
+    vars_of = {WorkerSession: ("on", on), MemberClient: ("post", in_order)}
     for changed, (name, function) in vars_of.items():
         setattr(changed, name, function)

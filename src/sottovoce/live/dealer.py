@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from sottovoce.errors import UsageError
-from sottovoce.live.member_client import LiveLine, senseless
-from sottovoce.live.offer import LiveOffer, agreed_terms
+from sottovoce.live.member_client import MemberClient, invalid_reply
+from sottovoce.live.offer import LiveOffer, check_terms
 from sottovoce.model import Keyholder
 from sottovoce.securesum.committee.keyholder import KeyholderKeys
 from sottovoce.securesum.damgard_jurik.dealer import DealtKey, deal_threshold_key
@@ -48,21 +48,21 @@ def check_dealer(offer: LiveOffer, own: Keyholder) -> KeyTerms:
 
 
 def deal_key(
-    line: LiveLine, offer: LiveOffer, keys: KeyholderKeys, tell: Callable[[str], None]
+    client: MemberClient, offer: LiveOffer, keys: KeyholderKeys, tell: Callable[[str], None]
 ) -> None:
     """Wait until it is known who takes part, make the key, and send everybody's share, sealed.
 
     Nothing is kept: what the process had of the key is gone when it ends.
     """
     tell("waiting until it is known who takes part")
-    document = line.terms()
+    document = client.terms()
     try:
         found, server = document["terms"], document["sealing"]
     except (KeyError, TypeError):
-        raise senseless(line.link.server) from None
-    terms, _ = agreed_terms(found, offer)
+        raise invalid_reply(client.link.server) from None
+    terms, _ = check_terms(found, offer)
     tell(f"{terms.size} workers take part: making the key")
-    line.post("/deal", _written(deal_threshold_key(terms, keys.signing, server)))
+    client.post("/deal", _written(deal_threshold_key(terms, keys.signing, server)))
     tell("dealt: every share is sealed to its holder, and nothing is kept here")
 
 

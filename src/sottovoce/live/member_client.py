@@ -13,7 +13,7 @@ from sottovoce.http_client.addresses import parsed_link
 from sottovoce.http_client.connection import Connection, RetryPolicy
 from sottovoce.model import Credential
 
-__all__ = ["LiveLine", "LiveLink", "senseless"]
+__all__ = ["LiveLink", "MemberClient", "invalid_reply"]
 
 T = TypeVar("T")
 
@@ -57,7 +57,7 @@ class LiveLink:
         return cls(*parsed_link(link, "l", Credential.LIVE, allow_http=allow_http))
 
 
-class LiveLine:
+class MemberClient:
     """What a member asks and sends. Everything may be said twice: the server knows it again.
 
     A server that does not answer may be about to start again: it is asked for `patience` seconds,
@@ -90,15 +90,15 @@ class LiveLine:
 
     def offer(self) -> Any:
         """What the session is about. A link that leads nowhere is found out soon."""
-        return self._persisting(self._offer, FIRST)
+        return self._with_retries(self._offer, FIRST)
 
     def post(self, path: str, document: Any) -> Any:
         """The JSON answer to this document."""
-        return self._persisting(lambda: self._connection.post(f"{self._path}{path}", document))
+        return self._with_retries(lambda: self._connection.post(f"{self._path}{path}", document))
 
     def terms(self) -> Any:
         """The terms, once they are fixed: waits as long as it takes for others to join."""
-        while (document := self._asked(self._terms)) is None:
+        while (document := self._paced(self._terms)) is None:
             pass
         return document
 
@@ -108,20 +108,22 @@ class LiveLine:
     def _terms(self) -> Any:
         """The terms; None if they are not fixed. A session that is gone has no offer either."""
         try:
-            return self._persisting(lambda: self._connection.get(f"{self._path}/terms?wait={WAIT}"))
+            return self._with_retries(
+                lambda: self._connection.get(f"{self._path}/terms?wait={WAIT}")
+            )
         except Refused as refused:
             if refused.reason is not Reason.NOT_FOUND:
                 raise
-            self._persisting(self._offer)
+            self._with_retries(self._offer)
             return None
 
     def turn(self) -> bytes | None:
         """What the server asks now; None if it has thought long enough and asks nothing."""
-        return self._asked(lambda: self._persisting(self._fetched)) or None
+        return self._paced(lambda: self._with_retries(self._fetched)) or None
 
     def reply(self, content: bytes) -> None:
         """Send a reply; the server has it, durably, when this returns."""
-        self._persisting(
+        self._with_retries(
             lambda: self._connection.post(f"{self._path}/replies", content=content, headers=_BYTES)
         )
 
@@ -131,11 +133,11 @@ class LiveLine:
             for piece in download:
                 size += len(piece)
                 if size > LARGEST:
-                    raise senseless(self.link.server)
+                    raise invalid_reply(self.link.server)
                 pieces.append(piece)
         return b"".join(pieces)
 
-    def _asked(self, ask: Callable[[], T]) -> T:
+    def _paced(self, ask: Callable[[], T]) -> T:
         """What is answered; a server that says at once that there is nothing is not pressed."""
         asked = time.monotonic()
         found = ask()
@@ -143,7 +145,7 @@ class LiveLine:
             time.sleep(max(0.0, SOONEST - (time.monotonic() - asked)))
         return found
 
-    def _persisting(self, attempt: Callable[[], T], most: float = math.inf) -> T:
+    def _with_retries(self, attempt: Callable[[], T], most: float = math.inf) -> T:
         silent, end = 0, math.inf
         while True:
             try:
@@ -164,6 +166,6 @@ class LiveLine:
                 return found
 
 
-def senseless(server: str) -> Unreachable:
+def invalid_reply(server: str) -> Unreachable:
     """A reply that no honest server sends."""
     return Unreachable(server, reason="what it says makes no sense")

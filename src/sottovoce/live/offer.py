@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from sottovoce.errors import SealedRefused, UsageError
-from sottovoce.live.member_client import LiveLink, senseless
+from sottovoce.live.member_client import LiveLink, invalid_reply
 from sottovoce.model import Keyholder
 from sottovoce.securesum.em.terms import EMTerms, Mode
 from sottovoce.securesum.envelope import unb64
@@ -24,7 +24,7 @@ from sottovoce.securesum.star.terms import (
     default_threshold,
 )
 
-__all__ = ["GATHERING", "LiveOffer", "agreed_terms"]
+__all__ = ["GATHERING", "LiveOffer", "check_terms"]
 
 
 GATHERING = "gathering"
@@ -80,7 +80,7 @@ class LiveOffer:
             if document["id"] != link.session or not made._makes_sense:
                 raise ValueError
         except (KeyError, TypeError, ValueError, AttributeError, UsageError):
-            raise senseless(link.server) from None
+            raise invalid_reply(link.server) from None
         return made
 
     @property
@@ -136,7 +136,7 @@ def _maybe_count(value: Any) -> int | None:
     return None if value is None else _count(value)
 
 
-def agreed_terms(
+def check_terms(
     document: Any, offer: LiveOffer, own: Member | None = None
 ) -> tuple[StarTerms, EMTerms]:
     """The terms that the server fixed, and what they are about, if that was offered.

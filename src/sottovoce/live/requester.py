@@ -13,8 +13,15 @@ from sottovoce.model.keyholder import Keyholder
 from sottovoce.requester.downloads import all_pages, result_of_rows
 from sottovoce.requester.terms import TaskRows, task_documents
 
-__all__ = ["AskedSession", "LiveLinks", "LiveResultView", "LiveSessions", "LiveTruthView",
-           "LiveTruthsView", "LiveView"]  # fmt: skip
+__all__ = [
+    "AskedSession",
+    "LiveLinks",
+    "LiveResultView",
+    "LiveSessions",
+    "LiveTruthView",
+    "LiveTruthsView",
+    "LiveView",
+]  # fmt: skip
 
 
 class AskedSession(TypedDict, total=False):

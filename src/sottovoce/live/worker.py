@@ -20,8 +20,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from sottovoce.errors import Reason, Refused, SealedRefused, UsageError
-from sottovoce.live.member_client import LiveLine, LiveLink, senseless
-from sottovoce.live.offer import GATHERING, LiveOffer, agreed_terms
+from sottovoce.live.member_client import LiveLink, MemberClient, invalid_reply
+from sottovoce.live.offer import GATHERING, LiveOffer, check_terms
 from sottovoce.live.worker_budget import Booked, Promise, check_promise, promise_of, spending_of
 from sottovoce.model import FloatArray
 from sottovoce.model.sum_rounds import Contributor, Integers
@@ -145,7 +145,7 @@ def _dealt(deal: Any) -> tuple[bytes, bytes]:
     return document, sealed
 
 
-class Line(Protocol):
+class TurnClient(Protocol):
     """What a session needs of the line to its server."""
 
     def turn(self) -> bytes | None:
@@ -157,14 +157,14 @@ class Line(Protocol):
         ...
 
 
-def take_part(session: WorkerSession, line: Line, tell: Callable[[str], None]) -> SessionEnded:
+def take_part(session: WorkerSession, client: TurnClient, tell: Callable[[str], None]) -> SessionEnded:
     """How the session ended. `SealedRefused` ends it too, and names who broke what.
 
     What can be prepared is prepared when a reply has left, while others work on theirs.
     """
     session.prepare()
     while session.ended is None:
-        turn = line.turn()
+        turn = client.turn()
         if turn is None:
             continue
         opened = len(session.opened)
@@ -172,15 +172,15 @@ def take_part(session: WorkerSession, line: Line, tell: Callable[[str], None]) -
         if len(session.opened) > opened:
             tell(f"round {opened} is opened: {session.opened[-1].workers:,} workers are in it")
         if reply is not None:
-            _send(reply, line)
+            _send(reply, client)
             session.prepare()
     return session.ended
 
 
-def _send(reply: bytes, line: Line) -> None:
+def _send(reply: bytes, client: TurnClient) -> None:
     """A reply that comes too late is not taken: the next turn says what that means."""
     try:
-        line.reply(reply)
+        client.reply(reply)
     except Refused as refused:
         if refused.reason is not Reason.NOT_OPEN:
             raise
@@ -215,11 +215,11 @@ class LiveWorker:
         self._link = LiveLink.parse(link, allow_http=allow_http)
         self._ledger, self._tell = ledger, tell
         self._promises: dict[int, Promise | None] = {}
-        self._line = LiveLine(self._link, patience=patience, tell=tell, allow_http=allow_http)
+        self._client = MemberClient(self._link, patience=patience, tell=tell, allow_http=allow_http)
         try:
-            self.offer = LiveOffer.parse(self._link, self._line.offer())
+            self.offer = LiveOffer.parse(self._link, self._client.offer())
         except BaseException:
-            self._line.close()
+            self._client.close()
             raise
 
     def __repr__(self) -> str:
@@ -229,7 +229,7 @@ class LiveWorker:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._line.close()
+        self._client.close()
 
     def promise(self, answers: LiveAnswers) -> Promise | None:
         """What taking part with these answers betrays at most; None where nothing is promised."""
@@ -257,7 +257,7 @@ class LiveWorker:
         number = self._joined(keys)
         self._tell(f"joined as worker {number} of {self.offer.workers:,}; waiting for the others")
         session, contributor = self._session(answers, number, keys)
-        ended = take_part(session, self._line, self._tell)
+        ended = take_part(session, self._client, self._tell)
         opened = session.opened
         return LiveOutcome(
             self.offer.session, number, ended, len(opened), self.offer.labels,
@@ -266,16 +266,16 @@ class LiveWorker:
 
     def _joined(self, keys: OwnKeys) -> int:
         own = keys.member(1)
-        reply = self._line.post("/join", {"signing": own.signing, "sealing": own.sealing})
+        reply = self._client.post("/join", {"signing": own.signing, "sealing": own.sealing})
         return int(self._sensible(lambda: _number(reply)))
 
     def _session(
         self, answers: LiveAnswers, number: int, keys: OwnKeys
     ) -> tuple[WorkerSession, PrivateContributor]:
         """The worker's side of the protocol, once everything about it is checked."""
-        document = self._line.terms()
+        document = self._client.terms()
         found, deal = self._sensible(lambda: (document["terms"], document["deal"]))
-        terms, purpose = agreed_terms(found, self.offer, keys.member(number))
+        terms, purpose = check_terms(found, self.offer, keys.member(number))
         suite = suite_of(terms, number, keys, deal)
         contributor = contributor_of(purpose, answers.task, answers.label, SystemRandomness())
         booked: Contributor = contributor
@@ -296,7 +296,7 @@ class LiveWorker:
         try:
             return parse()
         except (KeyError, TypeError, ValueError):
-            raise senseless(self._link.server) from None
+            raise invalid_reply(self._link.server) from None
 
 
 def _number(reply: Any) -> int:

@@ -14,11 +14,11 @@ from typing import Protocol, TypeVar
 
 from sottovoce.errors import Reason, Refused
 
-__all__ = ["Rehearsals", "Slots", "beside"]
+__all__ = ["ExportLimit", "Rehearsals", "background_thread"]
 
 
 @contextmanager
-def beside(work: Callable[[threading.Event], None], name: str) -> Iterator[None]:
+def background_thread(work: Callable[[threading.Event], None], name: str) -> Iterator[None]:
     """Run `work` in a thread while the block runs; it must return soon after the event is set."""
     done = threading.Event()
     thread = threading.Thread(target=work, args=(done,), name=f"sottovoce-{name}", daemon=True)
@@ -114,7 +114,7 @@ MOST_EXPORTS = 4
 """Exports that may be under way: each holds a connection and some memory."""
 
 
-class Slots:
+class ExportLimit:
     """Lets a few do at once what takes long, and refuses the others, who come back later."""
 
     def __init__(self, most: int = MOST_EXPORTS) -> None:

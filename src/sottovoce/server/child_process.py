@@ -20,7 +20,7 @@ import threading
 from collections.abc import Callable
 from typing import IO, Any, BinaryIO, TypeAlias
 
-__all__ = ["Answer", "Ended", "Process", "answer_all"]
+__all__ = ["ChildEnded", "ChildProcess", "Handler", "answer_all"]
 
 
 _LENGTHS = struct.Struct(">II")
@@ -57,11 +57,11 @@ def receive(stream: IO[bytes]) -> tuple[dict[str, Any], bytes] | None:
 NICENESS = 10
 """Taking reports comes first."""
 
-Answer: TypeAlias = Callable[[dict[str, Any]], tuple[dict[str, Any], bytes]]
+Handler: TypeAlias = Callable[[dict[str, Any]], tuple[dict[str, Any], bytes]]
 """From a question to a header and bytes."""
 
 
-def answer_all(ready: Callable[[dict[str, Any]], Answer]) -> None:
+def answer_all(ready: Callable[[dict[str, Any]], Handler]) -> None:
     """Answer every question with what `ready` makes of the settings, which come first."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # meant for the server, which then ends this
     if hasattr(os, "nice"):
@@ -97,11 +97,11 @@ _BEGIN = (
 """As `multiprocessing` does it, but without the parent's main module, which may be anybody's."""
 
 
-class Ended(Exception):  # noqa: N818 - reads as the fact it states
+class ChildEnded(Exception):  # noqa: N818 - reads as the fact it states
     """The child has ended without an answer."""
 
 
-class Process:
+class ChildProcess:
     """A process that runs a module's `main` and answers, one question at a time.
 
     It is started when it is first asked, and again after it has ended. `settings` are told to it
@@ -123,7 +123,7 @@ class Process:
         """Start the process unless it runs, and wait until it listens."""
         with self._lock:
             if self._closed:
-                raise Ended
+                raise ChildEnded
             if self._process is not None:
                 return
             self._process = _started(self._module)
@@ -151,7 +151,7 @@ class Process:
     def _answer(self, message: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
-            raise Ended
+            raise ChildEnded
         try:
             send(process.stdin, message)
             answer = receive(process.stdout)
@@ -159,7 +159,7 @@ class Process:
             answer = None
         if answer is None:
             self._end(process)
-            raise Ended
+            raise ChildEnded
         return answer
 
     def _end(self, process: subprocess.Popen[bytes]) -> None:

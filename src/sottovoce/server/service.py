@@ -11,33 +11,33 @@ from typing import Protocol, TypeVar, cast
 
 from sqlalchemy import Connection
 
-from sottovoce.server.background_jobs import Rehearsals, Slots
+from sottovoce.server.background_jobs import ExportLimit, Rehearsals
 from sottovoce.server.campaigns.forecasts import Forecaster
-from sottovoce.server.campaigns.result_cache import Shelf
+from sottovoce.server.campaigns.result_cache import ResultCache
 from sottovoce.server.campaigns.submissions import Reception, Rejections
 from sottovoce.server.database import Database, Writer
 from sottovoce.server.sealed.attendance import Attendance
 
-__all__ = ["Part", "Parts", "Service"]
+__all__ = ["FeaturePart", "FeatureParts", "Service"]
 
 T = TypeVar("T")
 
 
-class Part(Protocol):
+class FeaturePart(Protocol):
     """What a feature keeps in memory while the service runs."""
 
     def close(self) -> None:
         """Do what waits, and end."""
 
 
-P = TypeVar("P", bound=Part)
+P = TypeVar("P", bound=FeaturePart)
 
 
-class Parts:
+class FeatureParts:
     """The parts of features that the service knows nothing of, one of each class."""
 
-    def __init__(self, *made: Part) -> None:
-        self._made: dict[type[Part], Part] = {type(each): each for each in made}
+    def __init__(self, *made: FeaturePart) -> None:
+        self._made: dict[type[FeaturePart], FeaturePart] = {type(each): each for each in made}
         self._lock = threading.Lock()
 
     def of(self, kind: type[P]) -> P:
@@ -65,13 +65,13 @@ class Service:
     writer: Writer
     reception: Reception
     today: Callable[[], date]
-    shelf: Shelf = field(default_factory=Shelf)
-    exports: Slots = field(default_factory=Slots)
+    result_cache: ResultCache = field(default_factory=ResultCache)
+    exports: ExportLimit = field(default_factory=ExportLimit)
     rejections: Rejections = field(default_factory=Rejections)
     rehearsals: Rehearsals = field(default_factory=Rehearsals)
     forecaster: Forecaster = field(default_factory=Forecaster)
     attendance: Attendance = field(default_factory=Attendance)
-    parts: Parts = field(default_factory=Parts)
+    parts: FeatureParts = field(default_factory=FeatureParts)
 
     @classmethod
     def on(cls, database: Database, *, today: Callable[[], date] = _today) -> Service:

@@ -11,8 +11,8 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from sottovoce.live.server.desk import Look, desks_of
-from sottovoce.live.server.draft import LiveOffer
+from sottovoce.live.server.active_sessions import Look, sessions_of
+from sottovoce.live.server.draft import SessionDraft
 from sottovoce.live.server.exchange import agreed, receive, turn
 from sottovoce.live.server.roster import Created, create_session, join, seated
 from sottovoce.live.server.transitions import wish
@@ -40,9 +40,9 @@ ASKED: Mapping[str, Any] = {
 }  # fmt: skip
 
 
-def offer(**others: Any) -> LiveOffer:
+def offer(**others: Any) -> SessionDraft:
     """An offer of a small session, but for the other fields."""
-    return LiveOffer.asked(**{**ASKED, **others})
+    return SessionDraft.asked(**{**ASKED, **others})
 
 
 class Line(Protocol):
@@ -77,7 +77,7 @@ class Direct:
     def turn(self) -> bytes | None:
         seat = seated(self.service, self.id, self.credential)
         if seat.state is LiveState.RUNNING:
-            wish(self.service, desks_of(self.service).desk(self.id), Look()).result(10)
+            wish(self.service, sessions_of(self.service).session(self.id), Look()).result(10)
         return turn(self.service, self.id, seat)
 
     def reply(self, content: bytes) -> bool:

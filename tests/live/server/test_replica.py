@@ -11,10 +11,10 @@ import pytest
 from tests.live.server.crowds import Clock, Direct, Worker, gathered, go_on
 from tests.server.drafts import running
 
-from sottovoce.live.server.desk import LiveDesks
+from sottovoce.live.server.active_sessions import ActiveSessions
 from sottovoce.live.server.supervision import progress
 from sottovoce.server.database import Database
-from sottovoce.server.service import Parts, Service
+from sottovoce.server.service import FeatureParts, Service
 
 BOTH = pytest.mark.parametrize(
     "database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)], indirect=True
@@ -41,11 +41,11 @@ def _turns(workers: Sequence[Worker[Direct]], service: Service) -> list[bytes | 
 def test_after_every_event_a_new_server_asks_the_same(database: Database) -> None:
     clock = Clock()
     with running(database) as first:
-        before = replace(first, parts=Parts(LiveDesks(clock)))
+        before = replace(first, parts=FeatureParts(ActiveSessions(clock)))
         id, workers = gathered(before, threshold=3)
         silent, kept = workers[3], workers[:3]
         for turn in range(1000):
-            after = replace(first, parts=Parts(LiveDesks(clock)))
+            after = replace(first, parts=FeatureParts(ActiveSessions(clock)))
             assert _turns(workers, after) == _turns(workers, before)
             before.parts.close()
             before = after

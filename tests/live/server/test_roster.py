@@ -11,7 +11,7 @@ from tests.server.drafts import running
 from tests.server.sealed.committees import cards
 
 from sottovoce.errors import Reason, Refused
-from sottovoce.live.server.draft import LiveOffer, check_offer
+from sottovoce.live.server.draft import SessionDraft, check_draft
 from sottovoce.live.server.roster import Created, create_session, offered, seated, start
 from sottovoce.live.server.session_result import truths_page
 from sottovoce.live.server.supervision import progress, stop
@@ -53,7 +53,7 @@ def test_an_offer_says_what_was_asked(service: Service) -> None:
     made = _created(service, **DEALT)
     shown = offered(service, made.id, made.links[0].partition("#")[2])
     known = {name: shown[name] for name in offer(**DEALT).as_json()}
-    assert LiveOffer.of_json(known) == offer(**DEALT)
+    assert SessionDraft.of_json(known) == offer(**DEALT)
     assert (shown["id"], shown["state"], shown["joined"]) == (made.id, "gathering", 0)
 
 
@@ -168,6 +168,6 @@ def test_what_makes_no_sense_is_said_with_its_field(
     others: dict[str, Any], field: str, words: str
 ) -> None:
     with pytest.raises(Refused) as caught:
-        check_offer(offer(**others), COORDINATOR)
+        check_draft(offer(**others), COORDINATOR)
     assert (caught.value.reason, caught.value.field) == (Reason.MALFORMED, field)
     assert words in str(caught.value)

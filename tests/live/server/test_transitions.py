@@ -11,7 +11,7 @@ from tests.live.server.crowds import Clock, Direct, Worker, gathered, go_on
 from tests.server.drafts import running
 
 from sottovoce.errors import Reason, Refused
-from sottovoce.live.server.desk import Delivery, LiveDesks, desks_of
+from sottovoce.live.server.active_sessions import ActiveSessions, QueuedReply, sessions_of
 from sottovoce.live.server.session_result import transcript, truths_page
 from sottovoce.live.server.supervision import list_sessions, progress, remove, stop
 from sottovoce.live.server.transitions import look
@@ -20,7 +20,7 @@ from sottovoce.server.campaigns.results import Sort
 from sottovoce.server.database import Database
 from sottovoce.server.database.integrity import check
 from sottovoce.server.database.schema import live_events, live_members, live_rounds, live_sessions
-from sottovoce.server.service import Parts, Service
+from sottovoce.server.service import FeatureParts, Service
 
 pytestmark = pytest.mark.parametrize("database", ["sqlite"], indirect=True)
 
@@ -33,7 +33,7 @@ def clock() -> Clock:
 @pytest.fixture
 def service(database: Database, clock: Clock) -> Iterator[Service]:
     with running(database) as made:
-        patient = replace(made, parts=Parts(LiveDesks(clock)))
+        patient = replace(made, parts=FeatureParts(ActiveSessions(clock)))
         yield patient
         patient.parts.close()
 
@@ -201,17 +201,17 @@ def test_a_reply_that_breaks_the_server_holds_up_no_other(
         return honest(session, content, sender)
 
     monkeypatch.setattr(CoordinatorSession, "take", take)
-    desk = desks_of(service).desk(id)
+    active = sessions_of(service).session(id)
     items = [
-        Delivery(worker.number, reply or b"")
+        QueuedReply(worker.number, reply or b"")
         for worker, reply in zip(workers, replies, strict=True)
     ]
     for item in items:
-        desk.queue(item)
-    look(service, desk)
-    assert [items[place].settled.result(10) for place in (0, 2, 3)] == [False] * 3
+        active.add(item)
+    look(service, active)
+    assert [items[place].future.result(10) for place in (0, 2, 3)] == [False] * 3
     with pytest.raises(Refused, match="try again later"):
-        items[1].settled.result(10)
+        items[1].future.result(10)
     monkeypatch.undo()
     assert progress(service, id).waiting == (2,)
     assert not workers[1].line.reply(items[1].content)

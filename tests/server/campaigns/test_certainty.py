@@ -12,7 +12,7 @@ from tests.server.campaigns.overview_crowds import columns_of, first_workers, si
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain
 from sottovoce.planning.scenario import Scenario
-from sottovoce.server.campaigns.certainty import Further, further_of, is_settled
+from sottovoce.server.campaigns.certainty import Further, further_of, is_decided
 from sottovoce.server.database.results import Columns
 
 YES_NO = Domain.categorical(["no", "yes"])
@@ -42,7 +42,7 @@ def test_about_as_many_tasks_settle_as_was_foretold(
     assert foretold is not None
     assert foretold.workers <= 3 * workers
     after = columns_of(first_workers(reports, workers + foretold.workers), policy)
-    new = np.count_nonzero(is_settled(after, domain) & ~is_settled(before, domain))
+    new = np.count_nonzero(is_decided(after, domain) & ~is_decided(before, domain))
     assert foretold.settles / 2 <= new <= foretold.settles * 2
 
 

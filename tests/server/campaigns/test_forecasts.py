@@ -22,7 +22,7 @@ from sottovoce.server.campaigns.forecast_simulation import (
 )
 from sottovoce.server.campaigns.forecasts import MOST_WAITING, Forecaster, Outlook, Question
 from sottovoce.server.campaigns.guarantees import calibrated_policy
-from sottovoce.server.child_process import Ended, Process
+from sottovoce.server.child_process import ChildEnded, ChildProcess
 
 YES_NO = Domain.categorical(["no", "yes"])
 SMALL = Question(YES_NO, Target(2.0, answers=5), tasks=10, workers=20)
@@ -36,7 +36,7 @@ def forecaster() -> Iterator[Forecaster]:
     made.close()
 
 
-class Waiting(Process):
+class Waiting(ChildProcess):
     """A process that answers when it is let go."""
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Waiting(Process):
         self.busy.release()
         self.go.acquire()
         if self._closed:
-            raise Ended
+            raise ChildEnded
         return {"refused": "no"}, b""
 
     def stop(self) -> None:

@@ -17,11 +17,11 @@ from sottovoce.server.campaigns.invites import InviteKind, invite
 from sottovoce.server.campaigns.lifecycle import (
     close_campaign,
     close_due,
-    closing,
     delete_campaign,
     find_campaign,
     list_campaigns,
     open_campaign,
+    scheduled_closing,
 )
 from sottovoce.server.campaigns.webhooks import register
 from sottovoce.server.database import Database
@@ -146,7 +146,7 @@ def test_a_running_service_closes_what_is_due(service: Service, calendar: Calend
     made = draft(service, closes_on=TODAY + timedelta(days=1))
     open_campaign(service, made.id)
     calendar.today += timedelta(days=1)
-    with closing(service):  # looks at once
+    with scheduled_closing(service):  # looks at once
         pass
     assert find_campaign(service, made.id).state is State.CLOSED
 
@@ -173,11 +173,11 @@ def test_a_campaign_can_be_deleted_in_every_state(service: Service, state: State
 def test_a_deleted_campaign_has_no_desk(service: Service) -> None:
     made = draft(service)
     open_campaign(service, made.id)
-    service.reception.desk(made.id)
+    service.reception.admission(made.id)
     delete_campaign(service, made.id)
-    assert service.reception.known_desk(made.id) is None
+    assert service.reception.known_admission(made.id) is None
     with pytest.raises(Refused) as refused:
-        service.reception.desk(made.id)
+        service.reception.admission(made.id)
     assert refused.value.reason is Reason.NOT_FOUND
 
 

@@ -76,11 +76,11 @@ def put(
     reports: tuple[Label, ...],
     receipt: str = RECEIPT,
 ) -> Reason | None:
-    desk = service.reception.desk("leaf0")
+    admission = service.reception.admission("leaf0")
     worker = pseudonym("leaf0", receipt)
-    content = Submission(desk.policy_hash, worker, tasks, reports).text().encode()
+    content = Submission(admission.policy_hash, worker, tasks, reports).text().encode()
     try:
-        asyncio.run(service.reception.receive(desk, id, INVITE, receipt, content))
+        asyncio.run(service.reception.receive(admission, id, INVITE, receipt, content))
     except Refused as refused:
         return refused.reason
     return None
@@ -133,7 +133,7 @@ def test_reports_are_shown_as_they_were_sent(
     service = opened(database, make_policy(domain, mechanism, Target(1.0, answers=9)))
     try:
         if reports is None:
-            size = service.reception.desk("leaf0").mechanism.size  # type: ignore[union-attr]
+            size = service.reception.admission("leaf0").mechanism.size  # type: ignore[union-attr]
             subset = " ".join(map(str, range(size)))
             reports = (subset, subset)
         send(service, ("t1", "t2"), reports)

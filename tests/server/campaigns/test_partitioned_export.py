@@ -20,7 +20,7 @@ from sottovoce.model import Domain, Policy, Task, Terms
 from sottovoce.server.campaigns import partitioned_export
 from sottovoce.server.campaigns.drafts import create_draft
 from sottovoce.server.campaigns.exports import export
-from sottovoce.server.campaigns.partitioned_export import Parted, export_parts
+from sottovoce.server.campaigns.partitioned_export import PartitionedExport, export_parts
 from sottovoce.server.database import Database
 from sottovoce.server.service import Service
 from sottovoce.tables.duckdb_connection import text_of
@@ -62,7 +62,7 @@ def test_all_parts_together_are_the_export_of_one_file(
 ) -> None:
     id, _ = crowd(service, policy)
     done = export_parts(service.database, id, tmp_path / "out", parts=3)
-    assert done == Parted(parts=3, reports=REPORTS, simulated=False)
+    assert done == PartitionedExport(parts=3, reports=REPORTS, simulated=False)
     assert table(tmp_path / "out/reports/*.parquet") == table(one_file(service, id, tmp_path))
 
 

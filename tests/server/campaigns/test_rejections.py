@@ -15,7 +15,7 @@ from sottovoce.server.campaigns.lifecycle import delete_campaign
 from sottovoce.server.campaigns.rejections import (
     WORDS_OF,
     list_rejections,
-    rejecting,
+    rejection_writer,
     write_rejections,
 )
 from sottovoce.server.campaigns.submissions import Rejections
@@ -130,7 +130,7 @@ def test_what_could_not_be_written_is_written_later(
 
 def test_counts_are_written_while_the_server_runs(service: Service) -> None:
     id = draft(service).id
-    with rejecting(service, pause=0.01):
+    with rejection_writer(service, pause=0.01):
         refuse(service, id, Reason.NOT_OPEN)
         end = time.monotonic() + 20
         while not counted(service, id):
@@ -140,7 +140,7 @@ def test_counts_are_written_while_the_server_runs(service: Service) -> None:
 
 def test_counts_are_written_when_the_server_ends(service: Service) -> None:
     id = draft(service).id
-    with rejecting(service, pause=3600):
+    with rejection_writer(service, pause=3600):
         refuse(service, id, Reason.NOT_OPEN, 2)
     assert counted(service, id) == [(Reason.NOT_OPEN, 2)]
 
@@ -153,7 +153,7 @@ def test_a_storage_that_fails_does_not_end_the_counting(
     def fail(*_: object) -> None:
         raise Refused(Reason.UNAVAILABLE, "the disk is full")
 
-    with rejecting(service, pause=0.01):
+    with rejection_writer(service, pause=0.01):
         with monkeypatch.context() as patch:
             patch.setattr("sottovoce.server.campaigns.rejections.add_rejections", fail)
             refuse(service, id, Reason.NOT_OPEN)

@@ -14,7 +14,7 @@ from sottovoce.model import Domain, Terms
 from sottovoce.server.campaigns.drafts import create_draft
 from sottovoce.server.campaigns.lifecycle import delete_campaign
 from sottovoce.server.campaigns.own_reports import erase
-from sottovoce.server.campaigns.result_cache import Shelf, Shelved
+from sottovoce.server.campaigns.result_cache import CachedResult, ResultCache
 from sottovoce.server.campaigns.results import Sort, found_result, truths_page, workers_page
 from sottovoce.server.database import Database
 from sottovoce.server.inference_process.scheduler import infer_now
@@ -121,26 +121,26 @@ def test_the_summary_says_where_a_result_comes_from(service: Service) -> None:
     assert summary.problem is None
 
 
-def shelved(service: Service, shelf: Shelf, id: str) -> Shelved:
+def cached(service: Service, cache: ResultCache, id: str) -> CachedResult:
     with service.database.reading() as connection:
         stored, found = found_result(connection, id)
         assert found is not None
-        return shelf.result(connection, stored, found)
+        return cache.result(connection, stored, found)
 
 
 def test_a_result_is_unpacked_once_and_the_one_asked_for_longest_ago_goes(service: Service) -> None:
     ids = [inferred(service) for _ in range(3)]
-    size = shelved(service, Shelf(), ids[0]).nbytes
-    shelf = Shelf(limit=2 * size)
-    first, second = (shelved(service, shelf, id) for id in ids[:2])
-    assert shelved(service, shelf, ids[0]) is first
-    shelved(service, shelf, ids[2])
-    assert shelved(service, shelf, ids[0]) is first
-    assert shelved(service, shelf, ids[1]) is not second
+    size = cached(service, ResultCache(), ids[0]).nbytes
+    cache = ResultCache(limit=2 * size)
+    first, second = (cached(service, cache, id) for id in ids[:2])
+    assert cached(service, cache, ids[0]) is first
+    cached(service, cache, ids[2])
+    assert cached(service, cache, ids[0]) is first
+    assert cached(service, cache, ids[1]) is not second
 
 
 def test_a_result_that_does_not_fit_is_given_and_not_kept(service: Service) -> None:
-    id, shelf = inferred(service), Shelf(limit=10)
-    one = shelved(service, shelf, id)
-    assert shelved(service, shelf, id) is not one
+    id, cache = inferred(service), ResultCache(limit=10)
+    one = cached(service, cache, id)
+    assert cached(service, cache, id) is not one
     assert one.names == tuple(TASKS)

@@ -160,10 +160,10 @@ def _submission(crowd: SimulatedCrowd, campaign: Campaign) -> Submission:
 
 
 def _refusal(service: Service, campaign: Campaign, submission: Submission) -> Refused:
-    desk, invite = service.reception.desk(campaign.id), "svi_" + "I" * 43
+    admission, invite = service.reception.admission(campaign.id), "svi_" + "I" * 43
     sent = (secrets.token_hex(16), invite, RECEIPT, submission.text().encode())
     with pytest.raises(Refused) as refused:
-        asyncio.run(service.reception.receive(desk, *sent))
+        asyncio.run(service.reception.receive(admission, *sent))
     return refused.value
 
 

@@ -63,17 +63,21 @@ class Sender:
         open_campaign(service, self.id)
         (link,) = invite(service, self.id, InviteKind.OPEN, public_url="http://x")
         self.invite = link.partition("#")[2]
-        self.desk = service.reception.desk(self.id)
+        self.admission = service.reception.admission(self.id)
 
     def submission(self, tasks: tuple[str, ...], reports: tuple[Any, ...]) -> Submission:
         worker = pseudonym(self.id, RECEIPT)
-        return Submission(self.desk.policy_hash, worker, tasks, reports)
+        return Submission(self.admission.policy_hash, worker, tasks, reports)
 
     def put(self, content: str | bytes, report_id: str | None = None, **others: str) -> bool:
         shown = {"invite": self.invite, "receipt": RECEIPT, **others}
         sent = content.encode() if isinstance(content, str) else content
         receiving = self.service.reception.receive(
-            self.desk, report_id or secrets.token_hex(16), shown["invite"], shown["receipt"], sent
+            self.admission,
+            report_id or secrets.token_hex(16),
+            shown["invite"],
+            shown["receipt"],
+            sent,
         )
         return asyncio.run(receiving)
 
@@ -110,7 +114,7 @@ def test_a_replay_is_acknowledged_after_closing_and_by_a_server_that_just_starte
     sender.put(text, id)
     close_campaign(service, sender.id)
     with running(Database(service.database.url), Calendar()) as other:
-        sender.service, sender.desk = other, other.reception.desk(sender.id)
+        sender.service, sender.admission = other, other.reception.admission(sender.id)
         assert sender.put(text, id)
         assert sender.refused(text).reason is Reason.NOT_OPEN
         other.database.close()
@@ -204,7 +208,7 @@ def test_the_longest_submission_is_not_too_long(
     sender = Sender(quick, policy, names)
     submission = sender.submission(names, (longest,) * 3)
     spaced = json.dumps(submission.as_json(), indent=4)
-    assert len(spaced) <= sender.desk.largest <= 2 * len(spaced) + 1000
+    assert len(spaced) <= sender.admission.largest <= 2 * len(spaced) + 1000
     assert not sender.put(spaced)
 
 
@@ -212,14 +216,14 @@ def test_the_longest_subset_is_not_too_long(quick: Service) -> None:
     domain = Domain.categorical([f"label {i}" for i in range(64)])
     policy = make_policy(domain, "subset-selection", Target(0.01, answers=3))
     sender = Sender(quick, policy)
-    size = sender.desk.mechanism.size  # type: ignore[union-attr]
+    size = sender.admission.mechanism.size  # type: ignore[union-attr]
     subset = " ".join(str(i) for i in range(64 - size, 64))
     assert not sender.put(sender.submission(("t1", "t2", "t3"), (subset,) * 3).text())
 
 
 def test_an_oversize_body_is_not_even_read(quick: Service) -> None:
     sender = Sender(quick)
-    at_most = b" " * (sender.desk.largest + 1)
+    at_most = b" " * (sender.admission.largest + 1)
     assert sender.refused(at_most[1:]).reason is Reason.MALFORMED
     assert sender.refused(at_most).reason is Reason.OVERSIZE
 
@@ -228,9 +232,9 @@ def test_a_draft_and_nothing_have_no_desk(quick: Service) -> None:
     draft = create_draft(quick, Terms("Leaves", "Which?", POLICY), [Task("t1", "This?")])
     for id, reason in ((draft.id, Reason.NOT_OPEN), ("nothere", Reason.NOT_FOUND)):
         with pytest.raises(Refused) as refused:
-            quick.reception.desk(id)
+            quick.reception.admission(id)
         assert refused.value.reason is reason
-        assert quick.reception.known_desk(id) is None
+        assert quick.reception.known_admission(id) is None
 
 
 def test_a_campaign_deleted_behind_a_servers_back_is_gone(service: Service) -> None:
@@ -240,7 +244,7 @@ def test_a_campaign_deleted_behind_a_servers_back_is_gone(service: Service) -> N
         delete_campaign(other, sender.id)
         after = Sender(other)
         other.database.close()
-    assert after.desk.number != sender.desk.number
+    assert after.admission.number != sender.admission.number
     text = sender.submission(("t1",), ("no",)).text()
     assert sender.refused(text).reason is Reason.NOT_FOUND
 
@@ -248,11 +252,11 @@ def test_a_campaign_deleted_behind_a_servers_back_is_gone(service: Service) -> N
 def test_desks_in_use_stay_in_memory_and_others_go(
     quick: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(submissions, "DESKS", 2)
+    monkeypatch.setattr(submissions, "MOST_ADMISSIONS", 2)
     first, second = Sender(quick).id, Sender(quick).id
-    quick.reception.known_desk(first)
+    quick.reception.known_admission(first)
     third = Sender(quick).id
-    kept = [quick.reception.known_desk(id) is not None for id in (first, second, third)]
+    kept = [quick.reception.known_admission(id) is not None for id in (first, second, third)]
     assert kept == [True, False, True]
 
 
@@ -261,8 +265,8 @@ def test_desks_with_many_tasks_do_not_fill_the_memory(
 ) -> None:
     monkeypatch.setattr(submissions, "MOST_TASKS", 4)
     first, second = Sender(quick).id, Sender(quick).id
-    assert quick.reception.known_desk(first) is None
-    assert quick.reception.known_desk(second) is not None
+    assert quick.reception.known_admission(first) is None
+    assert quick.reception.known_admission(second) is not None
 
 
 def test_servers_on_one_database_keep_the_quota_and_every_promise(service: Service) -> None:
@@ -271,12 +275,12 @@ def test_servers_on_one_database_keep_the_quota_and_every_promise(service: Servi
     others = [Service.on(Database(service.database.url), today=Calendar()) for _ in range(2)]
 
     async def send(server: Service, receipt: str, task: str) -> str:
-        desk = server.reception.desk(sender.id)
+        admission = server.reception.admission(sender.id)
         worker = pseudonym(sender.id, receipt)
-        content = Submission(desk.policy_hash, worker, (task,), ("no",)).text().encode()
+        content = Submission(admission.policy_hash, worker, (task,), ("no",)).text().encode()
         id = secrets.token_hex(16)
         try:
-            await server.reception.receive(desk, id, sender.invite, receipt, content)
+            await server.reception.receive(admission, id, sender.invite, receipt, content)
         except Refused as refused:
             return refused.reason
         return worker + task

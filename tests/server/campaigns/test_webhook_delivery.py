@@ -20,9 +20,9 @@ from sottovoce.server.campaigns.webhooks import (
     Registered,
     announce,
     list_webhooks,
-    notifying,
     register,
     remove,
+    webhook_delivery,
 )
 from sottovoce.server.database import Database
 from sottovoce.server.database.campaigns import find_campaign
@@ -49,7 +49,7 @@ def states(service: Service) -> list[tuple[str, int]]:
 
 
 def test_a_receiver_can_tell_who_sent_it(service: Service) -> None:
-    with receiving() as receiver, notifying(service):
+    with receiving() as receiver, webhook_delivery(service):
         registered = register(service, "leaf", receiver.address + "/hook?key=1")
         tell(service)
         [received] = receiver.wait_for(1)
@@ -61,7 +61,7 @@ def test_a_receiver_can_tell_who_sent_it(service: Service) -> None:
 
 
 def test_told_are_the_event_and_counts_and_nothing_of_a_worker(service: Service) -> None:
-    with receiving() as receiver, notifying(service):
+    with receiving() as receiver, webhook_delivery(service):
         register(service, "leaf", receiver.address)
         tell(service, "campaign.converged", truths=12)
         [received] = receiver.wait_for(1)
@@ -76,14 +76,14 @@ def test_told_are_the_event_and_counts_and_nothing_of_a_worker(service: Service)
 
 
 def test_it_is_told_at_once_and_not_again(service: Service) -> None:
-    with receiving() as receiver, notifying(service):
+    with receiving() as receiver, webhook_delivery(service):
         register(service, "leaf", receiver.address)
         start = time.monotonic()
         tell(service)
         receiver.wait_for(1)
         assert time.monotonic() - start < 2  # and not when it next looks
         wait_until(lambda: states(service) == [("done", 1)])
-    with receiving(receiver), notifying(service):
+    with receiving(receiver), webhook_delivery(service):
         time.sleep(0.2)
     assert len(receiver.received) == 1
 
@@ -95,7 +95,7 @@ def test_nothing_is_told_of_what_was_rolled_back(service: Service) -> None:
         announce(connection, stored, "campaign.closed", {})
         raise LookupError
 
-    with receiving() as receiver, notifying(service):
+    with receiving() as receiver, webhook_delivery(service):
         register(service, "leaf", receiver.address)
         with pytest.raises(LookupError):
             service.change(work)
@@ -105,7 +105,10 @@ def test_nothing_is_told_of_what_was_rolled_back(service: Service) -> None:
 
 
 def test_a_receiver_that_fails_is_told_again_with_the_same_identifier(service: Service) -> None:
-    with receiving(Receiver([500, 302, 200])) as receiver, notifying(service, delays=AT_ONCE):
+    with (
+        receiving(Receiver([500, 302, 200])) as receiver,
+        webhook_delivery(service, delays=AT_ONCE),
+    ):
         registered = register(service, "leaf", receiver.address)
         tell(service)
         received = receiver.wait_for(3)
@@ -118,7 +121,7 @@ def test_a_receiver_that_fails_is_told_again_with_the_same_identifier(service: S
 
 
 def test_a_receiver_that_never_answers_well_is_given_up(service: Service) -> None:
-    with receiving(Receiver([500])) as receiver, notifying(service, delays=AT_ONCE):
+    with receiving(Receiver([500])) as receiver, webhook_delivery(service, delays=AT_ONCE):
         register(service, "leaf", receiver.address)
         tell(service)
         wait_until(lambda: states(service) == [("given_up", 4)])
@@ -126,7 +129,7 @@ def test_a_receiver_that_never_answers_well_is_given_up(service: Service) -> Non
 
 
 def test_an_address_where_nobody_listens_is_tried_later(service: Service) -> None:
-    with notifying(service):
+    with webhook_delivery(service):
         register(service, "leaf", "http://127.0.0.1:9/")
         tell(service)
         wait_until(lambda: states(service) == [("waiting", 1)])
@@ -145,7 +148,7 @@ def test_what_was_booked_while_nobody_delivered_is_told_later(service: Service) 
     with receiving() as receiver:
         register(service, "leaf", receiver.address)
         tell(service)
-        with notifying(service):
+        with webhook_delivery(service):
             receiver.wait_for(1)
             wait_until(lambda: states(service) == [("done", 1)])
 
@@ -160,14 +163,14 @@ def test_what_a_killed_server_was_sending_is_told_by_the_next(service: Service) 
         if not service.database.is_sqlite:  # others may be at it until the lease ends
             passed = update(deliveries).values(due=deliveries.c.due - LEASE)
             service.change(lambda connection: connection.execute(passed).rowcount)
-        with notifying(service):
+        with webhook_delivery(service):
             receiver.wait_for(1)
             wait_until(lambda: states(service) == [("done", 1)])
 
 
 def test_a_slow_receiver_holds_up_neither_others_nor_the_end(service: Service) -> None:
     with receiving(Receiver(pause=60)) as slow, receiving() as quick:
-        with notifying(service):
+        with webhook_delivery(service):
             register(service, "leaf", slow.address)
             register(service, "leaf", quick.address)
             tell(service)
@@ -180,7 +183,7 @@ def test_a_slow_receiver_holds_up_neither_others_nor_the_end(service: Service) -
 
 
 def test_an_endless_reply_is_not_read(service: Service) -> None:
-    with receiving(Receiver(reply=b"x" * 50_000_000)) as receiver, notifying(service):
+    with receiving(Receiver(reply=b"x" * 50_000_000)) as receiver, webhook_delivery(service):
         register(service, "leaf", receiver.address)
         tell(service)
         wait_until(lambda: states(service) == [("done", 1)])
@@ -191,7 +194,7 @@ def test_a_proxy_in_the_environment_is_not_asked(
 ) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
-    with receiving() as receiver, notifying(service):
+    with receiving() as receiver, webhook_delivery(service):
         register(service, "leaf", receiver.address)
         tell(service)
         receiver.wait_for(1)
@@ -203,7 +206,7 @@ def test_a_removed_webhook_is_told_nothing(service: Service) -> None:
         tell(service)
         remove(service, "leaf", registered.id)
         tell(service)
-        with notifying(service):
+        with webhook_delivery(service):
             time.sleep(0.2)
     assert receiver.received == []
 
@@ -230,7 +233,7 @@ def test_servers_on_one_database_do_not_claim_the_same(service: Service) -> None
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 def test_several_servers_tell_each_event_once(service: Service) -> None:
     second = serving(Database.at(service.database.url.render_as_string(hide_password=False)))
-    with receiving() as receiver, notifying(service), notifying(second):
+    with receiving() as receiver, webhook_delivery(service), webhook_delivery(second):
         register(service, "leaf", receiver.address)
         threads = [threading.Thread(target=tell, args=(each,)) for each in (service, second) * 10]
         for thread in threads:
@@ -245,7 +248,7 @@ def test_several_servers_tell_each_event_once(service: Service) -> None:
 
 
 def test_the_hour_of_a_delivery_is_forgotten_once_it_is_over(service: Service) -> None:
-    with receiving() as receiver, notifying(service):
+    with receiving() as receiver, webhook_delivery(service):
         register(service, "leaf", receiver.address)
         tell(service)
         wait_until(lambda: states(service) == [("done", 1)])

@@ -10,7 +10,7 @@ from tests.server.database.filled_database import Sent, fill
 
 from sottovoce.server.database import Database, upgrade
 from sottovoce.server.database.schema import METADATA
-from sottovoce.server.database.schema_version import VERSION_TABLE, changing, migrate
+from sottovoce.server.database.schema_version import VERSION_TABLE, migrate, schema_change
 
 Rows = dict[str, list[dict[str, Any]]]
 
@@ -23,7 +23,7 @@ def make_earlier(database: Database, revision: str, folder: Path) -> tuple[str, 
     current = Database.at(folder)
     upgrade(current)
     invite, sent = fill(current)
-    with changing(database) as connection, current.reading() as source:
+    with schema_change(database) as connection, current.reading() as source:
         migrate(connection, revision)
         for table in earlier_tables(connection):
             names = [column.name for column in table.columns]

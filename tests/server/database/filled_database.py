@@ -55,9 +55,9 @@ def serving(database: Database) -> Iterator[Service]:
 
 def send(service: Service, invite: str, sent: Sent) -> bool:
     """Whether a submission that the service takes had been stored before."""
-    desk = service.reception.desk("leaf")
+    admission = service.reception.admission("leaf")
     return asyncio.run(
-        service.reception.receive(desk, sent.report_id, invite, sent.receipt, sent.content)
+        service.reception.receive(admission, sent.report_id, invite, sent.receipt, sent.content)
     )
 
 

@@ -25,7 +25,7 @@ from sottovoce.server.database.backup import back_up, restore, verify
 from sottovoce.server.database.integrity import check
 from sottovoce.server.database.schema import METADATA, reports
 from sottovoce.server.database.schema_version import SchemaState, revisions, schema_state
-from sottovoce.server.sealed.progress import rounds
+from sottovoce.server.sealed.progress import sealed_progress
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -304,7 +304,7 @@ def test_a_sealed_campaign_comes_back_and_goes_on(
         holders = seats_of(service, id)
         upload(service, id, invite, (1, 1, 0), workers=3)
         close_campaign(service, id)
-        until(holders, lambda: rounds(service, id).phase == "opening")
+        until(holders, lambda: sealed_progress(service, id).phase == "opening")
         holders[0].turn()
     back_up(database, tmp_path / "sealed.backup", today=TODAY)
     restore(tmp_path / "sealed.backup", target)
@@ -313,7 +313,7 @@ def test_a_sealed_campaign_comes_back_and_goes_on(
     with running(target) as service:
         holders[1].server = replace(holders[1].server, service=service)
         holders[1].turn()
-        assert rounds(service, id).phase == "opened"
+        assert sealed_progress(service, id).phase == "opened"
         delete_campaign(service, id)
     left = {name for name, rows in _rows(target).items() if rows}
     assert left == {"events", "signing_keys"}

@@ -13,7 +13,7 @@ from sottovoce.server.database.postgresql import add_partition
 from sottovoce.server.database.schema import campaigns, reports
 from sottovoce.server.database.stored_reports import (
     AT_ONCE,
-    Packed,
+    PackedReports,
     count_reports,
     factorized,
     packed_after,
@@ -59,7 +59,7 @@ def filled(database: Database) -> tuple[Database, Rows]:
     return database, rows
 
 
-def submissions(packed: list[Packed]) -> list[tuple[str, list[int], list[int]]]:
+def submissions(packed: list[PackedReports]) -> list[tuple[str, list[int], list[int]]]:
     found = []
     for part in packed:
         ends = np.cumsum(part.count)

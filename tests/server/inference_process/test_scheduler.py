@@ -24,19 +24,19 @@ from sottovoce.server.campaigns.lifecycle import close_campaign, delete_campaign
 from sottovoce.server.campaigns.own_reports import erase
 from sottovoce.server.campaigns.results import truths_page
 from sottovoce.server.campaigns.webhooks import register
+from sottovoce.server.child_process import ChildEnded
 from sottovoce.server.database import Database, upgrade
 from sottovoce.server.database.results import unfinished
 from sottovoce.server.database.schema import campaigns, deliveries
-from sottovoce.server.inference_process.child import Memory
-from sottovoce.server.inference_process.fit import Fresh
+from sottovoce.server.inference_process.child import ReportCache
+from sottovoce.server.inference_process.fit import FittedResult
 from sottovoce.server.inference_process.scheduler import (
-    Child,
     Election,
-    Ended,
+    InferenceProcess,
     _Background,
     _keep,
+    background_inference,
     infer_now,
-    inferring,
 )
 from sottovoce.server.service import Service
 
@@ -74,7 +74,7 @@ def until(done: Callable[[], bool], seconds: float = 20) -> None:
 def test_a_pass_reads_only_what_is_new(service: Service) -> None:
     id, link = opened(service, POLICY, TASKS)
     report(service, id, link, workers=5, seed=1)
-    memory = Memory(service.database)
+    memory = ReportCache(service.database)
     first = memory.infer(id)
     assert first is not None
     read = next(iter(memory._gathered.values()))
@@ -84,7 +84,7 @@ def test_a_pass_reads_only_what_is_new(service: Service) -> None:
     assert next(iter(memory._gathered.values())) is read
     assert second.found.summary.reports == 8 * 8
     assert second.found.sequence > first.found.sequence
-    fresh = Memory(service.database).infer(id)
+    fresh = ReportCache(service.database).infer(id)
     assert fresh is not None
     assert second.content == fresh.content
 
@@ -93,7 +93,7 @@ def test_an_erasure_makes_the_next_pass_read_everything(service: Service) -> Non
     id, link = opened(service, POLICY, TASKS)
     sent = report(service, id, link, workers=5, seed=1)
     infer_now(service, id)
-    memory = Memory(service.database)
+    memory = ReportCache(service.database)
     memory.infer(id)
     erase(service, id, *sent[0])
     assert truths_page(service, id).waiting == 0
@@ -105,7 +105,7 @@ def test_an_erasure_makes_the_next_pass_read_everything(service: Service) -> Non
 def test_what_does_not_fit_into_memory_is_read_again(service: Service) -> None:
     id, link = opened(service, POLICY, TASKS)
     report(service, id, link, workers=5, seed=1)
-    memory = Memory(service.database, limit=10)
+    memory = ReportCache(service.database, limit=10)
     assert memory.infer(id) is not None
     assert not memory._gathered
     fresh = memory.infer(id)
@@ -115,7 +115,7 @@ def test_what_does_not_fit_into_memory_is_read_again(service: Service) -> None:
 
 def test_truths_appear_while_reports_arrive(service: Service) -> None:
     id, link = opened(service, POLICY, TASKS)
-    with inferring(service, interval=0.05):
+    with background_inference(service, interval=0.05):
         report(service, id, link, workers=10, seed=1)
         until(lambda: truths_page(service, id).waiting == 0)
         report(service, id, link, workers=10, seed=2)
@@ -132,7 +132,7 @@ def test_the_child_is_started_late_and_again_and_ends_with_the_server(
 ) -> None:
     service = on_sqlite
     before = children()
-    with inferring(service, interval=0.05):
+    with background_inference(service, interval=0.05):
         id, link = opened(service, POLICY, TASKS)
         time.sleep(0.2)
         assert children() == before
@@ -158,7 +158,7 @@ def test_a_deleted_campaign_is_forgotten(on_sqlite: Service) -> None:
     service = on_sqlite
     id, link = opened(service, POLICY, TASKS)
     report(service, id, link, workers=2, seed=1)
-    memory = Memory(service.database)
+    memory = ReportCache(service.database)
     memory.infer(id)
     delete_campaign(service, id)
     assert memory.infer(id) is None
@@ -170,7 +170,7 @@ def test_the_child_is_told_what_to_forget(on_sqlite: Service) -> None:
     id, link = opened(service, POLICY, TASKS)
     report(service, id, link, workers=2, seed=1)
 
-    class Listening(Child):
+    class Listening(InferenceProcess):
         def forget(self, id: str) -> None:
             told.append(id)
             super().forget(id)
@@ -187,17 +187,17 @@ def test_a_child_that_ends_says_so_and_comes_back(on_sqlite: Service) -> None:
     service = on_sqlite
     id, link = opened(service, POLICY, TASKS)
     report(service, id, link, workers=5, seed=1)
-    child = Child(service.database)
+    child = InferenceProcess(service.database)
     assert child.infer("nobody") is None
     assert child.pid is not None
     os.kill(child.pid, signal.SIGKILL)
-    with pytest.raises(Ended):
+    with pytest.raises(ChildEnded):
         child.infer(id)
     fresh = child.infer(id)
     assert fresh is not None
     assert fresh.found.summary.problem is None
     child.close()
-    with pytest.raises(Ended):
+    with pytest.raises(ChildEnded):
         child.infer(id)
 
 
@@ -224,10 +224,10 @@ def test_a_campaign_that_ends_every_child_gets_a_problem_and_others_go_on(
     infer_now(service, bad)
     report(service, bad, invite_of(service, bad), workers=2, seed=3)
 
-    class Ending(Child):
-        def infer(self, id: str) -> Fresh | None:
+    class Ending(InferenceProcess):
+        def infer(self, id: str) -> FittedResult | None:
             if id == bad:
-                raise Ended
+                raise ChildEnded
             return super().infer(id)
 
     background = _Background(service, 0.01, Ending(service.database))
@@ -253,7 +253,7 @@ def invite_of(service: Service, id: str) -> str:
 def test_an_older_result_does_not_replace_a_newer_one(service: Service) -> None:
     id, link = opened(service, POLICY, TASKS)
     report(service, id, link, workers=2, seed=1)
-    older = Memory(service.database).infer(id)
+    older = ReportCache(service.database).infer(id)
     assert older is not None
     report(service, id, link, workers=2, seed=2)
     infer_now(service, id)
@@ -264,7 +264,7 @@ def test_an_older_result_does_not_replace_a_newer_one(service: Service) -> None:
 def test_a_deleted_campaign_is_no_error(service: Service) -> None:
     id, link = opened(service, POLICY, TASKS)
     report(service, id, link, workers=2, seed=1)
-    fresh = Memory(service.database).infer(id)
+    fresh = ReportCache(service.database).infer(id)
     assert fresh is not None
     delete_campaign(service, id)
     _keep(service, id, fresh)
@@ -325,7 +325,7 @@ def is_settled(service: Service, id: str) -> bool:
 def test_reports_that_are_all_null_say_no_more_than_the_prior(service: Service) -> None:
     id, link = opened(service, HIDING, TASKS[:8])
     receipt, names = "svr_" + "A" * 43, tuple(sorted(TASKS[:8]))
-    hash = service.reception.desk(id).policy_hash
+    hash = service.reception.admission(id).policy_hash
     submission = Submission(hash, pseudonym(id, receipt), names, ("NULL",) * 8)
     send(service, id, link, [(receipt, "0" * 32)], [submission])
     infer_now(service, id)

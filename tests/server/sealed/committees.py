@@ -26,7 +26,11 @@ from sottovoce.server.campaigns.drafts import create_draft
 from sottovoce.server.campaigns.invites import InviteKind, invite
 from sottovoce.server.campaigns.lifecycle import open_campaign
 from sottovoce.server.sealed.coordinator_key import coordinator_of
-from sottovoce.server.sealed.keyholders import keyholder_links, sealed_desk, seated
+from sottovoce.server.sealed.keyholders import (
+    authenticated_keyholder,
+    keyholder_links,
+    sealed_admission,
+)
 from sottovoce.server.sealed.mailbox import batch, closed, next_work, receive
 from sottovoce.server.service import Service
 
@@ -93,17 +97,19 @@ def sealed_answers(id: str, policy: Policy, names: Sequence[str], codes: Sequenc
 
 def send(service: Service, id: str, invite: str, sent: Sent) -> bool:
     """Whether the reception had it before."""
-    desk, reception = service.reception.desk(id), service.reception
-    return asyncio.run(reception.receive(desk, sent.report_id, invite, sent.receipt, sent.content))
+    admission, reception = service.reception.admission(id), service.reception
+    return asyncio.run(
+        reception.receive(admission, sent.report_id, invite, sent.receipt, sent.content)
+    )
 
 
 def upload(
     service: Service, id: str, invite: str, codes: Sequence[int], workers: int
 ) -> list[Sent]:
     """So many workers send the same answers."""
-    desk = sealed_desk(service, id)
-    policy = desk.session.policy
-    all_sent = [sealed_answers(id, policy, desk.names, codes) for _ in range(workers)]
+    admission = sealed_admission(service, id)
+    policy = admission.session.policy
+    all_sent = [sealed_answers(id, policy, admission.names, codes) for _ in range(workers)]
     for sent in all_sent:
         assert send(service, id, invite, sent) is False
     return all_sent
@@ -118,10 +124,10 @@ class InProcess:
     credential: str
 
     def _seat(self) -> Any:
-        return seated(self.service, self.id, self.credential)
+        return authenticated_keyholder(self.service, self.id, self.credential)
 
     def session(self) -> Session:
-        session: Session = sealed_desk(self.service, self.id).session
+        session: Session = sealed_admission(self.service, self.id).session
         return session
 
     def work(self) -> tuple[str, int | None]:

@@ -44,7 +44,7 @@ from sottovoce.server.database.integrity import check
 from sottovoce.server.database.results import unfinished
 from sottovoce.server.database.sealed_campaigns import OpenedTotals, find_opened
 from sottovoce.server.inference_process.scheduler import infer_now
-from sottovoce.server.sealed.progress import open_without, rounds
+from sottovoce.server.sealed.progress import open_without, sealed_progress
 from sottovoce.server.sealed.transitions import advance
 from sottovoce.server.service import Service
 
@@ -78,15 +78,15 @@ def test_a_sealed_campaign_from_its_opening_to_its_truths(service: Service) -> N
     id, invite = opened(service, sealed_policy(service))
     register(service, id, "https://hooks.example/x")
     holders = seats_of(service, id)
-    assert rounds(service, id).phase == "dealing"
+    assert sealed_progress(service, id).phase == "dealing"
     go_on(holders)
-    assert rounds(service, id).phase == "collecting"
+    assert sealed_progress(service, id).phase == "collecting"
     many = upload(service, id, invite, (0, 1, 1), workers=4)  # t1 no, t2 yes, t3 yes
     assert advance(service, id)  # as many as the minimum wait: the first batch
     upload(service, id, invite, (0, 1), workers=2)  # those come in the second
-    assert rounds(service, id).phase == "checking"
+    assert sealed_progress(service, id).phase == "checking"
     go_on(holders)
-    found = rounds(service, id)
+    found = sealed_progress(service, id)
     assert (found.phase, found.uploads, found.checked, found.waiting) == ("collecting", 6, 4, 2)
     assert not advance(service, id)  # the next batch is not due yet
     with service.database.reading() as connection:
@@ -98,7 +98,7 @@ def test_a_sealed_campaign_from_its_opening_to_its_truths(service: Service) -> N
     assert totals.totals.tolist() == [[4], [0], [6]]  # by place: t3, t1, t2
     assert totals.answered is not None
     assert totals.answered.tolist() == [4, 6, 6]
-    found = rounds(service, id)
+    found = sealed_progress(service, id)
     assert (found.phase, found.checked, found.waiting, found.opened) == ("opened", 6, 0, 3)
     assert found.problem is None
     with service.database.reading() as connection:
@@ -128,7 +128,7 @@ def test_a_server_that_starts_again_says_the_same_and_goes_on(quick: Service) ->
     upload(quick, id, invite, (1, 1, 0), workers=3)
     close_campaign(quick, id)
     proposed: dict[int, bytes] = {}
-    while rounds(quick, id).phase != "opened":
+    while sealed_progress(quick, id).phase != "opened":
         for holder in holders:
             again = Database(quick.database.url)
             with running(again, Calendar()) as other:
@@ -157,9 +157,9 @@ def test_whoever_is_away_after_certification_is_not_needed(quick: Service) -> No
     upload(quick, id, invite, (1, 1, 1), workers=3)
     go_on(holders)
     close_campaign(quick, id)
-    until(holders, lambda: rounds(quick, id).phase == "opening")
+    until(holders, lambda: sealed_progress(quick, id).phase == "opening")
     go_on(holders[:2])
-    found = rounds(quick, id)
+    found = sealed_progress(quick, id)
     assert (found.phase, found.opened, found.needed) == ("opened", 2, 2)
 
 
@@ -169,7 +169,7 @@ def test_too_few_contributions_are_never_opened(quick: Service) -> None:
     upload(quick, id, invite, (1, 0, 1), workers=2)
     close_campaign(quick, id)
     go_on(holders)
-    found = rounds(quick, id)
+    found = sealed_progress(quick, id)
     assert (found.phase, found.checked, found.opened) == ("closing", 2, 0)
     assert found.problem is not None
     assert "at least 3 are needed" in found.problem
@@ -189,7 +189,7 @@ def test_a_contribution_that_cheats_is_dropped_and_named(
         (cheat,) = upload(quick, id, invite, (1, 1, 1), workers=1)
     close_campaign(quick, id)
     go_on(holders)
-    found, totals = rounds(quick, id), _opened(quick, id)
+    found, totals = sealed_progress(quick, id), _opened(quick, id)
     assert [(each.worker, each.reason) for each in found.dropped] == [
         (own_reports(quick, id, cheat.receipt).worker, "invalid")
     ]
@@ -235,7 +235,7 @@ def test_what_is_not_certified_can_be_given_up(quick: Service) -> None:
     totals = _opened(quick, id)
     assert totals is not None
     assert totals.totals.tolist() == [[3], [3], [3]]
-    assert rounds(quick, id).waiting == 1
+    assert sealed_progress(quick, id).waiting == 1
 
 
 def test_nobody_goes_back_once_a_keyholder_has_confirmed(quick: Service) -> None:
@@ -243,7 +243,7 @@ def test_nobody_goes_back_once_a_keyholder_has_confirmed(quick: Service) -> None
     holders = seats_of(quick, id)
     upload(quick, id, invite, (1, 1, 1), workers=3)
     close_campaign(quick, id)
-    until(holders, lambda: rounds(quick, id).keyholders[0].confirmed == 1)
+    until(holders, lambda: sealed_progress(quick, id).keyholders[0].confirmed == 1)
     with pytest.raises(Refused, match="confirmed a later set"):
         open_without(quick, id)
 
@@ -319,9 +319,9 @@ def test_the_longest_contribution_is_taken(quick: Service) -> None:
     policy = sealed_policy(quick)
     names = tuple(47 * 'é“"\\' + str(place) for place in range(4))
     id, invite = opened(quick, policy, names)
-    desk = quick.reception.desk(id)
+    admission = quick.reception.admission(id)
     sent = sealed_answers(id, policy, names, (1, 1, 0, 0))
-    assert len(sent.content) <= desk.largest < 2 * len(sent.content)
+    assert len(sent.content) <= admission.largest < 2 * len(sent.content)
     assert not send(quick, id, invite, sent)
 
 
@@ -350,7 +350,7 @@ def test_noise_that_does_not_fit_together_ends_the_campaign_and_is_named(
         lying.setattr(noise, "share", lambda *given: _shifted(share(*given)))
         assert holders[1].turn() == "deal"
     go_on(holders)
-    found = rounds(quick, id)
+    found = sealed_progress(quick, id)
     assert found.phase == "dead"
     assert found.problem is not None
     assert "keyholder 2 (University)" in found.problem
@@ -369,7 +369,7 @@ def test_a_share_of_the_total_that_does_not_fit_is_told(quick: Service) -> None:
     holders = seats_of(quick, id)
     upload(quick, id, invite, (1, 1, 1), workers=3)
     close_campaign(quick, id)
-    until(holders, lambda: rounds(quick, id).phase == "opening")
+    until(holders, lambda: sealed_progress(quick, id).phase == "opening")
     go_on(holders[:2])
     session = holders[2].server.session()
     body = json.loads(json.loads(holders[2].message("open", None))["text"])
@@ -377,7 +377,7 @@ def test_a_share_of_the_total_that_does_not_fit_is_told(quick: Service) -> None:
     total = b64(to_bytes(np.array([1, 2, 3], np.uint64)))
     lie = written(session, Phase.OPEN, 3, {**fields, "total": total}, keys_of(3).signing)
     assert holders[2].server.send(lie) is False
-    found = rounds(quick, id)
+    found = sealed_progress(quick, id)
     assert found.phase == "opened"
     assert found.problem is not None
     assert "false" in found.problem

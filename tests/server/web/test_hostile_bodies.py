@@ -151,7 +151,7 @@ def test_a_body_without_a_length_is_read_only_so_far(arena: Arena) -> None:
     """64 MiB of spaces to each; what was read is refused, and the rest is not taken."""
     headers = {**arena.requester, "Content-Type": "application/json"}
     with arena.unharmed():
-        for path, kind in (("/tokens", headers), (f"/campaigns/{arena.ids['open']}/reports/{'0' * 32}", arena.worker)):  # fmt: skip # noqa: E501
+        for path, kind in (("/tokens", headers), (f"/campaigns/{arena.ids['open']}/reports/{'0' * 32}", arena.worker)):  # fmt: skip  # noqa: E501
             method = "POST" if path == "/tokens" else "PUT"
             try:
                 reply = arena.ask(method, path, content=_endless(), headers=kind)

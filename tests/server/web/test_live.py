@@ -13,12 +13,12 @@ import pytest
 from tests.live.server.crowds import ANSWERS, ASKED, Clock, OverHttp, Worker, begin, go_on
 from tests.server.web.requests import PUBLIC, Served, refused, served
 
-from sottovoce.live.server.desk import LiveDesks, desks_of
-from sottovoce.live.server.supervision import tending
+from sottovoce.live.server.active_sessions import ActiveSessions, sessions_of
+from sottovoce.live.server.supervision import phase_supervision
 from sottovoce.securesum.envelope import public_text
 from sottovoce.server.database import Database, upgrade
 from sottovoce.server.database.live_sessions import the_session
-from sottovoce.server.service import Parts
+from sottovoce.server.service import FeatureParts
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def server(database: Database, clock: Clock) -> Iterator[Served]:
     """A server for whose live sessions it is as late as the clock says."""
     with served(database) as made:
         made.service.parts.close()
-        object.__setattr__(made.service, "parts", Parts(LiveDesks(clock)))
+        object.__setattr__(made.service, "parts", FeatureParts(ActiveSessions(clock)))
         yield made
 
 
@@ -153,7 +153,7 @@ def test_nobody_has_to_ask_for_a_phase_to_end(server: Served, clock: Clock) -> N
     begin(session.workers)
     assert session.get().json()["state"] == "running"
     clock.now += 60
-    with tending(server.service, look_every=0.01):
+    with phase_supervision(server.service, look_every=0.01):
         while _state(server, session.id) == "running":
             time.sleep(0.01)
     assert _state(server, session.id) == "aborted"
@@ -162,9 +162,9 @@ def test_nobody_has_to_ask_for_a_phase_to_end(server: Served, clock: Clock) -> N
 def test_a_new_server_takes_up_what_ran_before(server: Served, clock: Clock) -> None:
     session = Session(server)
     begin(session.workers)
-    object.__setattr__(server.service, "parts", Parts(LiveDesks(clock)))
-    with tending(server.service, look_every=0.01):
-        while desks_of(server.service).desk(session.id).replica is None:
+    object.__setattr__(server.service, "parts", FeatureParts(ActiveSessions(clock)))
+    with phase_supervision(server.service, look_every=0.01):
+        while sessions_of(server.service).session(session.id).replica is None:
             time.sleep(0.01)
         clock.now += 60
         while _state(server, session.id) == "running":

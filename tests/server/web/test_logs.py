@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from sottovoce.server.web.app import build_app
-from sottovoce.server.web.logs import JsonLines, Seldom, TextLines, described
+from sottovoce.server.web.logs import JsonLines, RateLimitFilter, TextLines, described
 from sottovoce.server.web.settings import Settings
 
 CANARY = "canary-7f3a"
@@ -86,7 +86,7 @@ def test_an_error_inside_another_is_told_by_the_outer_kind() -> None:
 
 
 def test_a_flood_of_one_line_becomes_one_line_a_second() -> None:
-    seldom, record = Seldom(), _record("uvicorn.error", "Invalid HTTP request received.")
+    seldom, record = RateLimitFilter(), _record("uvicorn.error", "Invalid HTTP request received.")
     assert [seldom.filter(record) for _ in range(3)] == [True, False, False]
     ours = _record("sottovoce.server.web", "request")
     assert all(seldom.filter(ours) for _ in range(3))

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from sottovoce.cli.app import app
 from sottovoce.errors import Unreachable, UsageError
-from sottovoce.server.web.page_verification import State, check_page
+from sottovoce.server.web.page_verification import PageState, check_page
 from sottovoce.server.web.worker_page import PAGE, STATIC, worker_files
 from sottovoce.testing.server_thread import running_server
 from sottovoce.version import __version__
@@ -107,11 +107,11 @@ def _recorded(address: str) -> Sent:
     return Sent(reply.content, tuple(kept), reply.status_code)
 
 
-def wrong(replay: Replay) -> dict[str, State]:
+def wrong(replay: Replay) -> dict[str, PageState]:
     checked = check_page(replay.link)
     assert not checked.is_same
     found = (*checked.files, *checked.headers)
-    return {each.name: each.state for each in found if each.state is not State.SAME}
+    return {each.name: each.state for each in found if each.state is not PageState.SAME}
 
 
 def test_an_honest_server_is_the_same(replay: Replay) -> None:
@@ -125,13 +125,13 @@ def test_one_byte_is_found_in_any_file(name: str, replay: Replay) -> None:
     content = bytearray(replay.replies[PLACES[name]].content)
     content[len(content) // 2] ^= 1
     replay.change(PLACES[name], content=bytes(content))
-    assert wrong(replay) == {name: State.CHANGED}
+    assert wrong(replay) == {name: PageState.CHANGED}
 
 
 @pytest.mark.parametrize("name", [PAGE, "randomize.js", "worker/page.js", "worker/japanese.js"])
 def test_a_missing_file_is_found(name: str, replay: Replay) -> None:
     del replay.replies[PLACES[name]]
-    assert wrong(replay) == {name: State.MISSING}
+    assert wrong(replay) == {name: PageState.MISSING}
 
 
 def test_a_script_more_is_found(replay: Replay) -> None:
@@ -140,13 +140,13 @@ def test_a_script_more_is_found(replay: Replay) -> None:
         b"</head>", b'<script type="module" src="../static/more.js"></script></head>'
     )
     replay.change(PLACES[PAGE], content=more)
-    assert wrong(replay) == {PAGE: State.CHANGED}
+    assert wrong(replay) == {PAGE: PageState.CHANGED}
 
 
 @pytest.mark.parametrize("name", [PAGE, "randomize.js"])
 def test_a_byte_more_at_the_end_is_found(name: str, replay: Replay) -> None:
     replay.change(PLACES[name], content=replay.replies[PLACES[name]].content + b"\n")
-    assert wrong(replay) == {name: State.CHANGED}
+    assert wrong(replay) == {name: PageState.CHANGED}
 
 
 @pytest.mark.parametrize("name", [PAGE, "randomize.js"])
@@ -154,13 +154,13 @@ def test_a_redirect_is_found_and_not_followed(name: str, replay: Replay) -> None
     honest = replay.replies[PLACES[name]]
     replay.replies["/elsewhere"] = honest
     replay.change(PLACES[name], status=302, headers=(("Location", "/elsewhere"),))
-    assert wrong(replay) == {name: State.MISSING}
+    assert wrong(replay) == {name: PageState.MISSING}
     assert "/elsewhere" not in [path for path, _ in replay.asked]
 
 
 def test_a_file_without_an_end_is_found(replay: Replay) -> None:
     replay.change(PLACES["randomize.js"], content=b" " * (5 << 20))
-    assert wrong(replay) == {"randomize.js": State.CHANGED}
+    assert wrong(replay) == {"randomize.js": PageState.CHANGED}
 
 
 @pytest.mark.parametrize(
@@ -176,25 +176,25 @@ def test_a_file_without_an_end_is_found(replay: Replay) -> None:
 def test_a_header_that_is_not_there_is_found(header: str, replay: Replay) -> None:
     _edit(replay, PAGE, lambda headers: [(k, v) for k, v in headers if k != header])
     [(name, state)] = wrong(replay).items()
-    assert (name.lower(), state) == (f"{PAGE}: {header}", State.MISSING)
+    assert (name.lower(), state) == (f"{PAGE}: {header}", PageState.MISSING)
 
 
 @pytest.mark.parametrize("name", [PAGE, "service-worker.js", "icon.svg"])
 def test_a_weaker_rule_is_found(name: str, replay: Replay) -> None:
     strict, lax = "default-src 'none'", "default-src *"
     _edit(replay, name, lambda headers: [(k, v.replace(strict, lax)) for k, v in headers])
-    assert wrong(replay) == {f"{name}: Content-Security-Policy": State.CHANGED}
+    assert wrong(replay) == {f"{name}: Content-Security-Policy": PageState.CHANGED}
 
 
 def test_a_second_rule_beside_the_first_is_found(replay: Replay) -> None:
     _edit(replay, PAGE, lambda headers: [*headers, ("content-security-policy", "default-src *")])
-    assert wrong(replay) == {f"{PAGE}: Content-Security-Policy": State.CHANGED}
+    assert wrong(replay) == {f"{PAGE}: Content-Security-Policy": PageState.CHANGED}
 
 
 @pytest.mark.parametrize("name", [PAGE, "worker/page.js"])
 def test_letters_in_another_script_are_found(name: str, replay: Replay) -> None:
     _edit(replay, name, lambda headers: [(k, v.replace("utf-8", "utf-7")) for k, v in headers])
-    assert wrong(replay) == {f"{name}: Content-Type": State.CHANGED}
+    assert wrong(replay) == {f"{name}: Content-Type": PageState.CHANGED}
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_letters_in_another_script_are_found(name: str, replay: Replay) -> None:
 )  # fmt: skip
 def test_a_header_that_does_something_is_found(header: str, value: str, replay: Replay) -> None:
     _edit(replay, PAGE, lambda headers: [*headers, (header, value)])
-    assert wrong(replay) == {f"{PAGE}: {header}": State.CHANGED}
+    assert wrong(replay) == {f"{PAGE}: {header}": PageState.CHANGED}
 
 
 def test_what_proxies_add_is_no_difference(replay: Replay) -> None:

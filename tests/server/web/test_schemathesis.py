@@ -51,7 +51,7 @@ from sottovoce.server.campaigns.results import publish
 from sottovoce.server.credentials import make_setup, make_token, token_id
 from sottovoce.server.inference_process.scheduler import infer_now
 from sottovoce.server.sealed.keyholders import keyholder_links
-from sottovoce.server.sealed.progress import rounds
+from sottovoce.server.sealed.progress import sealed_progress
 from sottovoce.server.web.app import build_app
 from sottovoce.server.web.settings import Settings
 
@@ -83,7 +83,7 @@ FOR_DRAFTS = [
 SENDING = ("PUT", "/api/v1/campaigns/{campaign_id}/reports/{report_id}")
 FORECASTS = ("POST", "/api/v1/forecasts")
 OPEN_TO_ALL = [("GET", "/healthz"), ("GET", "/readyz")]
-SEALED = frozenset({"sealed", "rounds", "keyholders", "publish", "truths"})
+SEALED = frozenset({"sealed", "sealed_progress", "keyholders", "publish", "truths"})
 """What follows a campaign's address where it must be sealed, or its truths published."""
 
 SHORT = settings(
@@ -178,7 +178,7 @@ class SealedWorld(World):
         self.receipt, self.report = sent.receipt, sent.report_id
         close_campaign(service, id)
         holders = seats_of(service, id)
-        until(holders, lambda: rounds(service, id).phase == "opening")
+        until(holders, lambda: sealed_progress(service, id).phase == "opening")
         go_on(holders[:2])
         infer_now(service, id)
         publish(service, id)

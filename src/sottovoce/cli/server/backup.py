@@ -19,7 +19,7 @@ from sottovoce.cli.options import (
 from sottovoce.cli.server.database import counting_rows, opened
 from sottovoce.server.database import backup as database_backup
 from sottovoce.server.database.backup import Manifest, back_up
-from sottovoce.server.database.connection import alone, name_of
+from sottovoce.server.database.connection import exclusive_use, name_of
 
 __all__ = ["backup", "restore"]
 
@@ -67,7 +67,7 @@ def restore(
                 manifest = database_backup.verify(file, progress=progress)
             _tell(f"{file} is whole", manifest, as_json=json)
             return
-        with alone(database), counting_rows("restoring") as progress:
+        with exclusive_use(database), counting_rows("restoring") as progress:
             manifest = database_backup.restore(file, database, progress=progress)
         _tell(f"restored into {name_of(database)}", manifest, as_json=json)
 

@@ -21,7 +21,7 @@ from sottovoce.files.locks import make_folder
 from sottovoce.server.campaigns.partitioned_export import export_parts
 from sottovoce.server.database import Database
 from sottovoce.server.database.backup import back_up
-from sottovoce.server.database.connection import alone, name_of
+from sottovoce.server.database.connection import exclusive_use, name_of
 from sottovoce.server.database.integrity import check as faults_in
 from sottovoce.server.database.schema_version import (
     SchemaState,
@@ -71,7 +71,7 @@ def upgrade(
             if dry_run:
                 _announce(database, place)
                 return
-            with alone(database):
+            with exclusive_use(database):
                 _back_up_and_migrate(database, place)
         else:
             check_schema(database)
@@ -176,7 +176,7 @@ def _make(database: Database, *, dry_run: bool) -> None:
     if dry_run:
         console.say(f"would make the tables of schema {revisions()[-1]} in {name_of(database)}")
         return
-    with alone(database):
+    with exclusive_use(database):
         bring_up(database)
     console.say(f"made the tables of schema {revisions()[-1]} in {name_of(database)}")
 

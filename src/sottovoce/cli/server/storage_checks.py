@@ -57,7 +57,7 @@ def database_findings(database: Database) -> Iterator[Check]:
         yield _schema(database)
         if database.file is not None and not database.file.exists():
             return
-        with reaching(database), database.reading() as connection:
+        with readable_errors(database), database.reading() as connection:
             faults = integrity(connection, whole=False)
             yield from _sqlite(connection, faults) if database.is_sqlite else _server(connection)
     except UsageError as error:

@@ -9,7 +9,7 @@ import typer
 from sottovoce.cli import console
 from sottovoce.cli.options import JsonOption, allow_http_option
 from sottovoce.cli.prompts import read_line
-from sottovoce.server.web.page_verification import CheckedPage, Finding, check_page
+from sottovoce.server.web.page_verification import CheckedPage, PageDifference, check_page
 from sottovoce.version import __version__
 
 __all__ = ["verify_page"]
@@ -63,7 +63,7 @@ def _show(checked: CheckedPage) -> None:
         console.say(sentence)
 
 
-def _state(finding: Finding) -> str:
+def _state(finding: PageDifference) -> str:
     return f"{finding.state} ({finding.note})" if finding.note else str(finding.state)
 
 
@@ -111,7 +111,7 @@ def _as_json(checked: CheckedPage) -> dict[str, object]:
     }
 
 
-def _finding(each: Finding) -> dict[str, object]:
+def _finding(each: PageDifference) -> dict[str, object]:
     return {
         "name": each.name,
         "state": str(each.state),

@@ -149,7 +149,7 @@ def unanimous(counts: Integers) -> Integers:
     return np.where(agreed, label, NONE).astype(np.int64)
 
 
-Outcome: TypeAlias = Literal["all", "some", "none", "too large", "too many"]
+RecoveryOutcome: TypeAlias = Literal["all", "some", "none", "too large", "too many"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -207,7 +207,7 @@ class Recovered:
 
     rank: int
     needed: int
-    outcome: Outcome
+    outcome: RecoveryOutcome
     columns: Integers = field(repr=False)
     owners: tuple[int | None, ...] = field(repr=False)
     unanimous: Integers = field(repr=False)
@@ -235,7 +235,9 @@ def recover(observed: Observed) -> Recovered:
     return Recovered(span.rank, observed.needed, outcome, columns, owners, agreed)
 
 
-def _columns(observed: Observed, span: Span, known: Bits | None) -> tuple[Integers, Outcome]:
+def _columns(
+    observed: Observed, span: Span, known: Bits | None
+) -> tuple[Integers, RecoveryOutcome]:
     """All columns, from what was opened or what it can be completed to; else some of them."""
     tasks, needed = span.basis.shape[1], observed.needed
     possible = _possible(observed, span, known)
@@ -248,7 +250,7 @@ def _columns(observed: Observed, span: Span, known: Bits | None) -> tuple[Intege
     some = distinct(possible or [], _most(observed), _room(observed))
     if some:
         return _coded(some, tasks), "some"
-    nothing: Outcome = "none" if possible is not None else "too many"
+    nothing: RecoveryOutcome = "none" if possible is not None else "too many"
     if observed.counts is not None and needed > MOST_RANK:
         nothing = "too large"
     return np.empty((0, tasks), np.int64), nothing

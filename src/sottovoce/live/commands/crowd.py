@@ -22,7 +22,7 @@ from sottovoce.worker.ledger import Ledger
 if TYPE_CHECKING:
     from sottovoce.live.worker import LiveAnswers
 
-__all__ = ["LiveCrowd", "OneWorker", "Part", "live_crowd"]
+__all__ = ["LiveCrowd", "RehearsedWorker", "WorkerOutcome", "live_crowd"]
 
 PRELOADED = ["sottovoce.live.worker", "sottovoce.live.commands.crowd", "certifi"]
 """What every worker would import anew."""
@@ -32,7 +32,7 @@ BUDGET = (1e6, 0.5)
 
 
 @dataclass(frozen=True, slots=True)
-class OneWorker:
+class RehearsedWorker:
     """One worker: its place in the table, a link of its own, and its answers."""
 
     place: int
@@ -41,7 +41,7 @@ class OneWorker:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class WorkerOutcome:
     """What became of one worker: its number in the session, how it ended, and its CPU seconds."""
 
     place: int
@@ -56,9 +56,9 @@ class LiveCrowd:
     def __init__(self, processes: Sequence[Any], outcomes: Any) -> None:
         self._processes, self._outcomes = processes, outcomes
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[WorkerOutcome]:
         """What became of each worker, once all have ended, by place."""
-        found: list[Part] = []
+        found: list[WorkerOutcome] = []
         while len(found) < len(self._processes):
             alive = any(process.is_alive() for process in self._processes)
             try:
@@ -70,7 +70,7 @@ class LiveCrowd:
 
 
 @contextmanager
-def live_crowd(workers: Sequence[OneWorker], folder: Path) -> Iterator[LiveCrowd]:
+def live_crowd(workers: Sequence[RehearsedWorker], folder: Path) -> Iterator[LiveCrowd]:
     """Start the workers; no process is left when the block ends, however it ends.
 
     They are forked from a process that has imported what they need, where a system can do that.
@@ -95,7 +95,7 @@ def live_crowd(workers: Sequence[OneWorker], folder: Path) -> Iterator[LiveCrowd
         outcomes.close()
 
 
-def _take_part(one: OneWorker, folder: Path, outcomes: Any) -> None:
+def _take_part(one: RehearsedWorker, folder: Path, outcomes: Any) -> None:
     """Be this worker, with a ledger and keys of its own."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this process ends it
     start, number, state = time.process_time(), None, "done"
@@ -107,4 +107,4 @@ def _take_part(one: OneWorker, folder: Path, outcomes: Any) -> None:
         number, state = outcome.number, outcome.ended.state
     except SottovoceError as error:
         state = str(error)
-    outcomes.put(Part(one.place, number, state, time.process_time() - start))
+    outcomes.put(WorkerOutcome(one.place, number, state, time.process_time() - start))

@@ -31,7 +31,7 @@ from sottovoce.errors import DataError, UsageError
 from sottovoce.http_client import printable
 from sottovoce.keyholder.key_file import open_keys, read_card
 from sottovoce.live.dealer import check_dealer, deal_key, usual_seconds
-from sottovoce.live.member_client import LiveLine, LiveLink
+from sottovoce.live.member_client import LiveLink, MemberClient
 from sottovoce.live.offer import LiveOffer
 from sottovoce.live.worker import LiveWorker
 from sottovoce.model import Guarantee, Unit
@@ -143,7 +143,9 @@ def deal(
         address = LiveLink.parse(
             read_line("Link: ") if link == "-" else link, allow_http=allow_http
         )
-        with LiveLine(address, patience=patience, tell=console.note, allow_http=allow_http) as line:
+        with MemberClient(
+            address, patience=patience, tell=console.note, allow_http=allow_http
+        ) as line:
             offer = LiveOffer.parse(address, line.offer())
             key = check_dealer(offer, own)
             for text in dealer_lines(offer, key, usual_seconds(key)):

@@ -18,7 +18,7 @@ from sottovoce.cli.console import passes
 from sottovoce.cli.worker_processes import cpu
 from sottovoce.errors import SealedAborted, SottovoceError, UsageError
 from sottovoce.keyholder.key_file import make_keys
-from sottovoce.live.commands.crowd import OneWorker, Part, live_crowd
+from sottovoce.live.commands.crowd import RehearsedWorker, WorkerOutcome, live_crowd
 from sottovoce.live.worker import LiveAnswers
 from sottovoce.model import Keyholder, Reports, label_text
 from sottovoce.securesum.em.simulation import SummedRounds
@@ -88,7 +88,7 @@ def _run(
     terms: EMTerms,
     suite: str,
     records: Sequence[RoundRecord],
-    parts: Sequence[Part],
+    parts: Sequence[WorkerOutcome],
     seconds: Mapping[str, float],
     *,
     assignments: bool,
@@ -111,7 +111,9 @@ def _run(
     )  # fmt: skip
 
 
-def _by_place(records: Sequence[RoundRecord], parts: Sequence[Part]) -> tuple[RoundRecord, ...]:
+def _by_place(
+    records: Sequence[RoundRecord], parts: Sequence[WorkerOutcome]
+) -> tuple[RoundRecord, ...]:
     """The records with worker i + 1 for the worker at place i of the table."""
     places = {part.number: part.place + 1 for part in parts}
     return tuple(
@@ -140,9 +142,9 @@ def _answers(answers: Reports) -> list[LiveAnswers]:
     return found
 
 
-def _workers(given: Sequence[LiveAnswers], links: Sequence[str]) -> list[OneWorker]:
+def _workers(given: Sequence[LiveAnswers], links: Sequence[str]) -> list[RehearsedWorker]:
     return [
-        OneWorker(place, link, own)
+        RehearsedWorker(place, link, own)
         for place, (link, own) in enumerate(zip(links, given, strict=True))
     ]
 
@@ -175,7 +177,7 @@ def _dealing(place: Path, made: LiveLinks) -> Iterator[subprocess.Popen[str] | N
         process.wait()
 
 
-def _check_done(progress: LiveView, parts: Sequence[Part]) -> None:
+def _check_done(progress: LiveView, parts: Sequence[WorkerOutcome]) -> None:
     if progress["state"] != "done":
         words = [part.state for part in parts if part.number is None]
         raise SealedAborted(progress["reason"] or "".join(words[:1]), progress["culprits"])

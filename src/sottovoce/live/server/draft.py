@@ -33,7 +33,7 @@ from sottovoce.securesum.star.terms import (
     default_threshold,
 )
 
-__all__ = ["LiveOffer", "agreed_terms", "check_offer", "wrong"]
+__all__ = ["SessionDraft", "check_draft", "malformed_field", "session_terms"]
 
 
 MOST_TASKS, MOST_LABELS, MOST_ROUNDS = 100_000, 100, 1_000
@@ -42,7 +42,7 @@ BITS, S = 2_048, 1
 
 
 @dataclass(frozen=True, slots=True)
-class LiveOffer:
+class SessionDraft:
     """A session before it has workers. What is None is worked out once it is known who joined.
 
     `patience` is the seconds that a phase waits for its last reply.
@@ -67,7 +67,7 @@ class LiveOffer:
     dealer: Keyholder | None = None
 
     def __post_init__(self) -> None:
-        with wrong("title"):
+        with malformed_field("title"):
             check_text("the title", self.title, LONGEST_NAME)
         _check_names("tasks", "a task's name", self.tasks, 1, MOST_TASKS)
         _check_names("labels", "a label", self.labels, 2, MOST_LABELS)
@@ -152,7 +152,7 @@ class LiveOffer:
 
 
 @contextmanager
-def wrong(field: str) -> Iterator[None]:
+def malformed_field(field: str) -> Iterator[None]:
     """Say of what makes no sense which field it is in."""
     try:
         yield
@@ -163,7 +163,7 @@ def wrong(field: str) -> Iterator[None]:
 def _check_names(field: str, what: str, names: Sequence[str], least: int, most: int) -> None:
     if not least <= len(names) <= most:
         raise _refused(field, f"a session has {least} to {most:,} {field}, not {len(names):,}")
-    with wrong(field):
+    with malformed_field(field):
         for name in names:
             check_text(what, name, LONGEST_NAME)
     if len(set(names)) != len(names):
@@ -187,8 +187,8 @@ def _refused(field: str, message: str) -> Refused:
     return Refused(Reason.MALFORMED, message, field=field)
 
 
-def agreed_terms(
-    offer: LiveOffer, id: str, coordinator: str, members: Sequence[Member]
+def session_terms(
+    offer: SessionDraft, id: str, coordinator: str, members: Sequence[Member]
 ) -> StarTerms:
     """The terms of a session of these members. May take seconds, where noise is calibrated.
 
@@ -197,24 +197,24 @@ def agreed_terms(
     """
     threshold = offer.threshold or default_threshold(len(members))
     minimum = offer.minimum or threshold
-    with wrong("workers"):
+    with malformed_field("workers"):
         shape = StarTerms(
             id, offer.suite, {}, threshold, minimum, coordinator, tuple(members), _key(offer)
         )
     return replace(shape, purpose=_purpose(offer, len(members)).as_json())
 
 
-def check_offer(offer: LiveOffer, coordinator: str) -> None:
+def check_draft(offer: SessionDraft, coordinator: str) -> None:
     """Refuse what could not begin even if everybody joined."""
-    with wrong("suite"):
+    with malformed_field("suite"):
         check_suite(offer.suite)
     members = [
         Member(number, b64(secrets.token_bytes(32)), b64(secrets.token_bytes(32)))
         for number in range(1, offer.workers + 1)
     ]
-    terms = agreed_terms(offer, "rehearsal", coordinator, members)
+    terms = session_terms(offer, "rehearsal", coordinator, members)
     # Whatever seals them, totals are kept and sent as 64-bit integers.
-    with wrong("scale"):
+    with malformed_field("scale"):
         for spec in _specs(EMTerms.of_json(terms.purpose)):
             check_fits(spec, terms.size)
 
@@ -226,19 +226,19 @@ def _specs(purpose: EMTerms) -> list[SumSpec]:
     return [NoisedSlots(purpose).spec(number) for number in range(len(purpose.noise.rounds))]
 
 
-def _key(offer: LiveOffer) -> KeyTerms | None:
+def _key(offer: SessionDraft) -> KeyTerms | None:
     if offer.dealer is None or offer.bits is None or offer.s is None:
         return None
     return KeyTerms(offer.bits, offer.dealer, offer.s)
 
 
-def _purpose(offer: LiveOffer, workers: int) -> EMTerms:
+def _purpose(offer: SessionDraft, workers: int) -> EMTerms:
     if offer.epsilon is None or offer.scale is not None:
-        with wrong("scale"):
+        with malformed_field("scale"):
             return exact_terms(
                 offer.tasks, offer.labels, offer.mode, scale=offer.scale, rounds=offer.rounds
             )
-    with wrong("epsilon"):
+    with malformed_field("epsilon"):
         return calibrated(
             offer.tasks, offer.labels, offer.epsilon, offer.delta or 0.0,
             honest=default_honest(workers), weighted_rounds=offer.weighted_rounds or 0,

@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from sottovoce.errors import Reason, Refused, SealedRefused
-from sottovoce.live.server.desk import Delivery, desks_of
+from sottovoce.live.server.active_sessions import QueuedReply, sessions_of
 from sottovoce.live.server.replica import check_deal, deal_document
 from sottovoce.live.server.roster import check_dealer, over_words, worker_number
 from sottovoce.live.server.transitions import look, wish
@@ -27,8 +27,8 @@ from sottovoce.securesum.star.terms import StarTerms
 from sottovoce.server.database.campaigns import note_event
 from sottovoce.server.database.live_sessions import (
     DEALER,
+    AuthenticatedMember,
     LiveState,
-    Seat,
     change_session,
     ending_of,
     secret_of,
@@ -53,7 +53,7 @@ class Agreed:
     share: str | None = None
 
 
-def agreed(service: Service, id: str, seat: Seat) -> Agreed | None:
+def agreed(service: Service, id: str, seat: AuthenticatedMember) -> Agreed | None:
     """What a member needs before the first round; None until it is there."""
     number = DEALER if seat.member.seat == DEALER else worker_number(seat)
     with service.database.reading() as connection:
@@ -75,7 +75,9 @@ def agreed(service: Service, id: str, seat: Seat) -> Agreed | None:
     return Agreed(stored.terms, public=deal["public"], share=deal["shares"][number - 1])
 
 
-def take_deal(service: Service, id: str, seat: Seat, public: str, shares: Sequence[str]) -> bool:
+def take_deal(
+    service: Service, id: str, seat: AuthenticatedMember, public: str, shares: Sequence[str]
+) -> bool:
     """Give a session its key, if it is one; whether it had this very key before."""
     check_dealer(seat)
     with service.database.reading() as connection:
@@ -118,7 +120,7 @@ OF_A_MASKED, OF_A_CIPHERTEXT = 8, 4
 """Bytes of a value under masks; lengths of a ciphertext that a value and its proofs take."""
 
 
-def turn(service: Service, id: str, seat: Seat) -> bytes | None:
+def turn(service: Service, id: str, seat: AuthenticatedMember) -> bytes | None:
     """What is asked of a worker now; None if nothing is, or if it is not known yet."""
     number = worker_number(seat)
     with service.database.reading() as connection:
@@ -127,18 +129,18 @@ def turn(service: Service, id: str, seat: Seat) -> bytes | None:
         return _last_turn(service, id, seat)
     if state is not LiveState.RUNNING:
         return None
-    desk = desks_of(service).desk(id)
-    if not desk.lock.acquire(timeout=SHORT):
+    active = sessions_of(service).session(id)
+    if not active.lock.acquire(timeout=SHORT):
         return None  # whoever waits is woken when the next phase is on
     try:
-        replica = desk.replica
+        replica = active.replica
         # Another server may be rounds ahead: a worker that is asked again what is long over leaves.
         behind = replica is None or replica.sequence < sequence
         found = None if replica is None or behind else _asked(replica.session, number)
     finally:
-        desk.lock.release()
-    if behind or desk.is_due:
-        look(service, desk)
+        active.lock.release()
+    if behind or active.is_due:
+        look(service, active)
     return found
 
 
@@ -148,14 +150,16 @@ def _asked(session: CoordinatorSession, number: int) -> bytes | None:
     return None if answered else session.turn(number)
 
 
-def receive(service: Service, id: str, seat: Seat, content: bytes) -> Future[bool]:
+def receive(service: Service, id: str, seat: AuthenticatedMember, content: bytes) -> Future[bool]:
     """Take a worker's reply: settles, once that is durable, as whether it was taken before."""
-    return wish(service, desks_of(service).desk(id), Delivery(worker_number(seat), content))
+    return wish(
+        service, sessions_of(service).session(id), QueuedReply(worker_number(seat), content)
+    )
 
 
 def largest_reply(service: Service, id: str) -> int:
     """The most bytes of a reply: shares for everybody, a contribution, or proofs."""
-    replica = desks_of(service).desk(id).replica
+    replica = sessions_of(service).session(id).replica
     if replica is not None:
         return _largest(replica.terms, replica.planner.terms)
     with service.database.reading() as connection:
@@ -174,8 +178,8 @@ def _largest(terms: StarTerms, purpose: EMTerms) -> int:
     return LONGEST_TEXT + OF_A_MEMBER * terms.size + each * values
 
 
-def _last_turn(service: Service, id: str, seat: Seat) -> bytes:
-    desks_of(service).forget(id)
+def _last_turn(service: Service, id: str, seat: AuthenticatedMember) -> bytes:
+    sessions_of(service).forget(id)
     with service.database.reading() as connection:
         stored = the_session(connection, id)
         mine = ending_of(connection, stored.number, seat.member.seat)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 
 from sottovoce.live.server import member_routes, requester_routes
-from sottovoce.live.server.supervision import tending
+from sottovoce.live.server.supervision import phase_supervision
 from sottovoce.server.web.app import Feature
 from sottovoce.server.web.page_templates import page
 
@@ -21,5 +21,5 @@ async def live_page(request: Request) -> Response:
 
 
 FEATURE = Feature(
-    api=(member_routes.router, requester_routes.router), pages=(router,), jobs=(tending,)
+    api=(member_routes.router, requester_routes.router), pages=(router,), jobs=(phase_supervision,)
 )

@@ -18,7 +18,7 @@ from sottovoce.live.server.exchange import Agreed, agreed, largest_reply, receiv
 from sottovoce.live.server.roster import check_dealer, check_worker, join, offered, seated
 from sottovoce.securesum.em.terms import Mode
 from sottovoce.securesum.star.terms import Suite
-from sottovoce.server.database.live_sessions import LiveState, Seat
+from sottovoce.server.database.live_sessions import AuthenticatedMember, LiveState
 from sottovoce.server.service import Service
 from sottovoce.server.web.bodies import Asked
 from sottovoce.server.web.problems import malformed
@@ -128,11 +128,13 @@ class TakenBody(BaseModel):
     replayed: bool
 
 
-async def _seat(service: TheService, session_id: SessionId, credential: Bearer) -> Seat:
+async def _seat(
+    service: TheService, session_id: SessionId, credential: Bearer
+) -> AuthenticatedMember:
     return await run_in_threadpool(seated, service, session_id, credential)
 
 
-TheMember = Annotated[Seat, Depends(_seat)]
+TheMember = Annotated[AuthenticatedMember, Depends(_seat)]
 Wait = Annotated[
     int, Query(ge=0, le=MOST_SECONDS, description="Seconds to wait if there is nothing yet.")
 ]
@@ -247,8 +249,8 @@ async def post_reply(
         raise Refused(Reason.UNSUPPORTED, f"send the reply as {BYTES}")
     most = await run_in_threadpool(largest_reply, service, session_id)
     content = await bounded_body(request, most)
-    settled = await run_in_threadpool(receive, service, session_id, member, content)
-    return _replayed(await asyncio.wrap_future(settled))
+    future = await run_in_threadpool(receive, service, session_id, member, content)
+    return _replayed(await asyncio.wrap_future(future))
 
 
 async def _awaited(service: Service, id: str, wait: int, ask: Callable[[], T | None]) -> T | None:

@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal, Self
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 
-from sottovoce.live.server.draft import LiveOffer, wrong
+from sottovoce.live.server.draft import SessionDraft, malformed_field
 from sottovoce.live.server.member_routes import SessionId
 from sottovoce.live.server.roster import create_session, start
 from sottovoce.live.server.session_result import Truths, transcript, truths_page
-from sottovoce.live.server.supervision import Progress, list_sessions, progress, remove, stop
+from sottovoce.live.server.supervision import SessionProgress, list_sessions, progress, remove, stop
 from sottovoce.model.campaign import LONGEST_NAME
 from sottovoce.securesum.em.terms import Mode
 from sottovoce.securesum.star.terms import Suite
@@ -64,12 +64,12 @@ class LiveAskedBody(Asked):
         None, description="damgard_jurik only: the card of who deals the key and forgets it."
     )
 
-    def made(self) -> LiveOffer:
+    def made(self) -> SessionDraft:
         """The offer, checked."""
         asked = self.model_dump(exclude={"dealer"})
-        with wrong("dealer"):
+        with malformed_field("dealer"):
             dealer = None if self.dealer is None else self.dealer.made()
-        return LiveOffer.asked(
+        return SessionDraft.asked(
             **{**asked, "tasks": tuple(self.tasks), "labels": tuple(self.labels), "dealer": dealer}
         )
 
@@ -100,7 +100,7 @@ class LiveSummaryBody(BaseModel):
     culprits: list[str] = Field(description="Who is to blame for that, where it is known.")
 
     @classmethod
-    def fields_of(cls, found: Progress) -> dict[str, Any]:
+    def fields_of(cls, found: SessionProgress) -> dict[str, Any]:
         """What a list and the session itself show alike."""
         offer = found.offer
         return {
@@ -125,7 +125,7 @@ class LiveBody(LiveSummaryBody):
     terms: dict[str, Any] | None = Field(description="What everybody agrees on, once it begins.")
 
     @classmethod
-    def of(cls, found: Progress) -> Self:
+    def of(cls, found: SessionProgress) -> Self:
         """Progress as an answer has it."""
         return cls(
             **cls.fields_of(found),

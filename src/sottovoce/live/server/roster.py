@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from sottovoce.errors import Reason, Refused
-from sottovoce.live.server.draft import LiveOffer, agreed_terms, check_offer, wrong
+from sottovoce.live.server.draft import SessionDraft, check_draft, malformed_field, session_terms
 from sottovoce.model import Credential, digest
 from sottovoce.model.canonical_json import canonical
 from sottovoce.model.keyholder import check_public_key
@@ -23,9 +23,9 @@ from sottovoce.server.credentials import checked_credential, new_secret
 from sottovoce.server.database.campaigns import note_event
 from sottovoce.server.database.live_sessions import (
     DEALER,
+    AuthenticatedMember,
     LiveState,
-    Seat,
-    StoredMember,
+    MemberRow,
     StoredSession,
     add_session,
     change_session,
@@ -55,7 +55,7 @@ __all__ = [
 FOREIGN = "this credential is not for this session"
 
 
-def seated(service: Service, id: str, credential: str) -> Seat:
+def seated(service: Service, id: str, credential: str) -> AuthenticatedMember:
     """Whose credential it is. Of another session it is nobody's."""
     shown = digest(checked_credential(credential, Credential.LIVE))
     with service.database.reading() as connection:
@@ -66,7 +66,7 @@ def seated(service: Service, id: str, credential: str) -> Seat:
     return found
 
 
-def check_worker(seat: Seat) -> None:
+def check_worker(seat: AuthenticatedMember) -> None:
     """Refuse the dealer where a worker is meant."""
     if seat.member.seat == DEALER:
         raise Refused(
@@ -74,13 +74,13 @@ def check_worker(seat: Seat) -> None:
         )
 
 
-def check_dealer(seat: Seat) -> None:
+def check_dealer(seat: AuthenticatedMember) -> None:
     """Refuse a worker where the dealer is meant."""
     if seat.member.seat != DEALER:
         raise Refused(Reason.BAD_CREDENTIAL, "this is a worker's credential: only the dealer deals")
 
 
-def worker_number(seat: Seat) -> int:
+def worker_number(seat: AuthenticatedMember) -> int:
     """The number of a worker who has joined."""
     check_worker(seat)
     if seat.member.number is None:
@@ -113,9 +113,9 @@ def _started(service: Service, id: str) -> bool:
             f"{len(joined)} workers have joined, and a session needs {FEWEST_MEMBERS}: of two, "
             "each would know the other's part of a sum",
         )
-    offer = LiveOffer.of_json(stored.offer)
+    offer = SessionDraft.of_json(stored.offer)
     # Here, since noise may take seconds to calibrate and the writer is for writing.
-    terms = agreed_terms(offer, id, coordinator_of(service), [_member(each) for each in joined])
+    terms = session_terms(offer, id, coordinator_of(service), [_member(each) for each in joined])
     state = LiveState.DEALING if offer.suite is Suite.DAMGARD_JURIK else LiveState.RUNNING
 
     def work(connection: Connection) -> bool:
@@ -134,7 +134,7 @@ def _started(service: Service, id: str) -> bool:
     return began
 
 
-def _member(joined: StoredMember) -> Member:
+def _member(joined: MemberRow) -> Member:
     assert joined.number and joined.signing and joined.sealing  # noqa: S101, PT018 - it has joined
     return Member(joined.number, joined.signing, joined.sealing)
 
@@ -161,9 +161,9 @@ class Joined:
     replayed: bool
 
 
-def create_session(service: Service, offer: LiveOffer, *, public_url: str) -> Created:
+def create_session(service: Service, offer: SessionDraft, *, public_url: str) -> Created:
     """A new session that waits for its workers."""
-    check_offer(offer, coordinator_of(service))
+    check_draft(offer, coordinator_of(service))
     sealed = offer.suite is Suite.DAMGARD_JURIK
     id, first = new_id(), DEALER if sealed else DEALER + 1
     secrets = {seat: new_secret(Credential.LIVE) for seat in range(first, offer.workers + 1)}
@@ -196,7 +196,7 @@ def join(service: Service, id: str, credential: str, signing: str, sealing: str)
     """A worker joins with its public keys, while others are waited for. The last one begins it."""
     check_worker(seated(service, id, credential))
     for field, key in (("signing", signing), ("sealing", sealing)):
-        with wrong(field):
+        with malformed_field(field):
             check_public_key(f"the {field} key", key)
     shown = digest(credential)
 
@@ -220,7 +220,7 @@ def join(service: Service, id: str, credential: str, signing: str, sealing: str)
     return joined
 
 
-def _same(member: StoredMember, signing: str, sealing: str) -> int:
+def _same(member: MemberRow, signing: str, sealing: str) -> int:
     if (member.signing, member.sealing) != (signing, sealing) or member.number is None:
         raise Refused(
             Reason.INVITE_USED,
@@ -230,7 +230,7 @@ def _same(member: StoredMember, signing: str, sealing: str) -> int:
     return member.number
 
 
-def _check_new(members: list[StoredMember], signing: str, sealing: str) -> None:
+def _check_new(members: list[MemberRow], signing: str, sealing: str) -> None:
     for field, key in (("signing", signing), ("sealing", sealing)):
         if any(getattr(member, field) == key for member in members):
             raise Refused(

@@ -16,11 +16,11 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from sottovoce.errors import SottovoceError
-from sottovoce.live.server.desk import Look, Stop, desks_of
+from sottovoce.live.server.active_sessions import Look, Stop, sessions_of
 from sottovoce.live.server.replica import View
 from sottovoce.live.server.transitions import look, stopped_early, wish
 from sottovoce.securesum.star.terms import StarTerms
-from sottovoce.server.background_jobs import beside
+from sottovoce.server.background_jobs import background_thread
 from sottovoce.server.database.campaigns import note_event
 from sottovoce.server.database.live_sessions import (
     LiveState,
@@ -35,7 +35,7 @@ from sottovoce.server.database.live_sessions import (
 )
 from sottovoce.server.service import Service
 
-__all__ = ["Progress", "list_sessions", "progress", "remove", "stop", "tending"]
+__all__ = ["SessionProgress", "list_sessions", "phase_supervision", "progress", "remove", "stop"]
 
 
 STOPPED = "the requester stopped it"
@@ -56,7 +56,7 @@ def stop(service: Service, id: str) -> None:
         return stored.state
 
     if service.change(work) is LiveState.RUNNING:
-        wish(service, desks_of(service).desk(id), Stop(STOPPED)).result()
+        wish(service, sessions_of(service).session(id), Stop(STOPPED)).result()
     service.attendance.ring(id)
 
 
@@ -68,12 +68,12 @@ def remove(service: Service, id: str) -> None:
         note_event(connection, "live.deleted", service.today(), id)
 
     service.change(work)
-    desks_of(service).forget(id)
+    sessions_of(service).forget(id)
     service.attendance.ring(id)
 
 
 @contextmanager
-def tending(service: Service, *, look_every: float = LOOK) -> Iterator[None]:
+def phase_supervision(service: Service, *, look_every: float = LOOK) -> Iterator[None]:
     """End phases whose time is up while the block runs, also of sessions that ran before."""
 
     def watch(done: threading.Event) -> None:
@@ -81,10 +81,10 @@ def tending(service: Service, *, look_every: float = LOOK) -> Iterator[None]:
         with suppress(SottovoceError, SQLAlchemyError):
             _look_at_running(service)
         while not done.wait(look_every):
-            for desk in desks_of(service).due():
-                look(service, desk)
+            for active in sessions_of(service).due():
+                look(service, active)
 
-    with beside(watch, "live"):
+    with background_thread(watch, "live"):
         yield
 
 
@@ -92,7 +92,7 @@ def _look_at_running(service: Service) -> None:
     with service.database.reading() as connection:
         running = session_ids(connection, LiveState.RUNNING)
     for id in running:
-        look(service, desks_of(service).desk(id))
+        look(service, sessions_of(service).session(id))
 
 
 PATIENCE = 5.0
@@ -100,7 +100,7 @@ PATIENCE = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class SessionProgress:
     """A session: what was offered, who is in it, and how far it is.
 
     `round`, `phase` and `waiting` are of the round that is on, `opened` counts those that are over.
@@ -123,7 +123,7 @@ class Progress:
     culprits: tuple[str, ...] = ()
 
 
-def list_sessions(service: Service) -> list[Progress]:
+def list_sessions(service: Service) -> list[SessionProgress]:
     """Every session, the newest first, as far as it is known without asking what it does now."""
     with service.database.reading() as connection:
         found = all_sessions(connection)
@@ -135,7 +135,7 @@ def list_sessions(service: Service) -> list[Progress]:
     ]
 
 
-def progress(service: Service, id: str) -> Progress:
+def progress(service: Service, id: str) -> SessionProgress:
     """How a session gets on. What is due in it is done first."""
     view = _view(service, id)
     with service.database.reading() as connection:
@@ -150,13 +150,13 @@ def _view(service: Service, id: str) -> View | None:
         running = the_session(connection, id).state is LiveState.RUNNING
     if not running:
         return None
-    desk = desks_of(service).desk(id)
+    active = sessions_of(service).session(id)
     with suppress(TimeoutError):
-        wish(service, desk, Look()).result(PATIENCE)
-    return desk.view
+        wish(service, active, Look()).result(PATIENCE)
+    return active.view
 
 
-def _shown(stored: StoredSession, workers: int, rounds: int, view: View | None) -> Progress:
+def _shown(stored: StoredSession, workers: int, rounds: int, view: View | None) -> SessionProgress:
     outcome, terms = stored.outcome or {}, stored.terms
     known: dict[str, Any] = {}
     if stored.state is LiveState.RUNNING and view is not None:
@@ -171,7 +171,7 @@ def _shown(stored: StoredSession, workers: int, rounds: int, view: View | None) 
             "reason": outcome["reason"] or None,
             "culprits": tuple(outcome["culprits"]),
         }
-    return Progress(
+    return SessionProgress(
         stored.id, stored.state, stored.offer, date.fromordinal(stored.created_on), workers,
         rounds, terms, None if terms is None else StarTerms.of_json(terms).id, **known,
     )  # fmt: skip

@@ -22,7 +22,14 @@ from typing import Any
 from sqlalchemy import Connection
 
 from sottovoce.errors import Reason, Refused, SealedRefused
-from sottovoce.live.server.desk import Delivery, Item, LiveDesk, Look, Stop, desks_of
+from sottovoce.live.server.active_sessions import (
+    ActiveSession,
+    Look,
+    QueuedItem,
+    QueuedReply,
+    Stop,
+    sessions_of,
+)
 from sottovoce.live.server.replica import Replica, catch_up, restored
 from sottovoce.live.server.session_result import result_document
 from sottovoce.securesum.star.messages import read_frame
@@ -91,7 +98,7 @@ def _outcome(
     }
 
 
-def not_taken(replica: Replica, item: Delivery, refused: SealedRefused) -> Refused:
+def not_taken(replica: Replica, item: QueuedReply, refused: SealedRefused) -> Refused:
     """The refusal of what `take` refused. It quotes nothing of the reply."""
     session, words = replica.session, f"this reply is not taken: {refused.reason}"
     if session.place is None or item.member in session.excluded:
@@ -134,33 +141,33 @@ class _Step:
             self.events.clear()
 
 
-def look(service: Service, desk: LiveDesk) -> None:
+def look(service: Service, active: ActiveSession) -> None:
     """Have whatever is due in a session done soon."""
-    desks_of(service).schedule(desk, partial(_advance, service, desk))
+    sessions_of(service).schedule(active, partial(_advance, service, active))
 
 
-def wish(service: Service, desk: LiveDesk, item: Item) -> Future[bool]:
+def wish(service: Service, active: ActiveSession, item: QueuedItem) -> Future[bool]:
     """Have something done soon; it settles once that is durable."""
-    desk.queue(item)
-    look(service, desk)
-    return item.settled
+    active.add(item)
+    look(service, active)
+    return item.future
 
 
-def _advance(service: Service, desk: LiveDesk) -> None:
-    items = desk.taken()
-    with desk.lock:
-        outcomes, moved = _tried(service, desk, items)
+def _advance(service: Service, active: ActiveSession) -> None:
+    items = active.taken()
+    with active.lock:
+        outcomes, moved = _tried(service, active, items)
     for item, outcome in zip(items, outcomes, strict=True):
         if isinstance(outcome, Refused):
-            item.settled.set_exception(outcome)
+            item.future.set_exception(outcome)
         else:
-            item.settled.set_result(outcome)
+            item.future.set_result(outcome)
     if moved:  # not at every reply: all who wait would look, and find nothing
-        service.attendance.ring(desk.id)
+        service.attendance.ring(active.id)
 
 
 def _tried(
-    service: Service, desk: LiveDesk, items: Sequence[Item]
+    service: Service, active: ActiveSession, items: Sequence[QueuedItem]
 ) -> tuple[list[bool | Refused], bool]:
     """What became of each, and whether another phase is on; nobody waits in vain.
 
@@ -168,33 +175,33 @@ def _tried(
     waits is then done one by one, so that one reply that breaks something holds up no other.
     """
     try:
-        return _done(service, desk, items)
+        return _done(service, active, items)
     except Refused as refused:
-        desk.replica = None
+        active.replica = None
         return [refused] * len(items), False
     except Exception as error:
-        desk.replica = None
+        active.replica = None
         if len(items) == 1:
             return [unavailable(error)], False
         log.error("a live session waits", extra={"error": type(error).__name__})
-        each = [_tried(service, desk, [item]) for item in items]
+        each = [_tried(service, active, [item]) for item in items]
         outcomes = [outcome for found, _ in each for outcome in found]
         return outcomes, any(moved for _, moved in each)
 
 
 def _done(
-    service: Service, desk: LiveDesk, items: Sequence[Item]
+    service: Service, active: ActiveSession, items: Sequence[QueuedItem]
 ) -> tuple[list[bool | Refused], bool]:
     """What became of each, once that is durable, and whether another phase is on."""
     for _ in range(ATTEMPTS):
-        replica = desk.replica = _current(service, desk)
+        replica = active.replica = _current(service, active)
         if replica is None:
-            desks_of(service).forget(desk.id)
-            return _not_running(service, desk, items), True
-        moved = desk.show(replica)
+            sessions_of(service).forget(active.id)
+            return _not_running(service, active, items), True
+        moved = active.show(replica)
         step = _Step(replica, len(replica.session.records))
         outcomes = [_taken(step, item) for item in items]
-        if desk.is_due and not step.happened and replica.session.state == "running":
+        if active.is_due and not step.happened and replica.session.state == "running":
             replica.session.close()
             step.note(Event(EventKind.CLOSE))
         over = replica.session.state != "running"
@@ -202,41 +209,43 @@ def _done(
             return outcomes, moved
         if _is_stored(service, replica, step):
             if over:
-                desks_of(service).forget(desk.id)
-            return outcomes, desk.show(replica) or moved
-        desk.replica = None
+                sessions_of(service).forget(active.id)
+            return outcomes, active.show(replica) or moved
+        active.replica = None
     raise Refused(Reason.BUSY, "other servers were quicker each time: send it again")
 
 
-def _not_running(service: Service, desk: LiveDesk, items: Sequence[Item]) -> list[bool | Refused]:
+def _not_running(
+    service: Service, active: ActiveSession, items: Sequence[QueuedItem]
+) -> list[bool | Refused]:
     """Of a session that does not run, only what was taken before is acknowledged."""
     with service.database.reading() as connection:
-        number, state, _ = state_of(connection, desk.id)
+        number, state, _ = state_of(connection, active.id)
         last = {each.number: each.replied for each in members_of(connection, number)}
     refused = Refused(Reason.NOT_OPEN, f"the session is {state}: no reply is taken")
     return [
         True
-        if not isinstance(item, Delivery) or last.get(item.member) == _hash(item.content)
+        if not isinstance(item, QueuedReply) or last.get(item.member) == _hash(item.content)
         else refused
         for item in items
     ]
 
 
-def _current(service: Service, desk: LiveDesk) -> Replica | None:
+def _current(service: Service, active: ActiveSession) -> Replica | None:
     """The replica with all that is stored in it; None where the session does not run."""
     with service.database.reading() as connection:
-        _, state, sequence = state_of(connection, desk.id)
+        _, state, sequence = state_of(connection, active.id)
         if state is not LiveState.RUNNING:
             return None
-        if desk.replica is not None:
-            if desk.replica.sequence == sequence:
-                return desk.replica
-            if catch_up(connection, desk.replica, sequence):
-                return desk.replica
-        return restored(connection, desk.id, coordinator_key(service))
+        if active.replica is not None:
+            if active.replica.sequence == sequence:
+                return active.replica
+            if catch_up(connection, active.replica, sequence):
+                return active.replica
+        return restored(connection, active.id, coordinator_key(service))
 
 
-def _taken(step: _Step, item: Item) -> bool | Refused:
+def _taken(step: _Step, item: QueuedItem) -> bool | Refused:
     """Take a reply; whether the same one was taken before, or why it is not taken."""
     replica = step.replica
     if isinstance(item, Look):

@@ -38,7 +38,7 @@ from sottovoce.model import Domain, FloatArray, Grid
 from sottovoce.server.campaigns.histogram import Bin, binned
 from sottovoce.server.database.results import Columns
 
-__all__ = ["Certainty", "Further", "certainty_of", "further_of", "is_settled"]
+__all__ = ["Certainty", "Further", "certainty_of", "further_of", "is_decided"]
 
 
 CONFIDENT = 0.95
@@ -67,7 +67,7 @@ def certainty_of(columns: Columns, domain: Domain) -> Certainty | None:
     """The certainty of a result; None where it has no truths."""
     if not len(columns.place):
         return None
-    settled = int(np.count_nonzero(is_settled(columns, domain)))
+    settled = int(np.count_nonzero(is_decided(columns, domain)))
     finite = columns.certainty[np.isfinite(columns.certainty)]
     high = float(finite.max(initial=threshold_of(domain))) if columns.is_numeric else 1.0
     return Certainty(
@@ -79,7 +79,7 @@ def certainty_of(columns: Columns, domain: Domain) -> Certainty | None:
     )
 
 
-def is_settled(columns: Columns, domain: Domain) -> npt.NDArray[np.bool_]:
+def is_decided(columns: Columns, domain: Domain) -> npt.NDArray[np.bool_]:
     """Which truths are settled; what is not finite is not."""
     if columns.is_numeric:
         return np.asarray(columns.certainty <= threshold_of(domain), np.bool_)
@@ -130,7 +130,7 @@ def further_of(columns: Columns, domain: Domain, tasks: int) -> Further | None:
     would take more than 100 times the reports there are.
     """
     reports, workers = int(columns.answers.sum()), len(columns.worker_reports)
-    open = ~is_settled(columns, domain)
+    open = ~is_decided(columns, domain)
     count = int(np.count_nonzero(open))
     if not count or not workers:
         return None

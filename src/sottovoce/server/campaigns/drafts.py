@@ -22,13 +22,7 @@ from sottovoce.server.database.campaigns import (
 )
 from sottovoce.server.service import Service
 
-__all__ = [
-    "change_draft",
-    "change_tasks",
-    "create_draft",
-    "list_tasks",
-    "new_id",
-]
+__all__ = ["change_draft", "change_tasks", "create_draft", "list_tasks", "new_id"]
 
 
 def create_draft(service: Service, terms: Terms, tasks: Sequence[Task] | None = None) -> Campaign:

@@ -28,13 +28,13 @@ from sottovoce.mechanisms.policies import mechanism_of, sealed_of
 from sottovoce.mechanisms.sealed_sum import Layout, SealedSum
 from sottovoce.model import Alphabet, Domain, Grid, Label, ReportCodes, label_text
 from sottovoce.seams import Mechanism
-from sottovoce.server.campaigns.result_cache import Shelved
+from sottovoce.server.campaigns.result_cache import CachedResult
 from sottovoce.server.campaigns.results import certainty_name, truth_columns, worker_columns
 from sottovoce.server.database.campaigns import Stored, task_names, tasks_at
 from sottovoce.server.database.results import find_result
 from sottovoce.server.database.sealed_campaigns import find_opened
 from sottovoce.server.database.stored_reports import (
-    Packed,
+    PackedReports,
     count_reports,
     factorized,
     packed_by_worker,
@@ -45,7 +45,7 @@ from sottovoce.tables.writers import Chunk
 
 __all__ = [
     "TEXT",
-    "Table",
+    "ExportTable",
     "crowdkit_table",
     "report_column",
     "reports_table",
@@ -160,7 +160,7 @@ ROWS = 50_000
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ExportTable:
     """Columns with their SQL types, how many rows there are, and the rows in chunks.
 
     A column with `words` holds places among them.
@@ -173,7 +173,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Rows:
+class _SortedRows:
     """Some reports, by pseudonym and then by the task's place."""
 
     worker: npt.NDArray[np.int32]
@@ -185,7 +185,7 @@ class _Rows:
         return [self.names[worker] for worker in self.worker[rows].tolist()]
 
 
-def reports_table(connection: Connection, stored: Stored) -> Table:
+def reports_table(connection: Connection, stored: Stored) -> ExportTable:
     """Worker, task and report, as `perturb` writes them."""
     report = report_column(stored)
     words: dict[str, Sequence[Any]] = {"task": task_names(connection, stored.number)}
@@ -198,10 +198,10 @@ def reports_table(connection: Connection, stored: Stored) -> Table:
             yield rows.workers(), rows.task.tolist(), codes.tolist()
 
     kinds = {"worker": TEXT, "task": TEXT, report.name: report.kind}
-    return Table(kinds, count_reports(connection, stored.number), chunks(), words)
+    return ExportTable(kinds, count_reports(connection, stored.number), chunks(), words)
 
 
-def crowdkit_table(connection: Connection, stored: Stored) -> Table:
+def crowdkit_table(connection: Connection, stored: Stored) -> ExportTable:
     """Task, worker and label: a row for each label that a report votes for, none for NULL."""
     mechanism, domain = reporting_mechanism(stored), stored.campaign.terms.policy.domain
     if domain.is_numeric or mechanism.alphabet not in _VOTING:
@@ -223,39 +223,39 @@ def crowdkit_table(connection: Connection, stored: Stored) -> Table:
 
     kinds = {"task": TEXT, "worker": TEXT, "label": kind}
     names = task_names(connection, stored.number)
-    return Table(kinds, counted, chunks(), {"task": names, "label": labels})
+    return ExportTable(kinds, counted, chunks(), {"task": names, "label": labels})
 
 
-def truths_table(service: Service, connection: Connection, stored: Stored) -> Table:
+def truths_table(service: Service, connection: Connection, stored: Stored) -> ExportTable:
     """Task, truth, confidence or standard error, and answers; by the task's place."""
-    shelved = _shelved(service, connection, stored)
+    cached = _cached(service, connection, stored)
     policy = stored.campaign.terms.policy
-    kind = NUMBER if shelved.columns.is_numeric else label_column(policy.domain)[0]
-    total = len(shelved.columns.place)
+    kind = NUMBER if cached.columns.is_numeric else label_column(policy.domain)[0]
+    total = len(cached.columns.place)
 
     def chunks() -> Iterator[Chunk]:
         for start in range(0, total, ROWS):
             rows = np.arange(start, min(start + ROWS, total))
-            task, truth, *others = truth_columns(shelved, policy, rows).values()
+            task, truth, *others = truth_columns(cached, policy, rows).values()
             yield task, label_texts(truth) if kind == TEXT else truth, *others
 
-    names = ("task", stamped("truth", stored), certainty_name(shelved), "answers")
-    return Table(dict(zip(names, (TEXT, kind, NUMBER, COUNT), strict=True)), total, chunks())
+    names = ("task", stamped("truth", stored), certainty_name(cached), "answers")
+    return ExportTable(dict(zip(names, (TEXT, kind, NUMBER, COUNT), strict=True)), total, chunks())
 
 
-def workers_table(service: Service, connection: Connection, stored: Stored) -> Table:
+def workers_table(service: Service, connection: Connection, stored: Stored) -> ExportTable:
     """Worker, weight and answers; by pseudonym."""
-    shelved = _shelved(service, connection, stored)
-    total = len(shelved.columns.weight)
+    cached = _cached(service, connection, stored)
+    total = len(cached.columns.weight)
     chunks = (
-        list(worker_columns(shelved, start, start + ROWS).values())
+        list(worker_columns(cached, start, start + ROWS).values())
         for start in range(0, total, ROWS)
     )
     kinds = {"worker": TEXT, stamped("weight", stored): NUMBER, "answers": COUNT}
-    return Table(kinds, total, chunks)
+    return ExportTable(kinds, total, chunks)
 
 
-def totals_table(connection: Connection, stored: Stored) -> Table:
+def totals_table(connection: Connection, stored: Stored) -> ExportTable:
     """Task, slot and noised count of a sealed campaign: all that was ever opened."""
     campaign = stored.campaign
     if not campaign.terms.policy.sealed:
@@ -277,10 +277,10 @@ def totals_table(connection: Connection, stored: Stored) -> Table:
             yield tasks, [*range(width)] * len(places), totals
 
     kinds = {"task": TEXT, "slot": TEXT, "noised_total": COUNT}
-    return Table(kinds, len(names) * width, chunks(), {"task": names, "slot": slots})
+    return ExportTable(kinds, len(names) * width, chunks(), {"task": names, "slot": slots})
 
 
-def tasks_table(connection: Connection, stored: Stored) -> Table:
+def tasks_table(connection: Connection, stored: Stored) -> ExportTable:
     """Task, text and image, by place."""
     total = stored.campaign.tasks
 
@@ -290,28 +290,30 @@ def tasks_table(connection: Connection, stored: Stored) -> Table:
             tasks = tasks_at(connection, stored.number, places)
             yield [t.name for t in tasks], [t.text for t in tasks], [t.image for t in tasks]
 
-    return Table(dict.fromkeys(("task", "text", "image"), TEXT), total, chunks())
+    return ExportTable(dict.fromkeys(("task", "text", "image"), TEXT), total, chunks())
 
 
-def _by_worker(connection: Connection, stored: Stored) -> Iterator[_Rows]:
+def _by_worker(connection: Connection, stored: Stored) -> Iterator[_SortedRows]:
     campaign = stored.campaign
     kind = code_type(reporting_mechanism(stored).alphabet)
     for packed in packed_by_worker(connection, stored.number, kind, block=campaign.block):
         yield _sorted(packed)
 
 
-def _sorted(packed: Packed) -> _Rows:
+def _sorted(packed: PackedReports) -> _SortedRows:
     submission, pseudonyms = factorized(packed.pseudonyms)
     worker = np.repeat(submission, packed.count)
     order = np.lexsort((packed.task, worker))
-    return _Rows(worker[order], packed.task[order], packed.code[order], worker_names(pseudonyms))
+    return _SortedRows(
+        worker[order], packed.task[order], packed.code[order], worker_names(pseudonyms)
+    )
 
 
 _VOTING = (Alphabet.LABELS, Alphabet.LABELS_OR_NULL, Alphabet.SUBSETS)
 
 
 def _votes(
-    rows: _Rows, alphabet: Alphabet, labels: int
+    rows: _SortedRows, alphabet: Alphabet, labels: int
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """The rows that vote for a label, and the labels' codes; a set votes for each of its labels."""
     if alphabet is Alphabet.SUBSETS:
@@ -322,7 +324,7 @@ def _votes(
     return votes, rows.code[votes].astype(np.intp)
 
 
-def _shelved(service: Service, connection: Connection, stored: Stored) -> Shelved:
+def _cached(service: Service, connection: Connection, stored: Stored) -> CachedResult:
     found = find_result(connection, stored.number)
     if found is None:
         when = (
@@ -331,4 +333,4 @@ def _shelved(service: Service, connection: Connection, stored: Stored) -> Shelve
             else "a few seconds after the first reports"
         )
         raise Refused(Reason.NOT_FOUND, f"nothing is inferred yet: truths come {when}")
-    return service.shelf.result(connection, stored, found)
+    return service.result_cache.result(connection, stored, found)

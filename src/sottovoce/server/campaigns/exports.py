@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 
 from sottovoce.errors import Reason, Refused
 from sottovoce.server.campaigns.export_tables import (
-    Table,
+    ExportTable,
     crowdkit_table,
     reports_table,
     tasks_table,
@@ -103,7 +103,7 @@ def export(service: Service, id: str, name: str, *, raw: bool = False) -> Export
         return Export(called, MEDIA_TYPES[format], rows, pieces, opening.pop_all())
 
 
-def _table(service: Service, connection: Connection, stored: Stored, name: str) -> Table:
+def _table(service: Service, connection: Connection, stored: Stored, name: str) -> ExportTable:
     match name:
         case "reports":
             return reports_table(connection, stored)
@@ -119,7 +119,7 @@ def _table(service: Service, connection: Connection, stored: Stored, name: str) 
             return tasks_table(connection, stored)
 
 
-def _pieces(table: Table, format: str, database: Database, *, raw: bool) -> Pieces:
+def _pieces(table: ExportTable, format: str, database: Database, *, raw: bool) -> Pieces:
     names = tuple(table.kinds)
     match format:
         case "csv":
@@ -130,7 +130,7 @@ def _pieces(table: Table, format: str, database: Database, *, raw: bool) -> Piec
             return _parquet_pieces(table, database)
 
 
-def _parquet_pieces(table: Table, database: Database) -> Pieces:
+def _parquet_pieces(table: ExportTable, database: Database) -> Pieces:
     try:
         folder = _temporary(database)
         yield from parquet_pieces(table.kinds, table.chunks, table.words, folder=folder)

@@ -22,7 +22,7 @@ from sottovoce.planning.scenario import Scenario
 from sottovoce.planning.trial_runner import seeds_of
 from sottovoce.planning.trials import error_of
 from sottovoce.server.campaigns.forecasts import Outlook, Question
-from sottovoce.server.campaigns.guarantees import calibrated_policy, kept_under, works_in_browser
+from sottovoce.server.campaigns.guarantees import calibrated_policy, guarantees_of, works_in_browser
 from sottovoce.server.child_process import answer_all
 
 __all__ = ["outlook"]
@@ -68,7 +68,7 @@ def outlook(question: Question) -> Outlook:
         clean=_score(clean, numeric),
         constant=_score(constant, numeric),
         policy=policy,
-        kept=kept_under(policy),
+        kept=guarantees_of(policy),
         in_browser=works_in_browser(policy),
         notes=_notes(question, asked, scenario),
     )

@@ -20,8 +20,8 @@ from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Guarantee, Kind, Policy, ShowDraw, Unit
 from sottovoce.planning.scenario import Assumption
-from sottovoce.server.campaigns.guarantees import Kept
-from sottovoce.server.child_process import Ended, Process
+from sottovoce.server.campaigns.guarantees import KeptGuarantees
+from sottovoce.server.child_process import ChildEnded, ChildProcess
 
 __all__ = ["Forecaster", "Outlook", "Question"]
 
@@ -42,7 +42,7 @@ class Outlook:
     clean: float
     constant: float
     policy: Policy
-    kept: Kept
+    kept: KeptGuarantees
     in_browser: bool
     notes: tuple[str, ...]
 
@@ -109,8 +109,8 @@ class Forecaster:
     lately is remembered.
     """
 
-    def __init__(self, child: Process | None = None) -> None:
-        self._child = child or Process(CHILD, {})
+    def __init__(self, child: ChildProcess | None = None) -> None:
+        self._child = child or ChildProcess(CHILD, {})
         self._waiting: deque[tuple[str, Future[Outlook]]] = deque()
         self._asked: dict[str, Future[Outlook]] = {}
         self._kept: LRUCache[str, Future[Outlook]] = LRUCache(MOST_KEPT)
@@ -184,7 +184,7 @@ class Forecaster:
     def _answer(self, text: str) -> Outlook:
         try:
             header, _ = self._child.ask({"question": text})
-        except Ended:
+        except ChildEnded:
             if self._closing:
                 raise _stopping() from None
             raise Refused(
@@ -218,7 +218,7 @@ def _outlook(header: dict[str, Any]) -> Outlook:
             "band": tuple(header["band"]),
             "notes": tuple(header["notes"]),
             "policy": Policy.parse(header["policy"]),
-            "kept": Kept(
+            "kept": KeptGuarantees(
                 _guarantee(kept["per_answer"]),
                 _guarantee(kept["per_worker"]),
                 kept["odds"],

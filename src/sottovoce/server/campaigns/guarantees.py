@@ -27,12 +27,12 @@ from sottovoce.mechanisms.registry import release_from
 from sottovoce.model import Calibration, Domain, Guarantee, Policy, Terms, Unit
 
 __all__ = [
-    "Kept",
+    "KeptGuarantees",
     "calibrated_policy",
     "computable",
     "given_policy",
+    "guarantees_of",
     "kept_by",
-    "kept_under",
     "works_in_browser",
 ]
 
@@ -59,7 +59,7 @@ def works_in_browser(policy: Policy) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptGuarantees:
     """What holds for a worker with as many answers as are allowed, in numbers and in words."""
 
     per_answer: Guarantee
@@ -68,18 +68,18 @@ class Kept:
     warning: str | None
 
 
-def kept_by(terms: Terms) -> Kept:
+def kept_by(terms: Terms) -> KeptGuarantees:
     """What a campaign's policy keeps. Takes seconds for some mechanisms, once for each policy."""
-    return kept_under(terms.policy)
+    return guarantees_of(terms.policy)
 
 
-def kept_under(policy: Policy) -> Kept:
+def guarantees_of(policy: Policy) -> KeptGuarantees:
     """The same for a policy that promises something."""
     return _kept(policy.text())
 
 
 @lru_cache(maxsize=256)
-def _kept(text: str) -> Kept:
+def _kept(text: str) -> KeptGuarantees:
     policy = Policy.parse(text)
     release, promise = release_of(policy), policy.promise
     assert promise is not None  # noqa: S101 - campaigns have no others
@@ -88,7 +88,7 @@ def _kept(text: str) -> Kept:
         for unit in (Unit.ANSWER, Unit.WORKER)
     )
     warning = weakness_warning(per_answer.epsilon, per_answer.delta)
-    return Kept(per_answer, per_worker, _odds(policy), warning)
+    return KeptGuarantees(per_answer, per_worker, _odds(policy), warning)
 
 
 def _odds(policy: Policy) -> str | None:

@@ -14,7 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sottovoce.errors import Reason, Refused, SottovoceError
 from sottovoce.mechanisms.policies import release_of, sealed_of
 from sottovoce.model import Campaign, State
-from sottovoce.server.background_jobs import beside
+from sottovoce.server.background_jobs import background_thread
 from sottovoce.server.campaigns.webhooks import announce
 from sottovoce.server.database import campaigns as rows
 from sottovoce.server.database.campaigns import Stored, change_campaign, note_event, the_campaign
@@ -25,11 +25,11 @@ from sottovoce.server.service import Service
 __all__ = [
     "close_campaign",
     "close_due",
-    "closing",
     "delete_campaign",
     "find_campaign",
     "list_campaigns",
     "open_campaign",
+    "scheduled_closing",
 ]
 
 LOOK = 60.0
@@ -98,7 +98,7 @@ def close_due(service: Service) -> list[str]:
 
 
 @contextmanager
-def closing(service: Service) -> Iterator[None]:
+def scheduled_closing(service: Service) -> Iterator[None]:
     """Close campaigns on their day while the block runs."""
 
     def watch(done: threading.Event) -> None:
@@ -109,7 +109,7 @@ def closing(service: Service) -> Iterator[None]:
             if done.wait(LOOK):
                 return
 
-    with beside(watch, "closing"):
+    with background_thread(watch, "scheduled_closing"):
         yield
 
 
@@ -123,7 +123,7 @@ def delete_campaign(service: Service, id: str) -> None:
 
     service.change(work)
     service.reception.forget(id)
-    service.shelf.forget(id)
+    service.result_cache.forget(id)
     service.attendance.forget(id)
 
 

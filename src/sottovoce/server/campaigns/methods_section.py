@@ -20,7 +20,7 @@ from sottovoce.model import (
     label_text,
 )
 from sottovoce.model.guarantee import rounded_up
-from sottovoce.server.campaigns.guarantees import Kept, kept_by
+from sottovoce.server.campaigns.guarantees import KeptGuarantees, kept_by
 from sottovoce.server.campaigns.results import found_result
 from sottovoce.server.database.results import Summary
 from sottovoce.server.service import Service
@@ -66,7 +66,7 @@ def describe(service: Service, id: str) -> Description:
     )
 
 
-def _paragraph(campaign: Campaign, kept: Kept, summary: Summary | None) -> str:
+def _paragraph(campaign: Campaign, kept: KeptGuarantees, summary: Summary | None) -> str:
     sentences = [
         _stamp(campaign),
         _collected(campaign),
@@ -143,7 +143,7 @@ def _randomised(policy: Policy) -> str:
     )
 
 
-def _promised(kept: Kept, terms: Terms) -> str:
+def _promised(kept: KeptGuarantees, terms: Terms) -> str:
     """The guarantees as they hold, rounded up, and what they assume."""
     what = (
         "The opened totals keep differential privacy"
@@ -215,7 +215,7 @@ def _citation(today: date) -> str:
     return f"@software{{sottovoce,\n{lines}}}"
 
 
-def _facts(campaign: Campaign, kept: Kept, summary: Summary | None) -> tuple[Fact, ...]:
+def _facts(campaign: Campaign, kept: KeptGuarantees, summary: Summary | None) -> tuple[Fact, ...]:
     counts, policy = campaign.counts, campaign.terms.policy
     rows: Sequence[tuple[str, object]] = (
         ("campaign", campaign.id),

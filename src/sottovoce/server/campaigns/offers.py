@@ -22,11 +22,11 @@ from sottovoce.server.database.campaigns import Stored, tasks_at, the_campaign
 from sottovoce.server.database.hashed_credentials import SINGLE, Invite, find_invite
 from sottovoce.server.service import Service
 
-__all__ = ["Block", "block_for", "found_campaign", "offered"]
+__all__ = ["TaskBlock", "block_for", "found_campaign", "offered"]
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TaskBlock:
     """The tasks that a worker is given, and the worker's name in the campaign."""
 
     worker: str
@@ -43,7 +43,7 @@ def offered(service: Service, id: str, invite: str) -> Campaign:
     return campaign if campaign.takes_reports(service.today()) else _closed(campaign)
 
 
-def block_for(service: Service, id: str, invite: str, receipt: str) -> Block:
+def block_for(service: Service, id: str, invite: str, receipt: str) -> TaskBlock:
     """The tasks of the worker with this receipt, while it may report on them."""
     shown = digest(checked_credential(invite, Credential.INVITE))
     worker = pseudonym(id, checked_credential(receipt, Credential.RECEIPT))
@@ -56,7 +56,7 @@ def block_for(service: Service, id: str, invite: str, receipt: str) -> Block:
         if not campaign.takes_reports(service.today()):
             raise Refused(Reason.NOT_OPEN, WORDS_OF[Reason.NOT_OPEN])
         places = assigned(id, worker, campaign.tasks, campaign.block)
-        return Block(worker, tuple(tasks_at(connection, stored.number, places)))
+        return TaskBlock(worker, tuple(tasks_at(connection, stored.number, places)))
 
 
 def found_campaign(connection: Connection, id: str, *, hold: bool = False) -> Stored:

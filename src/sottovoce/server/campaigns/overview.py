@@ -21,7 +21,7 @@ from sottovoce.server.campaigns.certainty import Certainty, Further, certainty_o
 from sottovoce.server.campaigns.histogram import MOST_BINS, Bin, binned
 from sottovoce.server.campaigns.results import found_result, reports_waiting
 from sottovoce.server.database.campaigns import Stored, tasks_at
-from sottovoce.server.database.results import Columns, Found, Summary
+from sottovoce.server.database.results import Columns, StoredResult, Summary
 from sottovoce.server.database.stored_reports import all_task_lists
 from sottovoce.server.service import Service
 
@@ -137,7 +137,7 @@ Names: TypeAlias = Callable[[Sequence[int]], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ResultFigures:
     """What a result's columns say: kept beside them."""
 
     coverage: Coverage
@@ -158,7 +158,7 @@ class Overview:
     reports: int
     waiting: int
     summary: Summary | None
-    seen: Seen
+    seen: ResultFigures
     further: Further | None
 
 
@@ -180,24 +180,28 @@ def overview(service: Service, id: str) -> Overview:
     )
 
 
-def _seen(service: Service, connection: Connection, stored: Stored, found: Found | None) -> Seen:
+def _seen(
+    service: Service, connection: Connection, stored: Stored, found: StoredResult | None
+) -> ResultFigures:
     if found is None:
         return _before_any(connection, stored)
-    shelved = service.shelf.result(connection, stored, found)
-    kept = shelved.derived.get("overview")
-    if isinstance(kept, Seen):
+    cached = service.result_cache.result(connection, stored, found)
+    kept = cached.derived.get("overview")
+    if isinstance(kept, ResultFigures):
         return kept
-    names = shelved.names
-    seen = _looked(stored, found.summary, shelved.columns, lambda at: [names[i] for i in at])
-    shelved.derived["overview"] = seen
+    names = cached.names
+    seen = _looked(stored, found.summary, cached.columns, lambda at: [names[i] for i in at])
+    cached.derived["overview"] = seen
     return seen
 
 
-def _looked(stored: Stored, summary: Summary | None, columns: Columns, names: Names) -> Seen:
+def _looked(
+    stored: Stored, summary: Summary | None, columns: Columns, names: Names
+) -> ResultFigures:
     campaign = stored.campaign
     policy, tasks = campaign.terms.policy, campaign.tasks
     hidden = release_of(policy).hides_participation
-    return Seen(
+    return ResultFigures(
         coverage_of(columns, tasks, names, hidden=hidden),
         certainty_of(columns, policy.domain),
         further_of(columns, policy.domain, tasks),
@@ -205,7 +209,7 @@ def _looked(stored: Stored, summary: Summary | None, columns: Columns, names: Na
     )
 
 
-def _before_any(connection: Connection, stored: Stored) -> Seen:
+def _before_any(connection: Connection, stored: Stored) -> ResultFigures:
     """What there is before a first result. On which tasks sealed answers are is seen."""
     names = _names(connection, stored)
     seen = _looked(stored, None, Columns.none(), names)
@@ -225,7 +229,7 @@ def _counted(connection: Connection, stored: Stored) -> Columns:
 
 
 def _names(connection: Connection, stored: Stored) -> Names:
-    """Names that are looked up: a campaign without a result is not on the shelf."""
+    """Names that are looked up: a campaign without a result is not in the cache."""
 
     def names(places: Sequence[int]) -> list[str]:
         return [task.name for task in tasks_at(connection, stored.number, places)]

@@ -13,7 +13,7 @@ from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.codes import code_type, written_reports
 from sottovoce.model import Credential, Label, pseudonym
 from sottovoce.server.campaigns.offers import found_campaign
-from sottovoce.server.campaigns.submissions import AnyDesk
+from sottovoce.server.campaigns.submissions import AnyAdmission
 from sottovoce.server.credentials import checked_credential
 from sottovoce.server.database.sealed_campaigns import is_batched
 from sottovoce.server.database.stored_reports import (
@@ -23,7 +23,7 @@ from sottovoce.server.database.stored_reports import (
     own_rows,
     owner_of,
 )
-from sottovoce.server.sealed.contributions import SealedDesk
+from sottovoce.server.sealed.contributions import SealedAdmission
 from sottovoce.server.service import Service
 
 __all__ = ["SEALED", "OwnReports", "Returned", "erase", "own_reports"]
@@ -61,11 +61,11 @@ class OwnReports:
 def own_reports(service: Service, id: str, receipt: str) -> OwnReports:
     """What the campaign has of the worker with this receipt; also after it has closed."""
     worker = pseudonym(id, checked_credential(receipt, Credential.RECEIPT))
-    desk = service.reception.desk(id)
+    admission = service.reception.admission(id)
     with service.database.reading() as connection:
         stored = found_campaign(connection, id)
         rows = own_rows(connection, stored.number, bytes.fromhex(worker))
-    return OwnReports(worker, [_returned(row, desk) for row in rows])
+    return OwnReports(worker, [_returned(row, admission) for row in rows])
 
 
 def erase(service: Service, id: str, receipt: str, report_id: str) -> None:
@@ -95,18 +95,18 @@ def erase(service: Service, id: str, receipt: str, report_id: str) -> None:
     service.change(work)
 
 
-def _returned(row: OwnRow, desk: AnyDesk) -> Returned:
+def _returned(row: OwnRow, admission: AnyAdmission) -> Returned:
     day = date.fromordinal(row.day)
-    if isinstance(desk, SealedDesk):
-        tasks = desk.tasks_of(row.tasks)
+    if isinstance(admission, SealedAdmission):
+        tasks = admission.tasks_of(row.tasks)
         return Returned(row.report_id.hex(), day, tasks, (SEALED,) * len(tasks))
-    alphabet = desk.mechanism.alphabet
+    alphabet = admission.mechanism.alphabet
     codes = np.frombuffer(row.codes, code_type(alphabet))
     places = np.frombuffer(row.tasks, "<u4").tolist()
-    written = written_reports(codes, alphabet, desk.campaign.terms.policy.domain)
+    written = written_reports(codes, alphabet, admission.campaign.terms.policy.domain)
     return Returned(
         row.report_id.hex(),
         day,
-        tuple(desk.names[place] for place in places),
+        tuple(admission.names[place] for place in places),
         tuple(written),
     )

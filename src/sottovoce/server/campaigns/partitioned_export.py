@@ -28,14 +28,14 @@ from sottovoce.server.campaigns.export_tables import TEXT, report_column
 from sottovoce.server.database import Database
 from sottovoce.server.database.backup import Progress
 from sottovoce.server.database.campaigns import Stored, find_campaign, task_names
-from sottovoce.server.database.connection import name_of, reaching
+from sottovoce.server.database.connection import name_of, readable_errors
 from sottovoce.server.database.postgresql import hold_partitions
 from sottovoce.server.database.schema_version import check_schema
 from sottovoce.server.database.stored_reports import (
     EVERYBODY,
-    Ordered,
-    cut,
+    OrderedReports,
     reports_between,
+    split_range,
     worker_names,
 )
 from sottovoce.tables import policy_text
@@ -43,7 +43,7 @@ from sottovoce.tables.duckdb_connection import name_of as quoted
 from sottovoce.tables.duckdb_connection import path_of
 from sottovoce.tables.writers import copied
 
-__all__ = ["Parted", "export_parts"]
+__all__ = ["PartitionedExport", "export_parts"]
 
 PART = 4_000_000
 """Reports in a part, about, if nobody says how many parts there are."""
@@ -58,7 +58,7 @@ REPORTS, POLICY, DONE = "reports", "policy.json", "_SUCCESS"
 
 
 @dataclass(frozen=True, slots=True)
-class Parted:
+class PartitionedExport:
     """What was exported."""
 
     parts: int
@@ -74,7 +74,7 @@ def export_parts(
     parts: int | None = None,
     force: bool = False,
     progress: Progress | None = None,
-) -> Parted:
+) -> PartitionedExport:
     """Write reports/part-00000.parquet …, policy.json and, last, an empty _SUCCESS into a folder.
 
     The folder appears whole or not at all, and has one state of the database in it: a server may
@@ -83,13 +83,13 @@ def export_parts(
     check_schema(database)
     with (
         new_folder(folder, (REPORTS, POLICY, DONE), force=force) as place,
-        reaching(database),
+        readable_errors(database),
         database.reading() as connection,
     ):
         hold_partitions(connection)
         stored = _stored(database, connection, id)
         campaign = stored.campaign
-        ranges = cut(EVERYBODY, parts or max(1, -(-campaign.counts.reports // PART)))
+        ranges = split_range(EVERYBODY, parts or max(1, -(-campaign.counts.reports // PART)))
         writer = _Writer(connection, stored, len(ranges), progress)
         (place / REPORTS).mkdir()
         for number, workers in enumerate(ranges):
@@ -102,7 +102,7 @@ def export_parts(
             )
         (place / POLICY).write_text(policy_text(campaign.terms.policy), encoding="utf-8")
         (place / DONE).touch()
-    return Parted(len(ranges), written, campaign.simulated)
+    return PartitionedExport(len(ranges), written, campaign.simulated)
 
 
 def _stored(database: Database, connection: Connection, id: str) -> Stored:
@@ -155,18 +155,18 @@ class _Writer:
         if self._progress is not None:
             self._progress(name, self.written)
 
-    def _chunks(self, workers: range) -> Iterator[Ordered]:
-        for some in cut(workers, self._reads):
+    def _chunks(self, workers: range) -> Iterator[OrderedReports]:
+        for some in split_range(workers, self._reads):
             yield from reports_between(
                 self._connection, self._number, self._kind, some, most=self._most
             )
 
-    def _none(self) -> Ordered:
+    def _none(self) -> OrderedReports:
         """No rows: a part without workers has columns nevertheless."""
         codes = np.empty(0, self._kind)
-        return Ordered(b"", np.empty(0, np.int32), np.empty(0, np.uint32), codes)
+        return OrderedReports(b"", np.empty(0, np.int32), np.empty(0, np.uint32), codes)
 
-    def _columns(self, rows: Ordered) -> dict[str, npt.NDArray[Any]]:
+    def _columns(self, rows: OrderedReports) -> dict[str, npt.NDArray[Any]]:
         return {
             "worker": array_of(worker_names(rows.pseudonyms))[rows.worker],
             "task": self._tasks[rows.task],
@@ -174,7 +174,7 @@ class _Writer:
         }
 
 
-def _ahead(chunks: Iterator[Ordered]) -> Generator[Ordered, None, None]:
+def _ahead(chunks: Iterator[OrderedReports]) -> Generator[OrderedReports, None, None]:
     """The same chunks, each read while the one before it is written."""
     with ThreadPoolExecutor(1) as thread:
         coming = thread.submit(next, chunks, None)

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from sottovoce.errors import Reason, Refused
-from sottovoce.server.background_jobs import beside
+from sottovoce.server.background_jobs import background_thread
 from sottovoce.server.database.campaigns import number_of, the_campaign
 from sottovoce.server.database.intake import add_rejections, find_rejections
 from sottovoce.server.service import Service
 
-__all__ = ["Rejected", "find_number", "list_rejections", "rejecting", "write_rejections"]
+__all__ = ["Rejected", "find_number", "list_rejections", "rejection_writer", "write_rejections"]
 
 PAUSE = 3.0
 """Seconds between two writes: what a server that is killed loses of its counts."""
@@ -88,7 +88,7 @@ def write_rejections(service: Service) -> None:
 
 
 @contextmanager
-def rejecting(service: Service, *, pause: float = PAUSE) -> Iterator[None]:
+def rejection_writer(service: Service, *, pause: float = PAUSE) -> Iterator[None]:
     """Write counts down every few seconds while the block runs, and at its end."""
 
     def watch(done: threading.Event) -> None:
@@ -96,7 +96,7 @@ def rejecting(service: Service, *, pause: float = PAUSE) -> Iterator[None]:
             _try_to_write(service)
         _try_to_write(service)
 
-    with beside(watch, "rejections"):
+    with background_thread(watch, "rejections"):
         yield
 
 

@@ -17,11 +17,11 @@ from sqlalchemy import Connection
 from sottovoce.errors import Reason, Refused
 from sottovoce.model import Campaign, Credential, Label, Policy, State, digest, pseudonym
 from sottovoce.server.campaigns.offers import found_campaign
-from sottovoce.server.campaigns.result_cache import Shelved
+from sottovoce.server.campaigns.result_cache import CachedResult
 from sottovoce.server.credentials import checked_credential
 from sottovoce.server.database.campaigns import Stored, change_campaign, note_event, the_campaign
 from sottovoce.server.database.hashed_credentials import find_invite
-from sottovoce.server.database.results import Found, Summary, find_result
+from sottovoce.server.database.results import StoredResult, Summary, find_result
 from sottovoce.server.database.stored_reports import (
     PSEUDONYM,
     count_reports,
@@ -78,10 +78,10 @@ def truths_page(
         waiting = reports_waiting(connection, stored, found)
         if found is None:
             return Page(None, {}, 0, waiting)
-        shelved = service.shelf.result(connection, stored, found)
+        cached = service.result_cache.result(connection, stored, found)
     window = slice(offset, offset + limit)
-    rows = np.arange(len(shelved.least_sure)) if sort is Sort.PLACE else shelved.least_sure
-    columns = truth_columns(shelved, stored.campaign.terms.policy, rows[window])
+    rows = np.arange(len(cached.least_sure)) if sort is Sort.PLACE else cached.least_sure
+    columns = truth_columns(cached, stored.campaign.terms.policy, rows[window])
     return Page(found.summary, columns, len(rows), waiting)
 
 
@@ -92,36 +92,36 @@ def workers_page(service: Service, id: str, offset: int = 0, limit: int = 1000) 
         waiting = reports_waiting(connection, stored, found)
         if found is None:
             return Page(None, {}, 0, waiting)
-        shelved = service.shelf.result(connection, stored, found)
-    columns = worker_columns(shelved, offset, offset + limit)
-    return Page(found.summary, columns, len(shelved.columns.weight), waiting)
+        cached = service.result_cache.result(connection, stored, found)
+    columns = worker_columns(cached, offset, offset + limit)
+    return Page(found.summary, columns, len(cached.columns.weight), waiting)
 
 
 def truth_columns(
-    shelved: Shelved, policy: Policy, rows: npt.NDArray[np.intp]
+    cached: CachedResult, policy: Policy, rows: npt.NDArray[np.intp]
 ) -> dict[str, list[Any]]:
     """Some truths as columns: task, truth, confidence or standard error, answers."""
-    columns = shelved.columns
-    names, labels = shelved.names, policy.domain.labels
+    columns = cached.columns
+    names, labels = cached.names, policy.domain.labels
     truth: list[Label] = columns.truth[rows].tolist()
     if not columns.is_numeric:
         truth = [labels[int(code)] for code in truth]
     return {
         "task": [names[place] for place in columns.place[rows].tolist()],
         "truth": truth,
-        certainty_name(shelved): _numbers(columns.certainty[rows]),
+        certainty_name(cached): _numbers(columns.certainty[rows]),
         "answers": columns.answers[rows].tolist(),
     }
 
 
-def certainty_name(shelved: Shelved) -> str:
+def certainty_name(cached: CachedResult) -> str:
     """What says how sure a truth is."""
-    return "standard_error" if shelved.columns.is_numeric else "confidence"
+    return "standard_error" if cached.columns.is_numeric else "confidence"
 
 
-def worker_columns(shelved: Shelved, start: int, end: int) -> dict[str, list[Any]]:
+def worker_columns(cached: CachedResult, start: int, end: int) -> dict[str, list[Any]]:
     """Some workers as columns: worker, weight, and how many reports each has sent."""
-    columns = shelved.columns
+    columns = cached.columns
     pseudonyms = columns.pseudonyms[PSEUDONYM * start : PSEUDONYM * end]
     return {
         "worker": worker_names(pseudonyms.tobytes()),
@@ -138,13 +138,13 @@ def _numbers(values: npt.NDArray[np.float64]) -> list[float | None]:
     return [n if n is not None and math.isfinite(n) else None for n in numbers]
 
 
-def found_result(connection: Connection, id: str) -> tuple[Stored, Found | None]:
+def found_result(connection: Connection, id: str) -> tuple[Stored, StoredResult | None]:
     """A campaign, which must be there, and its result if there is one."""
     stored = the_campaign(connection, id)
     return stored, find_result(connection, stored.number)
 
 
-def reports_waiting(connection: Connection, stored: Stored, found: Found | None) -> int:
+def reports_waiting(connection: Connection, stored: Stored, found: StoredResult | None) -> int:
     """How many reports a result has not seen."""
     counts = stored.campaign.counts
     if found is None:
@@ -175,9 +175,9 @@ def published_truths(service: Service, id: str, credential: str) -> str:
         _check_entitled(connection, stored, credential)
         if found is None or not stored.campaign.published:
             raise Refused(Reason.NOT_FOUND, "the requester has not published the truths")
-        shelved: Shelved = service.shelf.result(connection, stored, found)
-    rows = np.arange(len(shelved.columns.place))
-    columns = truth_columns(shelved, stored.campaign.terms.policy, rows)
+        cached: CachedResult = service.result_cache.result(connection, stored, found)
+    rows = np.arange(len(cached.columns.place))
+    columns = truth_columns(cached, stored.campaign.terms.policy, rows)
     return json_rows({"task": columns["task"], "truth": columns["truth"]})
 
 

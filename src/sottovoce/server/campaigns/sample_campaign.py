@@ -170,7 +170,7 @@ def rehearse(service: Service) -> Campaign:
     return service.rehearsals.start(lambda: _prepared(service)).campaign
 
 
-def _prepared(service: Service) -> _Crowded:
+def _prepared(service: Service) -> _Rehearsal:
     crowd = SimulatedCrowd(workers=WORKERS, tasks=TASKS, seed=SEED)
     policy = calibrated_policy(DOMAIN, Target(EPSILON, answers=ANSWERS))
     terms = Terms("Sample: leaves in the park", "Which tree has this leaf?", policy)
@@ -179,7 +179,7 @@ def _prepared(service: Service) -> _Crowded:
     def work(connection: Connection) -> Campaign:
         return _make(connection, id, terms, crowd, invite, service.today())
 
-    return _Crowded(service, service.change(work), crowd, invite, LENGTH / len(crowd))
+    return _Rehearsal(service, service.change(work), crowd, invite, LENGTH / len(crowd))
 
 
 def _make(
@@ -195,7 +195,7 @@ def _make(
 
 
 @dataclass(frozen=True, slots=True)
-class _Crowded:
+class _Rehearsal:
     """A campaign and its simulated workers, who report one after the other."""
 
     service: Service
@@ -230,11 +230,11 @@ class _Crowded:
     async def _taken(self, receipt: str, content: bytes) -> bool:
         """Whether the reception takes it now; not while it is busy with others."""
         reception, report_id = self.service.reception, secrets.token_hex(16)
-        desk = reception.known_desk(self.campaign.id)
-        if desk is None:
-            desk = await asyncio.to_thread(reception.desk, self.campaign.id)
+        admission = reception.known_admission(self.campaign.id)
+        if admission is None:
+            admission = await asyncio.to_thread(reception.admission, self.campaign.id)
         try:
-            await reception.receive(desk, report_id, self.invite, receipt, content)
+            await reception.receive(admission, report_id, self.invite, receipt, content)
         except Refused as refused:
             if refused.reason is not Reason.BUSY:
                 raise

@@ -37,12 +37,12 @@ from sottovoce.model.campaign import MOST_TASKS
 from sottovoce.seams import Mechanism
 from sottovoce.server.database import Database, Intake, Writer
 from sottovoce.server.database.campaigns import find_campaign, task_names
-from sottovoce.server.sealed.contributions import SealedDesk
+from sottovoce.server.sealed.contributions import SealedAdmission
 
-__all__ = ["AnyDesk", "Desk", "Reception", "Rejections"]
+__all__ = ["AnyAdmission", "Reception", "Rejections", "ReportAdmission"]
 
 
-DESKS = 256
+MOST_ADMISSIONS = 256
 """Campaigns whose tasks are kept in memory, as long as they have no more tasks than one may."""
 
 LONG = 1 << 16
@@ -64,7 +64,7 @@ WORDS_OF = {
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class ReportAdmission:
     """What an open campaign checks submissions against. None of it changes once it is open."""
 
     number: int
@@ -161,45 +161,52 @@ class Desk:
             )
 
 
-AnyDesk: TypeAlias = Desk | SealedDesk
+AnyAdmission: TypeAlias = ReportAdmission | SealedAdmission
 """Where a campaign's submissions are checked: reports, or contributions that are sealed."""
 
 
 class Reception:
-    """The desks of all campaigns that take reports, and the writer behind them."""
+    """What all campaigns that take reports check them against, and the writer behind that."""
 
     def __init__(self, database: Database, writer: Writer, today: Callable[[], date]) -> None:
         self._database, self._writer, self._today = database, writer, today
-        # Two limits hold for it, and one desk always has a place: see `desk`.
-        self._desks: LRUCache[str, AnyDesk] = LRUCache(math.inf, lambda each: len(each.names))
+        # Two limits hold for it, and one campaign always has a place: see `admission`.
+        self._admissions: LRUCache[str, AnyAdmission] = LRUCache(
+            math.inf, lambda each: len(each.names)
+        )
         self._lock = threading.Lock()
 
-    def known_desk(self, id: str) -> AnyDesk | None:
-        """The desk of a campaign, if it is in memory."""
+    def known_admission(self, id: str) -> AnyAdmission | None:
+        """What a campaign checks reports against, if that is in memory."""
         with self._lock:
-            return self._desks.get(id)
+            return self._admissions.get(id)
 
-    def desk(self, id: str) -> AnyDesk:
-        """The desk of a campaign; reads its tasks if they are not in memory."""
-        desk = self.known_desk(id)
-        if desk is None:
-            desk = self._read(id)
+    def admission(self, id: str) -> AnyAdmission:
+        """What a campaign checks reports against; reads its tasks if they are not in memory."""
+        admission = self.known_admission(id)
+        if admission is None:
+            admission = self._read(id)
             with self._lock:
-                self._desks[id] = desk
-                while len(self._desks) > 1 and self._are_too_many():
-                    self._desks.popitem()
-        return desk
+                self._admissions[id] = admission
+                while len(self._admissions) > 1 and self._are_too_many():
+                    self._admissions.popitem()
+        return admission
 
     def _are_too_many(self) -> bool:
-        return len(self._desks) > DESKS or self._desks.currsize > MOST_TASKS
+        return len(self._admissions) > MOST_ADMISSIONS or self._admissions.currsize > MOST_TASKS
 
     def forget(self, id: str) -> None:
-        """Drop a campaign's desk: the campaign was deleted."""
+        """Drop what was kept of a campaign: it was deleted."""
         with self._lock:
-            self._desks.pop(id, None)
+            self._admissions.pop(id, None)
 
     async def receive(
-        self, desk: AnyDesk, report_id: str, invite: str, receipt: str, content: bytes
+        self,
+        admission: AnyAdmission,
+        report_id: str,
+        invite: str,
+        receipt: str,
+        content: bytes,
     ) -> bool:
         """Check a submission and store it; whether it had been stored before. Returns once durable.
 
@@ -212,15 +219,15 @@ class Reception:
                 raise Refused(Reason.BAD_CREDENTIAL, str(error)) from None
         sent = (report_id, invite, receipt, content, self._today())
         if len(content) <= LONG:
-            intake = desk.intake(*sent)
+            intake = admission.intake(*sent)
         else:
-            intake = await asyncio.to_thread(desk.intake, *sent)
+            intake = await asyncio.to_thread(admission.intake, *sent)
         outcome = await self._writer.take(intake)
         if outcome.refused is not None:
             raise Refused(outcome.refused, WORDS_OF[outcome.refused])
         return outcome.replayed
 
-    def _read(self, id: str) -> AnyDesk:
+    def _read(self, id: str) -> AnyAdmission:
         with self._database.reading() as connection:
             stored = find_campaign(connection, id)
             if stored is None:
@@ -230,9 +237,9 @@ class Reception:
             names = tuple(task_names(connection, stored.number))
         policy = stored.campaign.terms.policy
         if policy.sealed:
-            return SealedDesk.of(stored.number, stored.campaign, names)
+            return SealedAdmission.of(stored.number, stored.campaign, names)
         mechanism = mechanism_of(policy)
-        return Desk(
+        return ReportAdmission(
             stored.number,
             stored.campaign,
             policy.hash,

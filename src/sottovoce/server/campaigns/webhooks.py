@@ -43,7 +43,7 @@ from sottovoce.server.database.webhooks import (
 from sottovoce.server.service import Service
 from sottovoce.version import __version__
 
-__all__ = ["Registered", "announce", "list_webhooks", "notifying", "register", "remove"]
+__all__ = ["Registered", "announce", "list_webhooks", "register", "remove", "webhook_delivery"]
 
 
 T = TypeVar("T")
@@ -92,7 +92,7 @@ def announce(
 
 
 @contextmanager
-def notifying(service: Service, *, delays: Sequence[float] = DELAYS) -> Iterator[None]:
+def webhook_delivery(service: Service, *, delays: Sequence[float] = DELAYS) -> Iterator[None]:
     """Deliver what is booked while the block runs; what is under way at its end is sent later."""
     courier = Courier(service, delays)
     thread = threading.Thread(

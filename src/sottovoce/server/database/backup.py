@@ -42,17 +42,17 @@ from sqlalchemy.sql.expression import column
 
 from sottovoce.errors import DataError, UsageError
 from sottovoce.files.atomic_output import flush, new_file
-from sottovoce.server.database.connection import Database, name_of, reaching
+from sottovoce.server.database.connection import Database, name_of, readable_errors
 from sottovoce.server.database.postgresql import add_missing_partitions, hold_partitions
 from sottovoce.server.database.schema import METADATA, reports
 from sottovoce.server.database.schema_version import (
     VERSION_TABLE,
     SchemaState,
-    changing,
     make_tables,
     migrate,
     revision_of,
     revisions,
+    schema_change,
     schema_state,
 )
 from sottovoce.version import __version__
@@ -129,7 +129,7 @@ class Manifest:
         return cls(found["release"], found["schema"], day, tables)
 
 
-class Counter:
+class TableCounter:
     """Tallies rows as they pass."""
 
     def __init__(self, columns: Iterable[str]) -> None:
@@ -161,7 +161,7 @@ def batches(connection: Connection, table: Table) -> Iterator[Sequence[Sequence[
 
 def tallied(connection: Connection, table: Table, progress: Progress | None = None) -> Tally:
     """The tally of a table as it is now."""
-    counter = Counter(one.name for one in table.columns)
+    counter = TableCounter(one.name for one in table.columns)
     for rows in batches(connection, table):
         done = counter.add(rows)
         if progress is not None:
@@ -296,7 +296,11 @@ def back_up(
     _check_source(database)
     with new_file(path, force=force) as place:
         os.close(os.open(place, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-        with reaching(database), database.reading() as source, open_file(place, "rw") as copy:
+        with (
+            readable_errors(database),
+            database.reading() as source,
+            open_file(place, "rw") as copy,
+        ):
             hold_partitions(source)
             manifest = _copied(source, copy, today, progress)
         flush(place)
@@ -315,7 +319,7 @@ def restore(
     manifest = verify(path, progress=progress)
     _check_target(database)
     with _upgraded(path, manifest) as source:
-        with reaching(database), changing(database) as target:
+        with readable_errors(database), schema_change(database) as target:
             make_tables(target)
             for table in METADATA.sorted_tables:
                 if table is reports:
@@ -343,7 +347,7 @@ def _check_target(database: Database) -> None:
     if state is SchemaState.EMPTY:
         return
     if state is SchemaState.CURRENT:
-        with reaching(database), database.reading() as connection:
+        with readable_errors(database), database.reading() as connection:
             first = (select(table).limit(1) for table in METADATA.sorted_tables)
             if all(connection.execute(query).first() is None for query in first):
                 return
@@ -368,7 +372,7 @@ def _copied(
 def _fill(source: Connection, target: Connection, table: Table, progress: Progress | None) -> Tally:
     """Copy a table's rows, and tally them as they pass."""
     names = [column.name for column in table.columns]
-    counter, statement = Counter(names), insert(table)
+    counter, statement = TableCounter(names), insert(table)
     for rows in batches(source, table):
         target.execute(statement, [dict(zip(names, row, strict=True)) for row in rows])
         done = counter.add(rows)

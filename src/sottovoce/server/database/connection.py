@@ -24,7 +24,14 @@ from sqlalchemy.exc import TimeoutError as NoConnection
 from sottovoce.errors import NotInstalled, Reason, Refused, UsageError
 from sottovoce.files.locks import folder_lock
 
-__all__ = ["STORAGE_ERRORS", "Database", "alone", "name_of", "reaching", "unavailable"]
+__all__ = [
+    "STORAGE_ERRORS",
+    "Database",
+    "exclusive_use",
+    "name_of",
+    "readable_errors",
+    "unavailable",
+]
 
 
 PATIENCE = 10.0
@@ -178,7 +185,7 @@ def unavailable(error: BaseException) -> Refused:
 
 
 @contextmanager
-def reaching(database: Database) -> Iterator[None]:
+def readable_errors(database: Database) -> Iterator[None]:
     """Turn what a driver raises into the sentence a person can use.
 
     Only a failure to connect is quoted: other messages may hold what is stored.
@@ -228,7 +235,7 @@ _OTHERS = text(
 
 
 @contextmanager
-def alone(database: Database) -> Iterator[None]:
+def exclusive_use(database: Database) -> Iterator[None]:
     """Refuse a database that a server uses; SQLite's folder is held until the block ends.
 
     A server that starts on PostgreSQL meanwhile looks at the schema first, as every server does.
@@ -237,7 +244,7 @@ def alone(database: Database) -> Iterator[None]:
         with folder_lock(database.file.parent):
             yield
         return
-    with reaching(database), database.reading() as connection:
+    with readable_errors(database), database.reading() as connection:
         others = connection.execute(_OTHERS).scalar_one()
     if others:
         raise UsageError(

@@ -54,7 +54,7 @@ class Intake:
         return len(self.tasks) // 4
 
 
-Question: TypeAlias = tuple[str, int | None, list[Any]]
+_Lookup: TypeAlias = tuple[str, int | None, list[Any]]
 """A statement, the campaign it is about, if it is one, and keys of rows."""
 
 
@@ -80,7 +80,7 @@ class HeldCampaign:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownRows:
     """What is stored: workers and digests by report, lists of tasks by worker, and invites."""
 
     reports: dict[bytes, tuple[bytes, bytes]] = field(default_factory=dict)
@@ -105,7 +105,7 @@ def hold(connection: Connection, campaigns: Collection[int]) -> None:
 
 def held_campaigns(
     connection: Connection, incoming: Sequence[Intake]
-) -> dict[int, tuple[HeldCampaign, Known]]:
+) -> dict[int, tuple[HeldCampaign, KnownRows]]:
     """The campaigns that are there, held until the commit, and what is known of each.
 
     Servers that take reports for one campaign take turns: SQLite has one writer anyway, PostgreSQL
@@ -115,7 +115,7 @@ def held_campaigns(
     """
     numbers = sorted({each.campaign for each in incoming})
     ask, campaigns, *stored = _POSTGRESQL if _is_postgresql(connection) else _SQLITE
-    questions: list[Question] = [(campaigns, None, numbers)]
+    questions: list[_Lookup] = [(campaigns, None, numbers)]
     for number in numbers:
         some = [each for each in incoming if each.campaign == number]
         reports, workers = [each.report_id for each in some], {each.worker for each in some}
@@ -124,7 +124,7 @@ def held_campaigns(
     rows, *known = ask(connection, questions)
     found = {campaign.number: campaign for campaign in (HeldCampaign(*row) for row in rows)}
     return {
-        number: (found[number], Known.of(*known[3 * place : 3 * place + 3]))
+        number: (found[number], KnownRows.of(*known[3 * place : 3 * place + 3]))
         for place, number in enumerate(numbers)
         if number in found
     }
@@ -143,7 +143,7 @@ def _is_postgresql(connection: Connection) -> bool:
     return connection.dialect.name == "postgresql"
 
 
-def _read_one_by_one(connection: Connection, questions: Iterable[Question]) -> list[Rows]:
+def _read_one_by_one(connection: Connection, questions: Iterable[_Lookup]) -> list[Rows]:
     """The rows of some statements; `(…)` stands for the keys.
 
     Straight to the driver: half the cost of statements that are built.
@@ -156,7 +156,7 @@ def _read_one_by_one(connection: Connection, questions: Iterable[Question]) -> l
     return found
 
 
-def _together(connection: Connection, questions: Sequence[Question]) -> list[Rows]:
+def _together(connection: Connection, questions: Sequence[_Lookup]) -> list[Rows]:
     """The rows of some statements, in one round trip."""
     named = [(text, {"campaign": campaign, "keys": keys}) for text, campaign, keys in questions]
     return in_one_trip(connection, named)
@@ -295,17 +295,21 @@ def take(connection: Connection, intakes: Sequence[Intake]) -> list[Outcome]:
     outcomes: list[Outcome] = [Outcome(Reason.NOT_FOUND)] * len(intakes)
     for number, (campaign, known) in held.items():
         places = [i for i, intake in enumerate(intakes) if intake.campaign == number]
-        batch = _Batch(connection, campaign, known, [intakes[i] for i in places])
+        batch = _CampaignBatch(connection, campaign, known, [intakes[i] for i in places])
         for place, outcome in zip(places, batch.outcomes(), strict=True):
             outcomes[place] = outcome
     return outcomes
 
 
-class _Batch:
+class _CampaignBatch:
     """The submissions of one campaign, against what is stored and against each other."""
 
     def __init__(
-        self, connection: Connection, campaign: HeldCampaign, known: Known, intakes: list[Intake]
+        self,
+        connection: Connection,
+        campaign: HeldCampaign,
+        known: KnownRows,
+        intakes: list[Intake],
     ) -> None:
         self.connection, self.campaign, self.intakes = connection, campaign, intakes
         self.known, self.earlier, self.invites = known.reports, known.tasks, known.invites

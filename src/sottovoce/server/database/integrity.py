@@ -21,7 +21,7 @@ from sottovoce.mechanisms.codes import code_type
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.model import occurs_twice
 from sottovoce.server.database.campaigns import Stored, all_campaigns
-from sottovoce.server.database.connection import Database, reaching
+from sottovoce.server.database.connection import Database, readable_errors
 from sottovoce.server.database.live_sessions import live_faults
 from sottovoce.server.database.postgresql import hold_partitions, without_partition
 from sottovoce.server.database.schema import (
@@ -124,7 +124,7 @@ def check(database: Database) -> list[str]:
 
     Reads everything once, in constant memory, while a server may go on writing.
     """
-    with reaching(database), database.reading() as connection:
+    with readable_errors(database), database.reading() as connection:
         hold_partitions(connection)
         faults = integrity(connection, whole=True)
         if faults:  # what the rows say means nothing now
@@ -178,7 +178,7 @@ def _campaign(connection: Connection, stored: Stored) -> Iterator[str]:
     """The faults of one campaign."""
     name = f"campaign {stored.campaign.id}"
     yield from (f"{name}: {fault}" for fault in _tasks(connection, stored))
-    seen = _Seen()
+    seen = _RowCounts()
     size = _code_size(stored)
     query = select(reports).where(reports.c.campaign == stored.number)
     rows = connection.execute(
@@ -199,7 +199,7 @@ def _code_size(stored: Stored) -> int | None:
 
 
 @dataclass(slots=True)
-class _Seen:
+class _RowCounts:
     """What a campaign's rows add up to."""
 
     workers: int = 0
@@ -217,7 +217,9 @@ def _tasks(connection: Connection, stored: Stored) -> Iterator[str]:
         yield "its tasks are not numbered from 0 on"
 
 
-def _worker(rows: Sequence[Row[Any]], tasks: int, size: int | None, seen: _Seen) -> Iterator[str]:
+def _worker(
+    rows: Sequence[Row[Any]], tasks: int, size: int | None, seen: _RowCounts
+) -> Iterator[str]:
     """The faults in one worker's submissions."""
     seen.workers += 1
     seen.submissions += len(rows)
@@ -248,7 +250,7 @@ def _misshapen(row: Row[Any], tasks: int, size: int | None) -> str | None:
     return contribution_fault(row.codes) if size is None else None
 
 
-def _counts(connection: Connection, stored: Stored, seen: _Seen) -> Iterator[str]:
+def _counts(connection: Connection, stored: Stored, seen: _RowCounts) -> Iterator[str]:
     counts = stored.campaign.counts
     tombstones = select(func.count()).where(erased.c.campaign == stored.number)
     found = {

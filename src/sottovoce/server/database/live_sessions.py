@@ -29,11 +29,11 @@ from sottovoce.server.database.schema import live_events, live_members, live_rou
 
 __all__ = [
     "DEALER",
+    "AuthenticatedMember",
     "Event",
     "EventKind",
     "LiveState",
-    "Seat",
-    "StoredMember",
+    "MemberRow",
     "StoredRound",
     "StoredSession",
     "add_session",
@@ -99,7 +99,7 @@ class StoredSession:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredMember:
+class MemberRow:
     """A link, and whoever joined by it. `replied` is the hash of its last reply."""
 
     seat: int
@@ -110,12 +110,12 @@ class StoredMember:
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class AuthenticatedMember:
     """Who showed a credential, and of which session."""
 
     session: int
     state: LiveState
-    member: StoredMember
+    member: MemberRow
 
 
 def add_session(
@@ -211,7 +211,7 @@ def delete_session(connection: Connection, number: int) -> None:
     connection.execute(delete(live_sessions).where(_is(number)))
 
 
-def find_member(connection: Connection, id: str, digest: bytes) -> Seat | None:
+def find_member(connection: Connection, id: str, digest: bytes) -> AuthenticatedMember | None:
     """Whose credential has this hash; None for nobody's of this session."""
     query = (
         select(live_members, live_sessions.c.state)
@@ -219,7 +219,11 @@ def find_member(connection: Connection, id: str, digest: bytes) -> Seat | None:
         .where(live_sessions.c.id == id, live_members.c.digest == digest)
     )
     row = connection.execute(query).one_or_none()
-    return None if row is None else Seat(row.session, LiveState(row.state), _member(row))
+    return (
+        None
+        if row is None
+        else AuthenticatedMember(row.session, LiveState(row.state), _member(row))
+    )
 
 
 def state_of(connection: Connection, id: str) -> tuple[int, LiveState, int]:
@@ -246,7 +250,7 @@ def secret_of(connection: Connection, number: int) -> bytes | None:
     return found
 
 
-def members_of(connection: Connection, number: int) -> list[StoredMember]:
+def members_of(connection: Connection, number: int) -> list[MemberRow]:
     """The workers who have joined, by number."""
     mine = (live_members.c.session == number) & live_members.c.number.is_not(None)
     rows = connection.execute(select(live_members).where(mine).order_by(live_members.c.number))
@@ -280,8 +284,8 @@ def _unknown() -> Refused:
     return Refused(Reason.NOT_FOUND, "there is no such live session")
 
 
-def _member(row: Row[Any]) -> StoredMember:
-    return StoredMember(row.seat, row.number, row.signing, row.sealing, row.replied)
+def _member(row: Row[Any]) -> MemberRow:
+    return MemberRow(row.seat, row.number, row.signing, row.sealing, row.replied)
 
 
 def _stored(row: Row[Any]) -> StoredSession:

@@ -17,7 +17,7 @@ from sottovoce.server.database.schema import campaigns, opened, results
 
 __all__ = [
     "Columns",
-    "Found",
+    "StoredResult",
     "Summary",
     "find_content",
     "find_result",
@@ -120,7 +120,7 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class StoredResult:
     """A stored result without its columns: up to which submission, and after how many erasures."""
 
     sequence: int
@@ -133,11 +133,15 @@ class Found:
         return self.erasures, self.sequence
 
 
-def find_result(connection: Connection, campaign: int) -> Found | None:
+def find_result(connection: Connection, campaign: int) -> StoredResult | None:
     """A campaign's result, if anything was inferred."""
     columns = (results.c.sequence, results.c.erasures, results.c.summary)
     row = connection.execute(select(*columns).where(results.c.campaign == campaign)).one_or_none()
-    return None if row is None else Found(row.sequence, row.erasures, Summary.parse(row.summary))
+    return (
+        None
+        if row is None
+        else StoredResult(row.sequence, row.erasures, Summary.parse(row.summary))
+    )
 
 
 def find_content(connection: Connection, campaign: int) -> Columns | None:
@@ -147,7 +151,9 @@ def find_content(connection: Connection, campaign: int) -> Columns | None:
     return None if content is None else Columns.unpack(content)
 
 
-def store_result(connection: Connection, campaign: int, found: Found, content: bytes) -> None:
+def store_result(
+    connection: Connection, campaign: int, found: StoredResult, content: bytes
+) -> None:
     """Keep this result instead of the one there was."""
     values = {
         "sequence": found.sequence,
@@ -161,7 +167,7 @@ def store_result(connection: Connection, campaign: int, found: Found, content: b
 
 
 def store_problem(
-    connection: Connection, campaign: int, before: Found, problem: str, seen: tuple[int, int]
+    connection: Connection, campaign: int, before: StoredResult, problem: str, seen: tuple[int, int]
 ) -> None:
     """Keep the result there was, and say why there is none of so many reports and erasures."""
     reports, erasures = seen

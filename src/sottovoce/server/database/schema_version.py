@@ -13,7 +13,7 @@ from sqlalchemy import Column, Connection, MetaData, Table, Text, insert, inspec
 
 from sottovoce.errors import UsageError
 from sottovoce.files.locks import make_folder
-from sottovoce.server.database.connection import Database, name_of, reaching
+from sottovoce.server.database.connection import Database, name_of, readable_errors
 from sottovoce.server.database.schema import METADATA
 
 if TYPE_CHECKING:
@@ -23,13 +23,13 @@ __all__ = [
     "VERSION_TABLE",
     "WAYS_OUT",
     "SchemaState",
-    "changing",
     "check_schema",
     "make_tables",
     "migrate",
     "pending",
     "revision_of",
     "revisions",
+    "schema_change",
     "schema_state",
     "upgrade",
 ]
@@ -64,7 +64,7 @@ def schema_state(database: Database) -> SchemaState:
     """What is there. Changes nothing, and makes no file."""
     if _is_missing(database):
         return SchemaState.EMPTY
-    with reaching(database), database.reading() as connection:
+    with readable_errors(database), database.reading() as connection:
         return _state(connection)
 
 
@@ -87,7 +87,7 @@ def upgrade(database: Database) -> None:
 
     Two that do this at once take turns, and the second finds nothing left to do.
     """
-    with reaching(database), changing(database) as connection:
+    with readable_errors(database), schema_change(database) as connection:
         state = _state(connection)
         if state is SchemaState.EMPTY:
             make_tables(connection)
@@ -130,7 +130,7 @@ def _scripts() -> ScriptDirectory:
 
 def pending(database: Database) -> list[str]:
     """What an upgrade would change, a line for each revision."""
-    with reaching(database), database.reading() as connection:
+    with readable_errors(database), database.reading() as connection:
         found = revision_of(connection) or "base"
     scripts = _scripts().iterate_revisions(revisions()[-1], found)
     return [f"{script.revision}, {script.doc}" for script in reversed(list(scripts))]
@@ -146,7 +146,7 @@ def _state(connection: Connection) -> SchemaState:
 
 
 @contextmanager
-def changing(database: Database) -> Iterator[Connection]:
+def schema_change(database: Database) -> Iterator[Connection]:
     """A transaction for changing tables, which nobody else does meanwhile."""
     if not database.is_sqlite:
         with database.writing() as connection:

@@ -44,9 +44,9 @@ from sottovoce.server.database.schema import (
 __all__ = [
     "DIGEST",
     "SERVER",
-    "Key",
+    "MessageKey",
     "OpenedTotals",
-    "Waiting",
+    "WaitingContribution",
     "add_batch",
     "add_message",
     "add_signing_key",
@@ -79,7 +79,7 @@ AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingContribution:
     """A contribution that was not proposed yet."""
 
     report_id: bytes
@@ -87,7 +87,9 @@ class Waiting:
     length: int
 
 
-def waiting_contributions(connection: Connection, campaign: int, most: int) -> list[Waiting]:
+def waiting_contributions(
+    connection: Connection, campaign: int, most: int
+) -> list[WaitingContribution]:
     """Contributions that no batch has, the oldest first."""
     query = (
         select(reports.c.report_id, _digest(), func.length(reports.c.codes))
@@ -96,11 +98,11 @@ def waiting_contributions(connection: Connection, campaign: int, most: int) -> l
         .order_by(reports.c.sequence)
         .limit(most)
     )
-    return [Waiting(*row) for row in connection.execute(query)]
+    return [WaitingContribution(*row) for row in connection.execute(query)]
 
 
 def add_batch(
-    connection: Connection, campaign: int, number: int, chosen: Sequence[Waiting]
+    connection: Connection, campaign: int, number: int, chosen: Sequence[WaitingContribution]
 ) -> None:
     """These contributions are in the batch of this number, for good."""
     rows = [
@@ -176,7 +178,7 @@ SERVER = 0
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Key:
+class MessageKey:
     """What a message is about: of one key there is one message."""
 
     phase: str
@@ -184,13 +186,13 @@ class Key:
     number: int
 
 
-def add_message(connection: Connection, campaign: int, key: Key, content: bytes) -> None:
+def add_message(connection: Connection, campaign: int, key: MessageKey, content: bytes) -> None:
     """Store a message, whose key must be free. The campaign must be held."""
     row = {"phase": key.phase, "sender": key.sender, "number": key.number, "content": content}
     connection.execute(insert(messages), {"campaign": campaign, **row})
 
 
-def find_message(connection: Connection, campaign: int, key: Key) -> bytes | None:
+def find_message(connection: Connection, campaign: int, key: MessageKey) -> bytes | None:
     """The message of a key."""
     query = select(messages.c.content).where(
         messages.c.campaign == campaign,
@@ -230,11 +232,11 @@ def series(connection: Connection, campaign: int, phase: str, upto: int) -> list
     return list(connection.execute(query).scalars())
 
 
-def message_keys(connection: Connection, campaign: int) -> frozenset[Key]:
+def message_keys(connection: Connection, campaign: int) -> frozenset[MessageKey]:
     """Which messages there are, without reading them."""
     columns = (messages.c.phase, messages.c.sender, messages.c.number)
     rows = connection.execute(select(*columns).where(messages.c.campaign == campaign))
-    return frozenset(Key(*row) for row in rows)
+    return frozenset(MessageKey(*row) for row in rows)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -28,12 +28,11 @@ from sottovoce.server.database.schema import campaigns, erased, reports
 
 __all__ = [
     "EVERYBODY",
-    "Ordered",
+    "OrderedReports",
     "OwnRow",
-    "Packed",
+    "PackedReports",
     "all_task_lists",
     "count_reports",
-    "cut",
     "erase_report",
     "factorized",
     "has_reported",
@@ -43,6 +42,7 @@ __all__ = [
     "packed_after",
     "packed_by_worker",
     "reports_between",
+    "split_range",
     "worker_names",
 ]
 
@@ -120,7 +120,7 @@ PSEUDONYM = 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Packed:
+class PackedReports:
     """Some submissions: the j-th is of pseudonym j and has count[j] reports, one after another.
 
     `task` holds places in the campaign's list, `code` codes of the mechanism's alphabet. `sequence`
@@ -139,7 +139,7 @@ class Packed:
 
 def packed_after(
     connection: Connection, campaign: int, after: int, kind: np.dtype[Any], *, block: int
-) -> Iterator[Packed]:
+) -> Iterator[PackedReports]:
     """What a campaign received after a submission, or everything after 0, some at a time.
 
     `block` is the most reports of a submission.
@@ -158,7 +158,7 @@ def packed_after(
 
 def packed_by_worker(
     connection: Connection, campaign: int, kind: np.dtype[Any], *, block: int
-) -> Iterator[Packed]:
+) -> Iterator[PackedReports]:
     """Everything a campaign received, by pseudonym; all submissions of a worker come together."""
     query = _columns().where(reports.c.campaign == campaign).order_by(reports.c.worker)
     held: list[Row[Any]] = []
@@ -225,10 +225,10 @@ def _partitions(
         yield from result.partitions()
 
 
-def _packed(rows: Sequence[Row[Any]], kind: np.dtype[Any]) -> Packed:
+def _packed(rows: Sequence[Row[Any]], kind: np.dtype[Any]) -> PackedReports:
     sequences, workers, tasks, codes = zip(*rows, strict=True)
     code = np.frombuffer(b"".join(codes), kind)
-    return Packed(
+    return PackedReports(
         max(sequences),
         b"".join(workers),
         np.array([len(each) for each in tasks], np.int64) // 4,
@@ -242,7 +242,7 @@ EVERYBODY = range(1 << 8 * PSEUDONYM)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ordered:
+class OrderedReports:
     """Some reports by pseudonym, then by the task's place; all of a worker's are among them.
 
     `worker` holds places among `pseudonyms`, which are joined, and `task` places in the campaign's
@@ -258,7 +258,7 @@ class Ordered:
         return len(self.task)
 
 
-def cut(workers: range, count: int) -> list[range]:
+def split_range(workers: range, count: int) -> list[range]:
     """A range of pseudonyms as so many equal ones, one after another.
 
     >>> cut(range(10), 3)
@@ -271,7 +271,7 @@ def cut(workers: range, count: int) -> list[range]:
 
 def reports_between(
     connection: Connection, campaign: int, kind: np.dtype[Any], workers: range, *, most: int
-) -> Iterator[Ordered]:
+) -> Iterator[OrderedReports]:
     """What a campaign received from the workers in a range, in the order of their pseudonyms.
 
     A range with more than `most` submissions is halved until it has less: what is held at once
@@ -288,7 +288,7 @@ def reports_between(
     )
     rows = connection.execute(query).all()
     if len(rows) > most and not is_one:
-        for half in cut(workers, 2):
+        for half in split_range(workers, 2):
             yield from reports_between(connection, campaign, kind, half, most=most)
     elif rows:
         yield _ordered(rows, kind)
@@ -298,7 +298,7 @@ def _bytes(pseudonym: int) -> bytes:
     return pseudonym.to_bytes(PSEUDONYM)
 
 
-def _ordered(rows: Sequence[Row[Any]], kind: np.dtype[Any]) -> Ordered:
+def _ordered(rows: Sequence[Row[Any]], kind: np.dtype[Any]) -> OrderedReports:
     workers, tasks, codes = zip(*rows, strict=True)
     submission, pseudonyms = factorized(b"".join(workers))
     worker = np.repeat(submission, [len(each) // 4 for each in tasks])
@@ -306,4 +306,4 @@ def _ordered(rows: Sequence[Row[Any]], kind: np.dtype[Any]) -> Ordered:
     code = np.frombuffer(b"".join(codes), kind).astype(kind.newbyteorder("="), copy=False)
     # One key instead of two sorts several times as fast; a worker has a task once.
     order = np.argsort(worker.astype(np.int64) << 32 | task)
-    return Ordered(pseudonyms, worker[order], task[order], code[order])
+    return OrderedReports(pseudonyms, worker[order], task[order], code[order])

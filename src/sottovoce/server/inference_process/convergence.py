@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sottovoce.model import Domain, Grid
 from sottovoce.server.database.results import Columns, Summary
 
-__all__ = ["settled"]
+__all__ = ["with_stability"]
 
 FEWER = 0.9
 """A checkpoint counts once it has at most so large a share of the reports there are."""
@@ -22,11 +22,11 @@ CHANGED = 0.01
 FEWEST = 5
 """Reports that every task must have: with fewer, truths stand still by chance."""
 
-KEPT = ("settled", "checkpoint", "changed", "changed_since")
+KEPT = ("with_stability", "checkpoint", "changed", "changed_since")
 """What a result says that is no checkpoint: the same as the one before."""
 
 
-def settled(
+def with_stability(
     summary: Summary, columns: Columns, tasks: int, domain: Domain, before: Summary | None
 ) -> tuple[Summary, Columns]:
     """The result with what it says about the campaign, and with the checkpoint for later ones.

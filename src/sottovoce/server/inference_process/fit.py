@@ -31,14 +31,14 @@ from sottovoce.model import (
 )
 from sottovoce.model.opened_totals import Opened
 from sottovoce.server.database.campaigns import Stored
-from sottovoce.server.database.results import Columns, Found, Summary
+from sottovoce.server.database.results import Columns, StoredResult, Summary
 from sottovoce.server.database.sealed_campaigns import OpenedTotals
-from sottovoce.server.database.stored_reports import Packed, factorized, worker_names
-from sottovoce.server.inference_process.convergence import settled
+from sottovoce.server.database.stored_reports import PackedReports, factorized, worker_names
+from sottovoce.server.inference_process.convergence import with_stability
 from sottovoce.tables.vocabulary import in_order
 from sottovoce.version import __version__
 
-__all__ = ["Fresh", "Gathered", "fitted", "fitted_totals"]
+__all__ = ["FittedResult", "GatheredReports", "fitted", "fitted_totals"]
 
 
 def opened_totals(found: OpenedTotals, policy: Policy, names: Sequence[str]) -> Opened:
@@ -47,16 +47,16 @@ def opened_totals(found: OpenedTotals, policy: Policy, names: Sequence[str]) -> 
 
 
 @dataclass(slots=True, eq=False)
-class Gathered:
+class GatheredReports:
     """8 or 12 bytes a report and 24 a submission, up to a submission and a number of erasures."""
 
     names: Names
     erasures: int
     sequence: int = 0
     pseudonyms: bytearray = field(default_factory=bytearray)
-    _parts: list[Packed] = field(default_factory=list)
+    _parts: list[PackedReports] = field(default_factory=list)
 
-    def add(self, packed: Packed) -> None:
+    def add(self, packed: PackedReports) -> None:
         """Further submissions."""
         self.sequence = max(self.sequence, packed.sequence)
         self.pseudonyms += packed.pseudonyms
@@ -90,14 +90,14 @@ class Gathered:
         alphabet = mechanism_of(policy).alphabet
         return report_table(cells, alphabet, policy.domain, simulated=False), places
 
-    def _joined(self) -> Packed:
+    def _joined(self) -> PackedReports:
         if len(self._parts) > 1:
             columns: dict[str, Any] = {
                 name: np.concatenate([getattr(part, name) for part in self._parts])
                 for name in ("count", "task", "code")
             }
             # Pseudonyms are kept once, beside the parts.
-            self._parts = [Packed(self.sequence, b"", **columns)]
+            self._parts = [PackedReports(self.sequence, b"", **columns)]
         return self._parts[0]
 
 
@@ -105,16 +105,16 @@ NOTHING_LEFT = "there is nothing to infer from: every report was taken back"
 
 
 @dataclass(frozen=True, slots=True)
-class Fresh:
+class FittedResult:
     """A result that is to be stored: what is found of it quickly, and its packed columns."""
 
-    found: Found
+    found: StoredResult
     content: bytes
 
 
 def fitted(
-    gathered: Gathered, stored: Stored, before: Summary | None, checkpoint: Columns
-) -> Fresh:
+    gathered: GatheredReports, stored: Stored, before: Summary | None, checkpoint: Columns
+) -> FittedResult:
     """Truths and weights of what was gathered, or why there are none."""
     campaign = stored.campaign
     policy = campaign.terms.policy
@@ -139,20 +139,24 @@ def fitted(
     columns = replace(
         columns, before_place=checkpoint.before_place, before_truth=checkpoint.before_truth
     )
-    return _packed(gathered, *settled(summary, columns, campaign.tasks, policy.domain, before))
+    return _packed(
+        gathered, *with_stability(summary, columns, campaign.tasks, policy.domain, before)
+    )
 
 
-def _packed(gathered: Gathered, summary: Summary, columns: Columns) -> Fresh:
-    found = Found(gathered.sequence, gathered.erasures, summary)
+def _packed(gathered: GatheredReports, summary: Summary, columns: Columns) -> FittedResult:
+    found = StoredResult(gathered.sequence, gathered.erasures, summary)
     if summary.problem is not None:
         nothing = Columns.none()
         columns = replace(
             nothing, before_place=columns.before_place, before_truth=columns.before_truth
         )
-    return Fresh(found, columns.pack())
+    return FittedResult(found, columns.pack())
 
 
-def _inferred(gathered: Gathered, policy: Policy, summary: Summary) -> tuple[Summary, Columns]:
+def _inferred(
+    gathered: GatheredReports, policy: Policy, summary: Summary
+) -> tuple[Summary, Columns]:
     if not len(gathered):
         return replace(summary, problem=NOTHING_LEFT), Columns.none()
     reports, places = gathered.reports(policy)
@@ -171,7 +175,7 @@ def _inferred(gathered: Gathered, policy: Policy, summary: Summary) -> tuple[Sum
     return summary, _columns(result, reports, places, gathered)
 
 
-def _columns(result: Result, reports: Reports, places: Codes, gathered: Gathered) -> Columns:
+def _columns(result: Result, reports: Reports, places: Codes, gathered: GatheredReports) -> Columns:
     """Truths by place; workers are by pseudonym already."""
     order = np.argsort(places)
     certainty = result.confidence if result.standard_error is None else result.standard_error
@@ -190,7 +194,7 @@ def _columns(result: Result, reports: Reports, places: Codes, gathered: Gathered
     )
 
 
-def fitted_totals(found: OpenedTotals, stored: Stored, names: Sequence[str]) -> Fresh:
+def fitted_totals(found: OpenedTotals, stored: Stored, names: Sequence[str]) -> FittedResult:
     """Truths of what was opened, or why there are none. Nobody has a weight: nobody is seen."""
     campaign = stored.campaign
     counts, policy = campaign.counts, campaign.terms.policy
@@ -220,10 +224,12 @@ def fitted_totals(found: OpenedTotals, stored: Stored, names: Sequence[str]) -> 
     return _packed_totals(stored, summary, _totals_columns(result, names))
 
 
-def _packed_totals(stored: Stored, summary: Summary, columns: Columns) -> Fresh:
+def _packed_totals(stored: Stored, summary: Summary, columns: Columns) -> FittedResult:
     # A sealed campaign is closed before it is opened: there is one result, and no later report.
-    found = Found(stored.campaign.counts.submissions, stored.campaign.counts.erasures, summary)
-    return Fresh(found, columns.pack())
+    found = StoredResult(
+        stored.campaign.counts.submissions, stored.campaign.counts.erasures, summary
+    )
+    return FittedResult(found, columns.pack())
 
 
 def _totals_columns(result: Result, names: Sequence[str]) -> Columns:

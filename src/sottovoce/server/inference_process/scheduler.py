@@ -18,12 +18,12 @@ from sqlalchemy.exc import DBAPIError
 
 from sottovoce.errors import Reason, Refused
 from sottovoce.server.campaigns.webhooks import announce
-from sottovoce.server.child_process import Ended, Process
+from sottovoce.server.child_process import ChildEnded, ChildProcess
 from sottovoce.server.database import Database
 from sottovoce.server.database.campaigns import find_campaign
 from sottovoce.server.database.results import (
     Columns,
-    Found,
+    StoredResult,
     Summary,
     find_result,
     gone,
@@ -31,12 +31,12 @@ from sottovoce.server.database.results import (
     store_result,
     unfinished,
 )
-from sottovoce.server.inference_process.child import Memory
-from sottovoce.server.inference_process.fit import Fresh
+from sottovoce.server.inference_process.child import ReportCache
+from sottovoce.server.inference_process.fit import FittedResult
 from sottovoce.server.service import Service
 from sottovoce.version import __version__
 
-__all__ = ["Child", "Election", "Ended", "infer_now", "inferring"]
+__all__ = ["Election", "InferenceProcess", "background_inference", "infer_now"]
 
 
 KEY = int.from_bytes(b"sotto-vo", "big")
@@ -87,20 +87,20 @@ class Election:
             connection.close()
 
 
-class Child(Process):
+class InferenceProcess(ChildProcess):
     """A process that infers."""
 
     def __init__(self, database: Database) -> None:
         url = database.url.render_as_string(hide_password=False)
         super().__init__("sottovoce.server.inference_process.child", {"database": url})
 
-    def infer(self, id: str) -> Fresh | None:
+    def infer(self, id: str) -> FittedResult | None:
         """A campaign's truths as of now; None when there is no such campaign."""
         header, content = self.ask({"campaign": id})
         if not header:
             return None
-        found = Found(header["sequence"], header["erasures"], Summary(**header["summary"]))
-        return Fresh(found, content)
+        found = StoredResult(header["sequence"], header["erasures"], Summary(**header["summary"]))
+        return FittedResult(found, content)
 
     def forget(self, id: str) -> None:
         """Have a deleted campaign's reports forgotten, if any are remembered."""
@@ -126,9 +126,9 @@ log = logging.getLogger("sottovoce.inference")
 
 
 @contextmanager
-def inferring(service: Service, *, interval: float = INTERVAL) -> Iterator[None]:
+def background_inference(service: Service, *, interval: float = INTERVAL) -> Iterator[None]:
     """Keep results up to date while the block runs."""
-    background = _Background(service, interval, Child(service.database))
+    background = _Background(service, interval, InferenceProcess(service.database))
     background.start()
     try:
         yield
@@ -138,16 +138,16 @@ def inferring(service: Service, *, interval: float = INTERVAL) -> Iterator[None]
 
 def infer_now(service: Service, campaign_id: str) -> None:
     """Bring a campaign's result up to date, here and now. Waits: not for event loops."""
-    fresh = Memory(service.database).infer(campaign_id)
-    if fresh is None:
+    outcome = ReportCache(service.database).infer(campaign_id)
+    if outcome is None:
         raise Refused(Reason.NOT_FOUND, "there is no such campaign, or nothing of it is opened")
-    _keep(service, campaign_id, fresh)
+    _keep(service, campaign_id, outcome)
 
 
 class _Background:
     """A thread that looks for new reports, has a child process infer, and stores what it says."""
 
-    def __init__(self, service: Service, interval: float, child: Child) -> None:
+    def __init__(self, service: Service, interval: float, child: InferenceProcess) -> None:
         self._service, self._interval = service, interval
         self._child = child
         self._election = Election(service.database)
@@ -208,15 +208,15 @@ class _Background:
             self._child.start()
             started = time.monotonic()
             self._asked.add(id)
-            fresh = self._child.infer(id)
+            outcome = self._child.infer(id)
             self._busy += time.monotonic() - started
-        except Ended:
+        except ChildEnded:
             if not self._stop.is_set():
                 self._note_end(id, counts)
             raise
         self._ended.pop(id, None)
-        if fresh is not None:
-            _keep(self._service, id, fresh)
+        if outcome is not None:
+            _keep(self._service, id, outcome)
 
     def _note_end(self, id: str, counts: tuple[int, int]) -> None:
         """After some ends over the same reports, say so instead of trying for ever."""
@@ -228,20 +228,20 @@ class _Background:
             self._service.change(lambda connection: _give_up(connection, id, counts))
 
 
-def _keep(service: Service, id: str, fresh: Fresh) -> None:
-    service.change(lambda connection: _store(connection, id, fresh))
+def _keep(service: Service, id: str, outcome: FittedResult) -> None:
+    service.change(lambda connection: _store(connection, id, outcome))
 
 
-def _store(connection: Connection, id: str, fresh: Fresh) -> None:
+def _store(connection: Connection, id: str, outcome: FittedResult) -> None:
     """Store a result unless the campaign has gone or has a better one; tell what is to be told."""
     stored = find_campaign(connection, id, hold=True)
     if stored is None:
         return
     before = find_result(connection, stored.number)
-    if before is not None and before.age > fresh.found.age:
+    if before is not None and before.age > outcome.found.age:
         return
-    store_result(connection, stored.number, fresh.found, fresh.content)
-    summary = fresh.found.summary
+    store_result(connection, stored.number, outcome.found, outcome.content)
+    summary = outcome.found.summary
     if stored.campaign.terms.policy.sealed and before is None:
         details = {"contributions": summary.workers, "tasks": summary.tasks}
         announce(connection, stored, "campaign.opened_sums", details)
@@ -257,6 +257,6 @@ def _give_up(connection: Connection, id: str, seen: tuple[int, int]) -> None:
         return
     before = find_result(connection, stored.number)
     if before is None:
-        before = Found(0, 0, Summary(0, 0, stored.campaign.terms.policy.hash, __version__))
+        before = StoredResult(0, 0, Summary(0, 0, stored.campaign.terms.policy.hash, __version__))
         store_result(connection, stored.number, before, Columns.none().pack())
     store_problem(connection, stored.number, before, STOPPED, seen)

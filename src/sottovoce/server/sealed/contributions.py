@@ -19,7 +19,7 @@ from sottovoce.securesum.field import WIDTH
 from sottovoce.securesum.hpke import OVERHEAD
 from sottovoce.server.database import Intake
 
-__all__ = ["SealedDesk"]
+__all__ = ["SealedAdmission"]
 
 ROOM = 2_000
 """Bytes of a contribution besides its tasks and shares."""
@@ -29,19 +29,19 @@ OF_A_SHARE = 80
 
 
 @dataclass(frozen=True, slots=True)
-class SealedDesk:
+class SealedAdmission:
     """What a sealed campaign checks contributions against. None of it changes once it is open."""
 
     number: int
     campaign: Campaign
     policy_hash: str
     session: Session
-    admission: Admission = field(repr=False)
+    rules: Admission = field(repr=False)
     largest: int
 
     @classmethod
-    def of(cls, number: int, campaign: Campaign, names: tuple[str, ...]) -> SealedDesk:
-        """The desk of a campaign with these tasks."""
+    def of(cls, number: int, campaign: Campaign, names: tuple[str, ...]) -> SealedAdmission:
+        """The checks of a campaign with these tasks."""
         policy = campaign.terms.policy
         session = Session(campaign.id, policy, names)
         largest = _largest(session, campaign.block)
@@ -62,7 +62,7 @@ class SealedDesk:
         if len(content) > self.largest:
             raise Refused(Reason.OVERSIZE, f"a contribution here has up to {self.largest:,} bytes")
         try:
-            contribution = self.admission.whole(content)
+            contribution = self.rules.whole(content)
         except SealedRefused as error:
             raise self._refused(content, error.reason) from None
         if contribution.worker != pseudonym(self.campaign.id, receipt):
@@ -77,7 +77,7 @@ class SealedDesk:
             today.toordinal(),
             hashlib.sha256(content).digest(),
             contribution.places.astype("<u4").tobytes(),
-            # The digest of what was signed stands first: see `stores.database.batches`.
+            # The digest of what was signed stands first: see `server.database.sealed_campaigns`.
             bytes.fromhex(contribution.digest) + content,
             self.campaign.terms.answers,
             True,

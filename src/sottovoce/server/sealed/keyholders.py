@@ -13,16 +13,23 @@ from sottovoce.model import Campaign, Credential, digest
 from sottovoce.server.credentials import checked_credential, new_secret
 from sottovoce.server.database.campaigns import note_event, the_campaign
 from sottovoce.server.database.sealed_campaigns import find_seat, note_seen, set_seats
-from sottovoce.server.sealed.contributions import SealedDesk
+from sottovoce.server.sealed.contributions import SealedAdmission
 from sottovoce.server.service import Service
 
-__all__ = ["Link", "Seated", "keyholder_links", "sealed_desk", "sealed_sum", "seated"]
+__all__ = [
+    "AuthenticatedKeyholder",
+    "SeatLink",
+    "authenticated_keyholder",
+    "keyholder_links",
+    "sealed_admission",
+    "sealed_sum",
+]
 
 NOT_SEALED = "the campaign is not sealed: it has no keyholders"
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class SeatLink:
     """What one keyholder is given. It is shown now and never again."""
 
     seat: int
@@ -31,14 +38,14 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Seated:
+class AuthenticatedKeyholder:
     """A keyholder that showed its credential, and what its campaign is."""
 
     seat: int
-    desk: SealedDesk
+    admission: SealedAdmission
 
 
-def keyholder_links(service: Service, id: str, *, public_url: str) -> list[Link]:
+def keyholder_links(service: Service, id: str, *, public_url: str) -> list[SeatLink]:
     """A link for each keyholder; those that were made before no longer work."""
     with service.database.reading() as connection:
         keyholders = sealed_sum(the_campaign(connection, id).campaign).keyholders
@@ -57,12 +64,12 @@ def keyholder_links(service: Service, id: str, *, public_url: str) -> list[Link]
     service.change(work)
     page = f"{public_url.rstrip('/')}/k/{id}"
     return [
-        Link(seat, keyholder.name, f"{page}#{secret}")
+        SeatLink(seat, keyholder.name, f"{page}#{secret}")
         for seat, (keyholder, secret) in enumerate(zip(keyholders, secrets, strict=True), 1)
     ]
 
 
-def seated(service: Service, id: str, credential: str) -> Seated:
+def authenticated_keyholder(service: Service, id: str, credential: str) -> AuthenticatedKeyholder:
     """The keyholder with this credential, of a campaign that has been open. It was here today."""
     shown = digest(checked_credential(credential, Credential.KEYHOLDER))
     with service.database.reading() as connection:
@@ -73,20 +80,20 @@ def seated(service: Service, id: str, credential: str) -> Seated:
             Reason.BAD_CREDENTIAL,
             "this is no keyholder's credential for this campaign, or it was replaced",
         )
-    desk = sealed_desk(service, id)
+    admission = sealed_admission(service, id)
     service.attendance.see(id, found.seat)
     day = service.today().toordinal()
     if found.seen_on != day:
         service.change(lambda connection: note_seen(connection, stored.number, found.seat, day))
-    return Seated(found.seat, desk)
+    return AuthenticatedKeyholder(found.seat, admission)
 
 
-def sealed_desk(service: Service, id: str) -> SealedDesk:
+def sealed_admission(service: Service, id: str) -> SealedAdmission:
     """What never changes of a sealed campaign that has been open."""
-    desk = service.reception.desk(id)
-    if not isinstance(desk, SealedDesk):
+    admission = service.reception.admission(id)
+    if not isinstance(admission, SealedAdmission):
         raise Refused(Reason.NOT_FOUND, NOT_SEALED)
-    return desk
+    return admission
 
 
 def sealed_sum(campaign: Campaign) -> SealedSum:

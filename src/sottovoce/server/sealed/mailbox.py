@@ -17,15 +17,15 @@ from sottovoce.securesum.hpke import OVERHEAD
 from sottovoce.server.database.campaigns import the_campaign
 from sottovoce.server.database.sealed_campaigns import (
     SERVER,
-    Key,
+    MessageKey,
     add_message,
     batch_contents,
     find_message,
     messages_of,
 )
-from sottovoce.server.sealed.contributions import SealedDesk
-from sottovoce.server.sealed.keyholders import Seated
-from sottovoce.server.sealed.state import Standing, Work
+from sottovoce.server.sealed.contributions import SealedAdmission
+from sottovoce.server.sealed.keyholders import AuthenticatedKeyholder
+from sottovoce.server.sealed.state import KeyholderWork, SealedState
 from sottovoce.server.sealed.transitions import advance, verdict_of
 from sottovoce.server.service import Service
 
@@ -54,58 +54,60 @@ class Closed:
     confirms: Sequence[bytes]
 
 
-def next_work(service: Service, seated: Seated) -> Work:
+def next_work(service: Service, keyholder: AuthenticatedKeyholder) -> KeyholderWork:
     """What a keyholder shall do now."""
-    service.attendance.see(seated.desk.campaign.id, seated.seat)
+    service.attendance.see(keyholder.admission.campaign.id, keyholder.seat)
     with service.database.reading() as connection:
-        the_campaign(connection, seated.desk.campaign.id)
-        return _standing(connection, seated.desk).work(seated.seat)
+        the_campaign(connection, keyholder.admission.campaign.id)
+        return _state(connection, keyholder.admission).work(keyholder.seat)
 
 
-def batch(service: Service, seated: Seated, number: int) -> Proposed:
+def batch(service: Service, keyholder: AuthenticatedKeyholder, number: int) -> Proposed:
     """A batch that was proposed; of every contribution the one share that is this keyholder's."""
-    desk, seat = seated.desk, seated.seat
+    admission, seat = keyholder.admission, keyholder.seat
     with service.database.reading() as connection:
-        propose = find_message(connection, desk.number, Key(Phase.PROPOSE, SERVER, number))
+        propose = find_message(
+            connection, admission.number, MessageKey(Phase.PROPOSE, SERVER, number)
+        )
         if propose is None:
             raise Refused(Reason.NOT_FOUND, f"there is no batch {number:,} yet")
         contents = (
-            messages_of(connection, desk.number, Phase.DEAL, 0)
+            messages_of(connection, admission.number, Phase.DEAL, 0)
             if number == 0
-            else batch_contents(connection, desk.number, number)
+            else batch_contents(connection, admission.number, number)
         )
         items = [server.item_for(content, seat) for content in contents]
-        checks = messages_of(connection, desk.number, Phase.CHECK, number)
-        confirms = messages_of(connection, desk.number, Phase.CONFIRM, number)
+        checks = messages_of(connection, admission.number, Phase.CHECK, number)
+        confirms = messages_of(connection, admission.number, Phase.CONFIRM, number)
     return Proposed(propose, items, checks, confirms)
 
 
-def closed(service: Service, seated: Seated) -> Closed:
+def closed(service: Service, keyholder: AuthenticatedKeyholder) -> Closed:
     """What the server asks to open, once it does."""
-    desk = seated.desk
+    admission = keyholder.admission
     with service.database.reading() as connection:
-        number = _standing(connection, desk).closing
+        number = _state(connection, admission).closing
         if number is None:
             raise Refused(Reason.NOT_FOUND, "nothing is to be opened yet")
-        close = find_message(connection, desk.number, Key(Phase.CLOSE, SERVER, number))
+        close = find_message(connection, admission.number, MessageKey(Phase.CLOSE, SERVER, number))
         assert close is not None  # noqa: S101 - its key was there
-        return Closed(close, messages_of(connection, desk.number, Phase.CONFIRM, number))
+        return Closed(close, messages_of(connection, admission.number, Phase.CONFIRM, number))
 
 
-def receive(service: Service, seated: Seated, content: bytes) -> bool:
+def receive(service: Service, keyholder: AuthenticatedKeyholder, content: bytes) -> bool:
     """Store a keyholder's message, and do what it makes due; whether it was stored before."""
-    desk = seated.desk
+    admission = keyholder.admission
     try:
-        message = server.read_message(desk.session, content)
+        message = server.read_message(admission.session, content)
     except SealedRefused as refused:
         raise Refused(Reason.MALFORMED, f"this is no message of yours: {refused.reason}") from None
-    if message.sender != seated.seat:
+    if message.sender != keyholder.seat:
         raise Refused(Reason.BAD_CREDENTIAL, "the message is signed by another keyholder")
-    key = Key(str(message.phase), message.sender, message.number or 0)
+    key = MessageKey(str(message.phase), message.sender, message.number or 0)
 
     def work(connection: Connection) -> bool:
-        the_campaign(connection, desk.campaign.id, hold=True)
-        before = find_message(connection, desk.number, key)
+        the_campaign(connection, admission.campaign.id, hold=True)
+        before = find_message(connection, admission.number, key)
         if before is not None:
             if before != content:
                 raise Refused(
@@ -114,13 +116,13 @@ def receive(service: Service, seated: Seated, content: bytes) -> bool:
                     "changed",
                 )
             return True
-        _check_awaited(connection, desk, seated.seat, message)
-        add_message(connection, desk.number, key, content)
+        _check_awaited(connection, admission, keyholder.seat, message)
+        add_message(connection, admission.number, key, content)
         return False
 
     replayed = service.change(work)
     if not replayed:
-        advance(service, desk.campaign.id)
+        advance(service, admission.campaign.id)
     return replayed
 
 
@@ -131,16 +133,18 @@ def largest_message(session: Session) -> int:
     return ROOM + max(session.sealed.seats * share, items)
 
 
-def _standing(connection: Connection, desk: SealedDesk) -> Standing:
-    return Standing.of(connection, desk.number, desk.session.sealed.seats)
+def _state(connection: Connection, admission: SealedAdmission) -> SealedState:
+    return SealedState.of(connection, admission.number, admission.session.sealed.seats)
 
 
-def _check_awaited(connection: Connection, desk: SealedDesk, seat: int, message: Message) -> None:
+def _check_awaited(
+    connection: Connection, admission: SealedAdmission, seat: int, message: Message
+) -> None:
     """Refuse what is not this keyholder's turn, and what is not about the state that was reached.
 
     What is stored is therefore always what every other keyholder would accept.
     """
-    work = _standing(connection, desk).work(seat)
+    work = _state(connection, admission).work(seat)
     if (str(work.kind), work.number or 0) != (str(message.phase), message.number or 0):
         turn = "" if work.number is None else f" of batch {work.number:,}"
         raise Refused(
@@ -149,9 +153,9 @@ def _check_awaited(connection: Connection, desk: SealedDesk, seat: int, message:
     number = message.number or 0
     match message.phase:
         case Phase.CHECK:
-            _check_batch(connection, desk, message, number)
+            _check_batch(connection, admission, message, number)
         case Phase.CONFIRM | Phase.OPEN:
-            verdict = verdict_of(connection, desk.number, number)
+            verdict = verdict_of(connection, admission.number, number)
             if (message.body["state"], message.body["count"]) != (verdict.state, verdict.count):
                 raise Refused(
                     Reason.MALFORMED,
@@ -168,10 +172,12 @@ def _check_total(message: Message) -> None:
         raise Refused(Reason.MALFORMED, "the share of the total is no field elements") from None
 
 
-def _check_batch(connection: Connection, desk: SealedDesk, message: Message, number: int) -> None:
-    content = find_message(connection, desk.number, Key(Phase.PROPOSE, SERVER, number))
+def _check_batch(
+    connection: Connection, admission: SealedAdmission, message: Message, number: int
+) -> None:
+    content = find_message(connection, admission.number, MessageKey(Phase.PROPOSE, SERVER, number))
     assert content is not None  # noqa: S101 - a check of it is awaited
-    propose = server.read_message(desk.session, content)
+    propose = server.read_message(admission.session, content)
     fits = len(message.body["values"]) == len(propose.body["digests"])
     if message.body["batch"] != propose.digest or not fits:
         raise Refused(Reason.MALFORMED, "the check is not of the batch that was proposed")

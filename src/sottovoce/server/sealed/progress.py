@@ -17,7 +17,7 @@ from sottovoce.securesum.committee.messages import Phase, WorkKind
 from sottovoce.server.database.campaigns import Stored, the_campaign
 from sottovoce.server.database.sealed_campaigns import (
     SERVER,
-    Key,
+    MessageKey,
     all_seats,
     count_batched,
     find_message,
@@ -25,12 +25,19 @@ from sottovoce.server.database.sealed_campaigns import (
     workers_of,
 )
 from sottovoce.server.sealed.coordinator_key import coordinator_key
-from sottovoce.server.sealed.keyholders import sealed_desk, sealed_sum
-from sottovoce.server.sealed.state import AGREEMENT, DEAD, Standing
+from sottovoce.server.sealed.keyholders import sealed_admission, sealed_sum
+from sottovoce.server.sealed.state import AGREEMENT, DEAD, SealedState
 from sottovoce.server.sealed.transitions import Verdict, all_verdicts, close_at
 from sottovoce.server.service import Service
 
-__all__ = ["Dropped", "KeyholderStanding", "RoundPhase", "Rounds", "open_without", "rounds"]
+__all__ = [
+    "Dropped",
+    "KeyholderProgress",
+    "RoundPhase",
+    "SealedProgress",
+    "open_without",
+    "sealed_progress",
+]
 
 WORDS_OF = {
     "unreadable": "a keyholder could not open its share",
@@ -53,7 +60,7 @@ class RoundPhase(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class KeyholderStanding:
+class KeyholderProgress:
     """One keyholder: who it is, when it was here, and what it has done."""
 
     seat: int
@@ -80,14 +87,14 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True)
-class Rounds:
+class SealedProgress:
     """A sealed campaign at a glance.
 
     Of `uploads` contributions `checked` passed, and `waiting` are in no certified state yet.
     """
 
     phase: RoundPhase
-    keyholders: Sequence[KeyholderStanding]
+    keyholders: Sequence[KeyholderProgress]
     uploads: int
     waiting: int
     checked: int
@@ -99,23 +106,23 @@ class Rounds:
     state: str | None
 
 
-def rounds(service: Service, id: str) -> Rounds:
+def sealed_progress(service: Service, id: str) -> SealedProgress:
     """How a sealed campaign gets on; a draft has not begun."""
     with service.database.reading() as connection:
         stored = the_campaign(connection, id)
         sealed = sealed_sum(stored.campaign)
-        standing = Standing.of(connection, stored.number, sealed.seats)
-        keyholders = _keyholders(service, connection, stored, sealed, standing)
-        verdicts = all_verdicts(connection, stored.number, standing.certified)
+        state = SealedState.of(connection, stored.number, sealed.seats)
+        keyholders = _keyholders(service, connection, stored, sealed, state)
+        verdicts = all_verdicts(connection, stored.number, state.certified)
         checked = verdicts[-1].count if verdicts else 0
         uploads = stored.campaign.counts.submissions
-        done = count_batched(connection, stored.number, standing.certified)
-        phase = _phase(connection, stored, standing)
-        return Rounds(
+        done = count_batched(connection, stored.number, state.certified)
+        phase = _phase(connection, stored, state)
+        return SealedProgress(
             phase, keyholders, uploads, uploads - done, checked,
             _dropped(connection, stored.number, verdicts), sealed.minimum,
-            sealed.degree + 1, len(standing.opens),
-            _problem(connection, stored, standing, sealed, keyholders, checked),
+            sealed.degree + 1, len(state.opens),
+            _problem(connection, stored, state, sealed, keyholders, checked),
             verdicts[-1].state if verdicts else None,
         )  # fmt: skip
 
@@ -126,29 +133,29 @@ def open_without(service: Service, id: str) -> None:
     Only while no keyholder has confirmed a later one: whoever has will not go back, since two
     opened sums could be told apart.
     """
-    desk, key = sealed_desk(service, id), coordinator_key(service)
-    sealed = desk.session.sealed
+    admission, key = sealed_admission(service, id), coordinator_key(service)
+    sealed = admission.session.sealed
 
     def work(connection: Connection) -> None:
         stored = the_campaign(connection, id, hold=True)
-        standing = Standing.of(connection, stored.number, sealed.seats)
-        if standing.closing is not None:
+        state = SealedState.of(connection, stored.number, sealed.seats)
+        if state.closing is not None:
             return
-        last = standing.certified
+        last = state.certified
         checked = all_verdicts(connection, stored.number, last)[-1].count if last >= 0 else 0
-        _check_opens(stored.campaign, sealed, standing, checked)
-        close_at(connection, desk, last, key)
+        _check_opens(stored.campaign, sealed, state, checked)
+        close_at(connection, admission, last, key)
 
     service.change(work)
     service.attendance.ring(id)
 
 
-def _check_opens(campaign: Campaign, sealed: SealedSum, standing: Standing, checked: int) -> None:
+def _check_opens(campaign: Campaign, sealed: SealedSum, state: SealedState, checked: int) -> None:
     if campaign.state is not State.CLOSED:
         raise Refused(Reason.NOT_OPEN, "the campaign still takes answers: close it first")
-    if standing.is_dead:
+    if state.is_dead:
         raise Refused(Reason.CONFLICT, "nothing can be opened in this campaign any more")
-    if standing.senders(Phase.CONFIRM, standing.certified + 1):
+    if state.senders(Phase.CONFIRM, state.certified + 1):
         raise Refused(
             Reason.CONFLICT,
             "a keyholder has confirmed a later set already, and never opens an earlier one: wait "
@@ -159,35 +166,35 @@ def _check_opens(campaign: Campaign, sealed: SealedSum, standing: Standing, chec
 
 
 def _keyholders(
-    service: Service, connection: Connection, stored: Stored, sealed: SealedSum, standing: Standing
-) -> list[KeyholderStanding]:
+    service: Service, connection: Connection, stored: Stored, sealed: SealedSum, state: SealedState
+) -> list[KeyholderProgress]:
     days = {each.seat: each.seen_on for each in all_seats(connection, stored.number)}
-    opens, id = standing.opens, stored.campaign.id
+    opens, id = state.opens, stored.campaign.id
     return [
-        KeyholderStanding(
+        KeyholderProgress(
             seat,
             keyholder.name,
             keyholder.fingerprint,
             None if (day := days.get(seat)) is None else date.fromordinal(day),
             service.attendance.is_here(id, seat),
-            standing.has(Phase.DEAL, sender=seat),
-            standing.confirmed(seat),
+            state.has(Phase.DEAL, sender=seat),
+            state.confirmed(seat),
             seat in opens,
         )
         for seat, keyholder in enumerate(sealed.keyholders, 1)
     ]
 
 
-def _phase(connection: Connection, stored: Stored, standing: Standing) -> RoundPhase:
-    if standing.is_dead:
+def _phase(connection: Connection, stored: Stored, state: SealedState) -> RoundPhase:
+    if state.is_dead:
         return RoundPhase.DEAD
     if is_opened(connection, stored.number):
         return RoundPhase.OPENED
-    if standing.closing is not None:
+    if state.closing is not None:
         return RoundPhase.OPENING
-    if standing.certified < 0:
+    if state.certified < 0:
         return RoundPhase.DEALING
-    if standing.certified < standing.proposed:
+    if state.certified < state.proposed:
         return RoundPhase.CHECKING
     closed = stored.campaign.state is State.CLOSED
     return RoundPhase.CLOSING if closed else RoundPhase.COLLECTING
@@ -204,49 +211,49 @@ def _dropped(connection: Connection, campaign: int, verdicts: Sequence[Verdict])
 def _problem(
     connection: Connection,
     stored: Stored,
-    standing: Standing,
+    state: SealedState,
     sealed: SealedSum,
-    keyholders: Sequence[KeyholderStanding],
+    keyholders: Sequence[KeyholderProgress],
     checked: int,
 ) -> str | None:
     """What stands in the way, if anything does."""
-    if standing.is_dead:
-        return _noted(connection, stored.number, Key(DEAD, SERVER, 0))
-    if standing.closing is not None:
-        disagreement = _disagreement(connection, stored.number, standing)
-        return disagreement or _absent(standing, keyholders)
-    if stored.campaign.state is State.CLOSED and standing.certified == standing.proposed >= 0:
+    if state.is_dead:
+        return _noted(connection, stored.number, MessageKey(DEAD, SERVER, 0))
+    if state.closing is not None:
+        disagreement = _disagreement(connection, stored.number, state)
+        return disagreement or _absent(state, keyholders)
+    if stored.campaign.state is State.CLOSED and state.certified == state.proposed >= 0:
         waiting = stored.campaign.counts.submissions - count_batched(
-            connection, stored.number, standing.proposed
+            connection, stored.number, state.proposed
         )
         return None if waiting or checked >= sealed.minimum else _too_few(checked, sealed.minimum)
     if stored.campaign.state is State.DRAFT:
         return None
-    return _absent(standing, keyholders)
+    return _absent(state, keyholders)
 
 
-def _disagreement(connection: Connection, campaign: int, standing: Standing) -> str | None:
+def _disagreement(connection: Connection, campaign: int, state: SealedState) -> str | None:
     """What the last comparison of all opened shares found."""
-    numbers = [key.number for key in standing.keys if key.phase == AGREEMENT]
+    numbers = [key.number for key in state.keys if key.phase == AGREEMENT]
     if not numbers:
         return None
-    return _noted(connection, campaign, Key(AGREEMENT, SERVER, max(numbers)))
+    return _noted(connection, campaign, MessageKey(AGREEMENT, SERVER, max(numbers)))
 
 
-def _absent(standing: Standing, keyholders: Sequence[KeyholderStanding]) -> str | None:
+def _absent(state: SealedState, keyholders: Sequence[KeyholderProgress]) -> str | None:
     """Whose turn it is and who is not here."""
     idle = (WorkKind.WAIT, WorkKind.DONE)
     away = [
         f"keyholder {each.seat} ({each.name})"
         for each in keyholders
-        if not each.is_here and standing.work(each.seat).kind not in idle
+        if not each.is_here and state.work(each.seat).kind not in idle
     ]
     if not away:
         return None
     return f"waits for {', '.join(away)}, who must run `sottovoce keyholder serve`"
 
 
-def _noted(connection: Connection, campaign: int, key: Key) -> str | None:
+def _noted(connection: Connection, campaign: int, key: MessageKey) -> str | None:
     content = find_message(connection, campaign, key)
     return None if content is None else json.loads(content)["problem"]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from sottovoce.securesum.committee.messages import Phase, WorkKind
-from sottovoce.server.database.sealed_campaigns import SERVER, Key, message_keys
+from sottovoce.server.database.sealed_campaigns import SERVER, MessageKey, message_keys
 
-__all__ = ["AGREEMENT", "DEAD", "VERDICT", "Standing", "Work"]
+__all__ = ["AGREEMENT", "DEAD", "VERDICT", "KeyholderWork", "SealedState"]
 
 VERDICT, DEAD, AGREEMENT = "verdict", "dead", "agreement"
 """What the server notes beside the messages: what they come to. Nobody signs it.
@@ -22,7 +22,7 @@ NONE = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class KeyholderWork:
     """What a keyholder shall do, and about which batch."""
 
     kind: WorkKind
@@ -30,17 +30,17 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SealedState:
     """The messages there are, of a campaign with so many keyholders.
 
     Batches are proposed one after another: the next when all have confirmed the last.
     """
 
-    keys: frozenset[Key]
+    keys: frozenset[MessageKey]
     seats: int
 
     @classmethod
-    def of(cls, connection: Connection, campaign: int, seats: int) -> Standing:
+    def of(cls, connection: Connection, campaign: int, seats: int) -> SealedState:
         """As it is now."""
         return cls(message_keys(connection, campaign), seats)
 
@@ -54,7 +54,7 @@ class Standing:
 
     def has(self, phase: str, number: int = 0, sender: int = SERVER) -> bool:
         """Whether there is this message."""
-        return Key(phase, sender, number) in self.keys
+        return MessageKey(phase, sender, number) in self.keys
 
     @property
     def is_dead(self) -> bool:
@@ -87,19 +87,19 @@ class Standing:
         numbers = [k.number for k in self.keys if (k.phase, k.sender) == (Phase.CONFIRM, seat)]
         return max(numbers, default=None)
 
-    def work(self, seat: int) -> Work:
+    def work(self, seat: int) -> KeyholderWork:
         """What a keyholder shall do now."""
         if self.is_dead:
-            return Work(WorkKind.DEAD)
+            return KeyholderWork(WorkKind.DEAD)
         if not self.has(Phase.DEAL, sender=seat):
-            return Work(WorkKind.DEAL)
+            return KeyholderWork(WorkKind.DEAL)
         if self.closing is not None:
             if seat in self.opens:
-                return Work(WorkKind.DONE)
-            return Work(WorkKind.OPEN, self.closing)
+                return KeyholderWork(WorkKind.DONE)
+            return KeyholderWork(WorkKind.OPEN, self.closing)
         last = self.proposed
         if last >= 0 and not self.has(Phase.CHECK, last, seat):
-            return Work(WorkKind.CHECK, last)
+            return KeyholderWork(WorkKind.CHECK, last)
         if self.has(VERDICT, last) and not self.has(Phase.CONFIRM, last, seat):
-            return Work(WorkKind.CONFIRM, last)
-        return Work(WorkKind.WAIT)
+            return KeyholderWork(WorkKind.CONFIRM, last)
+        return KeyholderWork(WorkKind.WAIT)

@@ -27,13 +27,13 @@ from sottovoce.securesum.committee import server
 from sottovoce.securesum.committee.messages import MOST_IN_BATCH, Phase
 from sottovoce.securesum.committee.state_chain import BEGINNING, Certified
 from sottovoce.securesum.envelope import Ed25519PrivateKey, canonical
-from sottovoce.server.background_jobs import beside
+from sottovoce.server.background_jobs import background_thread
 from sottovoce.server.database.campaigns import Stored, find_campaign, sealed_ids
 from sottovoce.server.database.sealed_campaigns import (
     SERVER,
-    Key,
+    MessageKey,
     OpenedTotals,
-    Waiting,
+    WaitingContribution,
     add_batch,
     add_message,
     count_batched,
@@ -46,13 +46,13 @@ from sottovoce.server.database.sealed_campaigns import (
     waiting_contributions,
 )
 from sottovoce.server.sealed.attendance import Attendance
-from sottovoce.server.sealed.contributions import SealedDesk
+from sottovoce.server.sealed.contributions import SealedAdmission
 from sottovoce.server.sealed.coordinator_key import coordinator_key
-from sottovoce.server.sealed.keyholders import sealed_desk
-from sottovoce.server.sealed.state import AGREEMENT, DEAD, VERDICT, Standing
+from sottovoce.server.sealed.keyholders import sealed_admission
+from sottovoce.server.sealed.state import AGREEMENT, DEAD, VERDICT, SealedState
 from sottovoce.server.service import Service
 
-__all__ = ["Verdict", "advance", "advancing", "all_verdicts", "close_at", "verdict_of"]
+__all__ = ["Verdict", "advance", "all_verdicts", "close_at", "scheduled_advances", "verdict_of"]
 
 
 MOST_BYTES = 64 << 20
@@ -98,29 +98,31 @@ class Verdict:
 
 def advance(service: Service, id: str) -> bool:
     """Do all that is due in a campaign; whether anything was. Wakes those who wait for it."""
-    desk, key = sealed_desk(service, id), coordinator_key(service)
-    moved = service.change(lambda connection: _advanced(connection, desk, key, service.attendance))
+    admission, key = sealed_admission(service, id), coordinator_key(service)
+    moved = service.change(
+        lambda connection: _advanced(connection, admission, key, service.attendance)
+    )
     if moved:
         service.attendance.ring(id)
     return moved
 
 
 def what_is_due(
-    connection: Connection, stored: Stored, desk: SealedDesk, attendance: Attendance
+    connection: Connection, stored: Stored, admission: SealedAdmission, attendance: Attendance
 ) -> Due | None:
     """The next thing that the server has to do, if there is any."""
-    number, sealed = stored.number, desk.session.sealed
-    standing = Standing.of(connection, number, sealed.seats)
-    if standing.is_dead:
+    number, sealed = stored.number, admission.session.sealed
+    state = SealedState.of(connection, number, sealed.seats)
+    if state.is_dead:
         return None
-    last = standing.proposed
+    last = state.proposed
     if last < 0:
-        return Due.PROPOSE_DEALS if standing.has_all(Phase.DEAL) else None
-    if standing.closing is not None:
-        return _due_after_close(connection, number, standing, sealed.degree + 1)
-    if standing.has_all(Phase.CHECK, last) and not standing.has(VERDICT, last):
+        return Due.PROPOSE_DEALS if state.has_all(Phase.DEAL) else None
+    if state.closing is not None:
+        return _due_after_close(connection, number, state, sealed.degree + 1)
+    if state.has_all(Phase.CHECK, last) and not state.has(VERDICT, last):
         return Due.JUDGE
-    if standing.certified < last:
+    if state.certified < last:
         return None
     waiting = stored.campaign.counts.submissions - count_batched(connection, number, EVER)
     if stored.campaign.state is State.CLOSED:
@@ -135,7 +137,7 @@ def what_is_due(
 
 def verdict_of(connection: Connection, campaign: int, number: int) -> Verdict:
     """The verdict on a batch, which must be there."""
-    content = find_message(connection, campaign, Key(VERDICT, SERVER, number))
+    content = find_message(connection, campaign, MessageKey(VERDICT, SERVER, number))
     assert content is not None  # noqa: S101 - whoever asks has seen its key
     return Verdict.parse(content)
 
@@ -145,19 +147,21 @@ def all_verdicts(connection: Connection, campaign: int, upto: int) -> list[Verdi
     return [Verdict.parse(each) for each in series(connection, campaign, VERDICT, upto)]
 
 
-def close_at(connection: Connection, desk: SealedDesk, number: int, key: Ed25519PrivateKey) -> None:
+def close_at(
+    connection: Connection, admission: SealedAdmission, number: int, key: Ed25519PrivateKey
+) -> None:
     """Ask the keyholders to open the state of a batch that all of them have confirmed."""
-    verdict = verdict_of(connection, desk.number, number)
+    verdict = verdict_of(connection, admission.number, number)
     state = Certified(number, verdict.state, verdict.count)
-    content = server.close(desk.session, key, state)
-    add_message(connection, desk.number, Key(Phase.CLOSE, SERVER, number), content)
+    content = server.close(admission.session, key, state)
+    add_message(connection, admission.number, MessageKey(Phase.CLOSE, SERVER, number), content)
 
 
 def _due_after_close(
-    connection: Connection, number: int, standing: Standing, needed: int
+    connection: Connection, number: int, state: SealedState, needed: int
 ) -> Due | None:
-    opens = len(standing.opens)
-    if opens < needed or standing.has(AGREEMENT, opens):
+    opens = len(state.opens)
+    if opens < needed or state.has(AGREEMENT, opens):
         return None
     if not is_opened(connection, number):
         return Due.OPEN
@@ -165,107 +169,120 @@ def _due_after_close(
 
 
 def _advanced(
-    connection: Connection, desk: SealedDesk, key: Ed25519PrivateKey, attendance: Attendance
+    connection: Connection,
+    admission: SealedAdmission,
+    key: Ed25519PrivateKey,
+    attendance: Attendance,
 ) -> bool:
     moved = False
     while True:
-        stored = find_campaign(connection, desk.campaign.id, hold=True)
-        if stored is None or stored.number != desk.number:  # it was deleted
+        stored = find_campaign(connection, admission.campaign.id, hold=True)
+        if stored is None or stored.number != admission.number:  # it was deleted
             return False
-        due = what_is_due(connection, stored, desk, attendance)
+        due = what_is_due(connection, stored, admission, attendance)
         if due is None:
             return moved
-        _do(due, connection, desk, key)
+        _do(due, connection, admission, key)
         moved = True
 
 
-def _do(due: Due, connection: Connection, desk: SealedDesk, key: Ed25519PrivateKey) -> None:
-    last = Standing.of(connection, desk.number, desk.session.sealed.seats).proposed
+def _do(
+    due: Due, connection: Connection, admission: SealedAdmission, key: Ed25519PrivateKey
+) -> None:
+    last = SealedState.of(connection, admission.number, admission.session.sealed.seats).proposed
     match due:
         case Due.PROPOSE_DEALS:
-            _propose_deals(connection, desk, key)
+            _propose_deals(connection, admission, key)
         case Due.JUDGE:
-            _judge(connection, desk, last)
+            _judge(connection, admission, last)
         case Due.PROPOSE:
-            _propose(connection, desk, last + 1, key)
+            _propose(connection, admission, last + 1, key)
         case Due.CLOSE:
-            close_at(connection, desk, last, key)
+            close_at(connection, admission, last, key)
         case Due.OPEN | Due.COMPARE:
-            _open(connection, desk)
+            _open(connection, admission)
 
 
-def _propose_deals(connection: Connection, desk: SealedDesk, key: Ed25519PrivateKey) -> None:
-    deals = messages_of(connection, desk.number, Phase.DEAL, 0)
-    digests = [server.read_message(desk.session, deal).digest for deal in deals]
-    content = server.propose(desk.session, key, 0, BEGINNING, digests)
-    add_message(connection, desk.number, Key(Phase.PROPOSE, SERVER, 0), content)
+def _propose_deals(
+    connection: Connection, admission: SealedAdmission, key: Ed25519PrivateKey
+) -> None:
+    deals = messages_of(connection, admission.number, Phase.DEAL, 0)
+    digests = [server.read_message(admission.session, deal).digest for deal in deals]
+    content = server.propose(admission.session, key, 0, BEGINNING, digests)
+    add_message(connection, admission.number, MessageKey(Phase.PROPOSE, SERVER, 0), content)
 
 
-def _propose(connection: Connection, desk: SealedDesk, number: int, key: Ed25519PrivateKey) -> None:
-    chosen = _fitting(waiting_contributions(connection, desk.number, MOST_IN_BATCH))
-    previous = verdict_of(connection, desk.number, number - 1).state
+def _propose(
+    connection: Connection, admission: SealedAdmission, number: int, key: Ed25519PrivateKey
+) -> None:
+    chosen = _fitting(waiting_contributions(connection, admission.number, MOST_IN_BATCH))
+    previous = verdict_of(connection, admission.number, number - 1).state
     digests = [each.digest.hex() for each in chosen]
-    content = server.propose(desk.session, key, number, previous, digests)
-    add_batch(connection, desk.number, number, chosen)
-    add_message(connection, desk.number, Key(Phase.PROPOSE, SERVER, number), content)
+    content = server.propose(admission.session, key, number, previous, digests)
+    add_batch(connection, admission.number, number, chosen)
+    add_message(connection, admission.number, MessageKey(Phase.PROPOSE, SERVER, number), content)
 
 
-def _fitting(waiting: Sequence[Waiting]) -> list[Waiting]:
+def _fitting(waiting: Sequence[WaitingContribution]) -> list[WaitingContribution]:
     """As many as fit into a batch, and always one."""
     lengths = np.cumsum([each.length for each in waiting])
     count = max(1, int(np.searchsorted(lengths, MOST_BYTES, side="right")))
     return list(waiting[:count])
 
 
-def _judge(connection: Connection, desk: SealedDesk, number: int) -> None:
-    propose = find_message(connection, desk.number, Key(Phase.PROPOSE, SERVER, number))
+def _judge(connection: Connection, admission: SealedAdmission, number: int) -> None:
+    propose = find_message(connection, admission.number, MessageKey(Phase.PROPOSE, SERVER, number))
     assert propose is not None  # noqa: S101 - it is the last that was proposed
-    checks = messages_of(connection, desk.number, Phase.CHECK, number)
+    checks = messages_of(connection, admission.number, Phase.CHECK, number)
     try:
-        found = server.verdicts(desk.session, propose, checks)
+        found = server.verdicts(admission.session, propose, checks)
     except SealedRefused as refused:
-        add_message(connection, desk.number, Key(DEAD, SERVER, 0), _words(str(refused)))
+        add_message(connection, admission.number, MessageKey(DEAD, SERVER, 0), _words(str(refused)))
         return
-    before = verdict_of(connection, desk.number, number - 1).count if number else 0
+    before = verdict_of(connection, admission.number, number - 1).count if number else 0
     count = before + (len(found.passed) if number else 0)
     verdict = Verdict(found.state, count, tuple(found.failed))
-    add_message(connection, desk.number, Key(VERDICT, SERVER, number), verdict.text())
+    add_message(connection, admission.number, MessageKey(VERDICT, SERVER, number), verdict.text())
 
 
-def _open(connection: Connection, desk: SealedDesk) -> None:
+def _open(connection: Connection, admission: SealedAdmission) -> None:
     """The totals, as soon as enough keyholders have opened; whether all later shares agree.
 
     Shares on another polynomial show that somebody lies, not who: nothing is guessed.
     """
-    closing = Standing.of(connection, desk.number, desk.session.sealed.seats).closing
+    closing = SealedState.of(connection, admission.number, admission.session.sealed.seats).closing
     assert closing is not None  # noqa: S101 - something was opened
-    opens = messages_of(connection, desk.number, Phase.OPEN, closing)
-    verdict = verdict_of(connection, desk.number, closing)
+    opens = messages_of(connection, admission.number, Phase.OPEN, closing)
+    verdict = verdict_of(connection, admission.number, closing)
     problem = None
     try:
-        totals = server.opened_total(desk.session, opens, verdict.count)
+        totals = server.opened_total(admission.session, opens, verdict.count)
     except SottovoceError as refused:
         problem = str(refused)
     else:
-        if not is_opened(connection, desk.number):
-            answered = _answered(connection, desk, closing)
+        if not is_opened(connection, admission.number):
+            answered = _answered(connection, admission, closing)
             found = OpenedTotals(verdict.state, verdict.count, totals, answered)
-            store_opened(connection, desk.number, found)
-    add_message(connection, desk.number, Key(AGREEMENT, SERVER, len(opens)), _words(problem))
+            store_opened(connection, admission.number, found)
+    add_message(
+        connection, admission.number, MessageKey(AGREEMENT, SERVER, len(opens)), _words(problem)
+    )
 
 
-def _answered(connection: Connection, desk: SealedDesk, upto: int) -> npt.NDArray[np.int64] | None:
+def _answered(
+    connection: Connection, admission: SealedAdmission, upto: int
+) -> npt.NDArray[np.int64] | None:
     """How many of the contributions in the total have each task; None where that is hidden."""
-    session = desk.session
+    session = admission.session
     if session.sealed.hidden:
         return None
     failed = {
         bytes.fromhex(digest)
-        for verdict in all_verdicts(connection, desk.number, upto)
+        for verdict in all_verdicts(connection, admission.number, upto)
         for digest, _ in verdict.failed
     }
     counts = np.zeros(len(session.names), np.int64)
-    for tasks in task_lists(connection, desk.number, upto, failed):
+    for tasks in task_lists(connection, admission.number, upto, failed):
         counts[np.frombuffer(tasks, "<u4")] += 1  # a contribution has a task once
     return counts
 
@@ -294,7 +311,7 @@ def advance_all(service: Service) -> None:
 
 
 @contextmanager
-def advancing(service: Service, *, look: float = LOOK) -> Iterator[None]:
+def scheduled_advances(service: Service, *, look: float = LOOK) -> Iterator[None]:
     """Do what falls due while the block runs."""
 
     def watch(done: threading.Event) -> None:
@@ -304,15 +321,15 @@ def advancing(service: Service, *, look: float = LOOK) -> Iterator[None]:
             except Exception as error:
                 log.warning("sealed campaigns wait", extra={"error": type(error).__name__})
 
-    with beside(watch, "sealed"):
+    with background_thread(watch, "sealed"):
         yield
 
 
 def _is_due(service: Service, id: str) -> bool:
     """Whether there is anything to do: looked up without the writer, which has others to serve."""
-    desk = sealed_desk(service, id)
+    admission = sealed_admission(service, id)
     with service.database.reading() as connection:
         stored = find_campaign(connection, id)
         if stored is None:
             return False
-        return what_is_due(connection, stored, desk, service.attendance) is not None
+        return what_is_due(connection, stored, admission, service.attendance) is not None

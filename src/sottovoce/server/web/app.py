@@ -18,16 +18,21 @@ from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
 from sottovoce.hooks import filled
-from sottovoce.server.campaigns.lifecycle import closing
-from sottovoce.server.campaigns.rejections import rejecting
-from sottovoce.server.campaigns.webhooks import notifying
+from sottovoce.server.campaigns.lifecycle import scheduled_closing
+from sottovoce.server.campaigns.rejections import rejection_writer
+from sottovoce.server.campaigns.webhooks import webhook_delivery
 from sottovoce.server.database.results import unfinished
-from sottovoce.server.inference_process.scheduler import inferring
-from sottovoce.server.sealed.transitions import advancing
+from sottovoce.server.inference_process.scheduler import background_inference
+from sottovoce.server.sealed.transitions import scheduled_advances
 from sottovoce.server.service import Service
 from sottovoce.server.web import openapi
 from sottovoce.server.web.metrics import Metrics
-from sottovoce.server.web.middleware import Observed, Observing, Prefixed, SecurityHeaders
+from sottovoce.server.web.middleware import (
+    ObservedRoute,
+    Prefixed,
+    RequestObserver,
+    SecurityHeaders,
+)
 from sottovoce.server.web.problems import PROBLEMS, add_handlers
 from sottovoce.server.web.routes import (
     campaigns,
@@ -98,7 +103,7 @@ def build_app(settings: Settings, features: Sequence[Feature] | None = None) -> 
     )
     app.state.settings, app.state.metrics = settings, metrics
     add_handlers(app)
-    observed: dict[Any, Observed] = {}
+    observed: dict[Any, ObservedRoute] = {}
     own = [module.router for module in API]
     for router in (*own, *(router for each in chosen for router in each.api)):
         app.include_router(router, prefix=VERSION_ONE)
@@ -109,11 +114,11 @@ def build_app(settings: Settings, features: Sequence[Feature] | None = None) -> 
         observed |= _observed(router, "")
     static = GZipMiddleware(StaticFiles(directory=STATIC))  # a phone loads a third of the bytes
     app.mount("/static", static)
-    observed[static] = Observed("/static/{file}", is_quiet=True)
+    observed[static] = ObservedRoute("/static/{file}", is_quiet=True)
     openapi.describe(app)
     observed |= _observed(app.router, "")
     # The last is the outermost.
-    app.add_middleware(Observing, metrics=metrics, routes=observed)
+    app.add_middleware(RequestObserver, metrics=metrics, routes=observed)
     app.add_middleware(SecurityHeaders, settings=settings)
     app.add_middleware(Prefixed, prefix=settings.prefix)
     return app
@@ -127,11 +132,11 @@ def _lifespan(
         with ExitStack() as stack:
             service = Service.on(settings.database())
             stack.callback(service.close)
-            stack.enter_context(rejecting(service))
-            stack.enter_context(inferring(service))
-            stack.enter_context(notifying(service))
-            stack.enter_context(closing(service))
-            stack.enter_context(advancing(service))
+            stack.enter_context(rejection_writer(service))
+            stack.enter_context(background_inference(service))
+            stack.enter_context(webhook_delivery(service))
+            stack.enter_context(scheduled_closing(service))
+            stack.enter_context(scheduled_advances(service))
             for job in (job for each in features for job in each.jobs):
                 stack.enter_context(job(service))
             app.state.service = service
@@ -160,10 +165,10 @@ def _behind(service: Service) -> int:
         return len(unfinished(connection))
 
 
-def _observed(router: APIRouter, prefix: str) -> dict[Any, Observed]:
+def _observed(router: APIRouter, prefix: str) -> dict[Any, ObservedRoute]:
     """How the requests of each route are told."""
     return {
-        route.endpoint: Observed(
+        route.endpoint: ObservedRoute(
             prefix + route.path,
             is_quiet=not QUIET.isdisjoint(getattr(route, "tags", ())),
             takes_reports=route.endpoint is reports.put_report,

@@ -103,7 +103,7 @@ class WholeLines(logging.StreamHandler[TextIO]):
         super().handleError(record)
 
 
-class Seldom(logging.Filter):
+class RateLimitFilter(logging.Filter):
     """Lets the same line of another library through once a second: floods are cheap to send."""
 
     def __init__(self) -> None:
@@ -124,7 +124,7 @@ def set_up_logs(format: LogFormat, stream: TextIO | None = None) -> None:
     """Send all lines of this process to standard error, in this format."""
     handler = WholeLines(stream or sys.stderr)
     handler.setFormatter(JsonLines() if format is LogFormat.json else TextLines())
-    handler.addFilter(Seldom())
+    handler.addFilter(RateLimitFilter())
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(logging.WARNING)

@@ -21,7 +21,7 @@ from sottovoce.server.web.problems import REASON, unexpected_problem
 from sottovoce.server.web.settings import Settings
 from sottovoce.server.web.worker_page import COMMON, NOTHING, PAGE_RULES, SERVICE_WORKER, SHOWN
 
-__all__ = ["Observed", "Observing", "Prefixed", "SecurityHeaders"]
+__all__ = ["ObservedRoute", "Prefixed", "RequestObserver", "SecurityHeaders"]
 
 
 # Swagger UI sets innerHTML, which trusted types forbid; an inline script does not run even so.
@@ -86,7 +86,7 @@ GONE = 499
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class ObservedRoute:
     """How the requests of one route are told: by its template, and quietly if workers use it."""
 
     template: str
@@ -94,13 +94,13 @@ class Observed:
     takes_reports: bool = False
 
 
-ELSEWHERE = Observed("none")
+ELSEWHERE = ObservedRoute("none")
 
 
-class Observing:
+class RequestObserver:
     """Wraps the application. Requests of workers leave no line: a time would be beside a report."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, routes: Mapping[Any, Observed]) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, routes: Mapping[Any, ObservedRoute]) -> None:
         self._app, self._metrics, self._routes = app, metrics, routes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -33,7 +33,7 @@ except ImportError:
     if not TYPE_CHECKING:
         httpx = absent("httpx", purpose="looking at a server's page", extra="client")
 
-__all__ = ["CheckedPage", "Finding", "State", "check_page"]
+__all__ = ["CheckedPage", "PageDifference", "PageState", "check_page"]
 
 LARGEST = 1 << 22
 """Bytes of a file: nothing of ours is as large, and nobody fills this machine's memory."""
@@ -60,7 +60,7 @@ KINDS = {
 _VERSION = re.compile(rb'"info":\{[^}]{0,4000}?"version":"([0-9A-Za-z.+-]{1,40})"')
 
 
-class State(StrEnum):
+class PageState(StrEnum):
     """What became of a file or a header on its way from the release to the server."""
 
     SAME = "same"
@@ -69,11 +69,11 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class PageDifference:
     """A file, or a header of one, as the release has it and as the server sends it."""
 
     name: str
-    state: State
+    state: PageState
     expected: str
     found: str | None
     note: str = ""
@@ -84,14 +84,14 @@ class CheckedPage:
     """All that was compared. `version` is what a server that differs says that it runs."""
 
     address: str
-    files: tuple[Finding, ...]
-    headers: tuple[Finding, ...]
+    files: tuple[PageDifference, ...]
+    headers: tuple[PageDifference, ...]
     version: str | None
 
     @property
     def is_same(self) -> bool:
         """Whether nothing differs."""
-        return all(each.state is State.SAME for each in (*self.files, *self.headers))
+        return all(each.state is PageState.SAME for each in (*self.files, *self.headers))
 
 
 def check_page(link: str, *, allow_http: bool = False, release: Path = STATIC) -> CheckedPage:
@@ -104,8 +104,8 @@ def check_page(link: str, *, allow_http: bool = False, release: Path = STATIC) -
     page = f"/c/{campaign}"
     places = {PAGE: page, **{name: f"/static/{name}" for name in worker_files(release)}}
     with _Visit(server) as visit:
-        files: list[Finding] = []
-        headers: list[Finding] = []
+        files: list[PageDifference] = []
+        headers: list[PageDifference] = []
         for name, place in places.items():
             reply = visit.fetched(place)
             files.append(_compared(name, (release / name).read_bytes(), reply))
@@ -156,12 +156,14 @@ class _Visit:
             raise Unreachable(self._server, reason=type(error).__name__) from None
 
 
-def _compared(name: str, ours: bytes, reply: _Reply) -> Finding:
+def _compared(name: str, ours: bytes, reply: _Reply) -> PageDifference:
     expected = fingerprint(ours)
     if reply.status != 200:
-        return Finding(name, State.MISSING, expected, None, _trouble(name, reply.status))
+        return PageDifference(name, PageState.MISSING, expected, None, _trouble(name, reply.status))
     found = fingerprint(reply.content)
-    return Finding(name, State.SAME if found == expected else State.CHANGED, expected, found)
+    return PageDifference(
+        name, PageState.SAME if found == expected else PageState.CHANGED, expected, found
+    )
 
 
 def _trouble(name: str, status: int) -> str:
@@ -172,7 +174,7 @@ def _trouble(name: str, status: int) -> str:
     return f"the server answers {status}"
 
 
-def _headers(name: str, reply: _Reply) -> Iterator[Finding]:
+def _headers(name: str, reply: _Reply) -> Iterator[PageDifference]:
     """The page's headers, each of them; of the other files only what differs."""
     if reply.status != 200:
         return
@@ -180,20 +182,24 @@ def _headers(name: str, reply: _Reply) -> Iterator[Finding]:
     for header, value in expected.items():
         # Headers of one name are joined: a second one changes what the first says.
         finding = _told(f"{name}: {header}", value, reply.headers.get(header))
-        if name == PAGE or finding.state is not State.SAME:
+        if name == PAGE or finding.state is not PageState.SAME:
             yield finding
     for header in UNWANTED:
         if header not in expected and header in reply.headers:
             found = reply.headers[header]
-            yield Finding(f"{name}: {header}", State.CHANGED, "", found, "the release has none")
+            yield PageDifference(
+                f"{name}: {header}", PageState.CHANGED, "", found, "the release has none"
+            )
 
 
-def _told(name: str, expected: str, found: str | None) -> Finding:
+def _told(name: str, expected: str, found: str | None) -> PageDifference:
     if found is None:
-        return Finding(name, State.MISSING, expected, None)
+        return PageDifference(name, PageState.MISSING, expected, None)
     # That letters are UTF-8 may be said or not; that they are anything else changes the file.
     plain = re.sub(r"; ?charset=utf-8$", "", found, flags=re.IGNORECASE)
-    return Finding(name, State.SAME if plain == expected else State.CHANGED, expected, found)
+    return PageDifference(
+        name, PageState.SAME if plain == expected else PageState.CHANGED, expected, found
+    )
 
 
 def _expected(name: str) -> Mapping[str, str]:

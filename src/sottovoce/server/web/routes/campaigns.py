@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from sottovoce.model import Campaign, Domain, Guarantee, State, Terms
 from sottovoce.server.campaigns.drafts import change_draft, create_draft
-from sottovoce.server.campaigns.guarantees import Kept, kept_by
+from sottovoce.server.campaigns.guarantees import KeptGuarantees, kept_by
 from sottovoce.server.campaigns.lifecycle import (
     close_campaign,
     delete_campaign,
@@ -58,7 +58,7 @@ class GuaranteeBody(BaseModel):
     warning: str | None = Field(description="Said where little or nothing is hidden.")
 
     @classmethod
-    def of(cls, kept: Kept, answers: int) -> Self:
+    def of(cls, kept: KeptGuarantees, answers: int) -> Self:
         """What a policy keeps for a worker with up to so many answers."""
         return cls(
             per_answer=HeldBody.of(kept.per_answer, answers),

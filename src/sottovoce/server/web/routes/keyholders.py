@@ -17,7 +17,7 @@ from sottovoce.errors import Reason, Refused
 from sottovoce.model import State
 from sottovoce.securesum.committee.messages import WorkKind
 from sottovoce.server.database.campaigns import the_campaign
-from sottovoce.server.sealed.keyholders import Seated, seated
+from sottovoce.server.sealed.keyholders import AuthenticatedKeyholder, authenticated_keyholder
 from sottovoce.server.sealed.mailbox import batch, closed, largest_message, next_work, receive
 from sottovoce.server.web.requests import Bearer, CampaignId, TheService, bounded_body, kind_of
 
@@ -85,11 +85,13 @@ class StoredBody(BaseModel):
     replayed: bool
 
 
-async def _seated(service: TheService, campaign_id: CampaignId, credential: Bearer) -> Seated:
-    return await run_in_threadpool(seated, service, campaign_id, credential)
+async def _keyholder(
+    service: TheService, campaign_id: CampaignId, credential: Bearer
+) -> AuthenticatedKeyholder:
+    return await run_in_threadpool(authenticated_keyholder, service, campaign_id, credential)
 
 
-TheSeat = Annotated[Seated, Depends(_seated)]
+TheSeat = Annotated[AuthenticatedKeyholder, Depends(_keyholder)]
 Number = Annotated[int, Path(ge=0, le=1 << 30)]
 Wait = Annotated[
     int, Query(ge=0, le=MOST_SECONDS, description="Seconds to wait for work if there is none.")
@@ -99,15 +101,15 @@ Wait = Annotated[
 @router.get("/campaigns/{campaign_id}/sealed")
 def get_committee(service: TheService, campaign_id: CampaignId, seat: TheSeat) -> CommitteeBody:
     """Show a keyholder what it holds shares of."""
-    desk = seat.desk
+    admission = seat.admission
     with service.database.reading() as connection:
         state = the_campaign(connection, campaign_id).campaign.state
-    policy = desk.session.policy
+    policy = admission.session.policy
     return CommitteeBody(
         campaign=campaign_id,
         policy=policy.as_json(),
         policy_hash=policy.hash,
-        tasks=list(desk.names),
+        tasks=list(admission.names),
         seat=seat.seat,
         state=state,
     )
@@ -171,7 +173,7 @@ async def post_message(
     """Take a keyholder's message; 201, 200 when it was stored before, 409 when another one was."""
     if kind_of(request, unsaid=JSON) != JSON:
         raise Refused(Reason.UNSUPPORTED, f"send the message as {JSON}")
-    content = await bounded_body(request, largest_message(seat.desk.session))
+    content = await bounded_body(request, largest_message(seat.admission.session))
     replayed = await run_in_threadpool(receive, service, seat, content)
     return Response(json.dumps({"replayed": replayed}), 200 if replayed else 201, media_type=JSON)
 

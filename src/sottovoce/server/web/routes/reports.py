@@ -95,13 +95,13 @@ async def _taken(request: Request, campaign_id: str, report_id: str) -> Response
         raise Refused(Reason.MALFORMED, "the address has no identifier of a campaign and a report")
     reception = service_of(request).reception
     invite, receipt = bearer_of(request), receipt_of(request)
-    desk = reception.known_desk(campaign_id)
-    if desk is None:
-        desk = await run_in_threadpool(reception.desk, campaign_id)
+    admission = reception.known_admission(campaign_id)
+    if admission is None:
+        admission = await run_in_threadpool(reception.admission, campaign_id)
     if kind_of(request, unsaid=JSON) != JSON:
         raise Refused(Reason.UNSUPPORTED, f"send the submission as {JSON}")
-    content = await bounded_body(request, desk.largest)
-    replayed = await reception.receive(desk, report_id, invite, receipt, content)
+    content = await bounded_body(request, admission.largest)
+    replayed = await reception.receive(admission, report_id, invite, receipt, content)
     return Response(
         f'{{"report_id":"{report_id}","replayed":{str(replayed).lower()}}}',
         200 if replayed else 201,
@@ -113,8 +113,8 @@ async def _count(service: Service, campaign_id: str, reason: Reason) -> None:
     """Count a refusal, if there is such a campaign; nothing else of the report is kept."""
     if reason is Reason.NOT_FOUND or not CAMPAIGN_ID.fullmatch(campaign_id):
         return
-    desk = service.reception.known_desk(campaign_id)
-    number = desk.number if desk is not None else None
+    admission = service.reception.known_admission(campaign_id)
+    number = admission.number if admission is not None else None
     if number is None:
         with suppress(SQLAlchemyError):  # the refusal itself matters more
             number = await run_in_threadpool(find_number, service, campaign_id)

@@ -9,7 +9,12 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from sottovoce.server.sealed.keyholders import keyholder_links
-from sottovoce.server.sealed.progress import RoundPhase, Rounds, open_without, rounds
+from sottovoce.server.sealed.progress import (
+    RoundPhase,
+    SealedProgress,
+    open_without,
+    sealed_progress,
+)
 from sottovoce.server.web.bodies import Day
 from sottovoce.server.web.requests import CampaignId, Requester, TheService
 
@@ -75,7 +80,7 @@ class RoundsBody(BaseModel):
     state: str | None = Field(description="The hash of the last certified state.")
 
     @classmethod
-    def of(cls, found: Rounds) -> Self:
+    def of(cls, found: SealedProgress) -> Self:
         """Rounds as an answer has them."""
         return cls(
             phase=found.phase,
@@ -104,7 +109,7 @@ def post_keyholders(
 @router.get("/campaigns/{campaign_id}/rounds")
 def get_rounds(_: Requester, service: TheService, campaign_id: CampaignId) -> RoundsBody:
     """Show how a sealed campaign gets on."""
-    return RoundsBody.of(rounds(service, campaign_id))
+    return RoundsBody.of(sealed_progress(service, campaign_id))
 
 
 @router.post("/campaigns/{campaign_id}/rounds/open-without")
@@ -115,4 +120,4 @@ def post_open_without(_: Requester, service: TheService, campaign_id: CampaignId
     confirmed a later state.
     """
     open_without(service, campaign_id)
-    return RoundsBody.of(rounds(service, campaign_id))
+    return RoundsBody.of(sealed_progress(service, campaign_id))

@@ -21,7 +21,15 @@ from sottovoce.live.server.replica import Replica, View
 from sottovoce.securesum.star.messages import Place
 from sottovoce.server.service import Service
 
-__all__ = ["Delivery", "Item", "LiveDesk", "LiveDesks", "Look", "Stop", "desks_of"]
+__all__ = [
+    "ActiveSession",
+    "ActiveSessions",
+    "Look",
+    "QueuedItem",
+    "QueuedReply",
+    "Stop",
+    "sessions_of",
+]
 
 THREADS = 4
 """Sessions in which something is done at the same time."""
@@ -39,12 +47,12 @@ def _promise() -> Future[bool]:
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class QueuedReply:
     """A reply that waits to be taken. It settles as whether the same one was taken before."""
 
     member: int
     content: bytes = field(repr=False)
-    settled: Future[bool] = field(default_factory=_promise)
+    future: Future[bool] = field(default_factory=_promise)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,20 +60,20 @@ class Stop:
     """The requester's wish that the session ends."""
 
     reason: str
-    settled: Future[bool] = field(default_factory=_promise)
+    future: Future[bool] = field(default_factory=_promise)
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
     """Somebody's wish to see how the session gets on."""
 
-    settled: Future[bool] = field(default_factory=_promise)
+    future: Future[bool] = field(default_factory=_promise)
 
 
-Item: TypeAlias = Delivery | Stop | Look
+QueuedItem: TypeAlias = QueuedReply | Stop | Look
 
 
-class LiveDesk:
+class ActiveSession:
     """One session: its replica, what waits, and since when its phase is on.
 
     Whoever holds `lock` may read or change the replica. That may take long: whoever only looks
@@ -78,18 +86,18 @@ class LiveDesk:
         self.replica: Replica | None = None
         self.view: View | None = None
         self._queue = threading.Lock()
-        self._waiting: deque[Item] = deque()
+        self._waiting: deque[QueuedItem] = deque()
         self._working = self._again = False
         self._since: tuple[Place | None, float] = (None, 0.0)
 
-    def queue(self, item: Item) -> None:
+    def add(self, item: QueuedItem) -> None:
         """Let it wait to be done."""
         with self._queue:
             if len(self._waiting) >= MOST_WAITING:
                 raise Refused(Reason.BUSY, "too many replies are waiting: send it again later")
             self._waiting.append(item)
 
-    def taken(self) -> list[Item]:
+    def taken(self) -> list[QueuedItem]:
         """All that waits."""
         with self._queue:
             items = list(self._waiting)
@@ -130,51 +138,51 @@ class LiveDesk:
         return place is not None and patience is not None and self._clock() - since >= patience
 
 
-class LiveDesks:
+class ActiveSessions:
     """The sessions that this process has looked at, and the threads in which things are done."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._lock = clock, threading.Lock()
-        self._desks: dict[str, LiveDesk] = {}
+        self._sessions: dict[str, ActiveSession] = {}
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="sottovoce-live")
 
-    def desk(self, id: str) -> LiveDesk:
-        """The desk of a session, which must exist."""
+    def session(self, id: str) -> ActiveSession:
+        """A session, which must exist."""
         with self._lock:
-            return self._desks.setdefault(id, LiveDesk(id, self._clock))
+            return self._sessions.setdefault(id, ActiveSession(id, self._clock))
 
-    def due(self) -> list[LiveDesk]:
+    def due(self) -> list[ActiveSession]:
         """Where the time of a phase is up."""
         with self._lock:
-            desks = list(self._desks.values())
-        return [desk for desk in desks if desk.is_due]
+            sessions = list(self._sessions.values())
+        return [active for active in sessions if active.is_due]
 
-    def schedule(self, desk: LiveDesk, work: Callable[[], None]) -> None:
+    def schedule(self, active: ActiveSession, work: Callable[[], None]) -> None:
         """Have it done soon, once more if it is being done."""
-        if desk.begins():
-            self._threads.submit(_run, desk, work)
+        if active.begins():
+            self._threads.submit(_run, active, work)
 
     def forget(self, id: str) -> None:
         """Drop a session that is over."""
         with self._lock:
-            self._desks.pop(id, None)
+            self._sessions.pop(id, None)
 
     def close(self) -> None:
         """Do what waits, and end."""
         self._threads.shutdown()
 
 
-def desks_of(service: Service) -> LiveDesks:
+def sessions_of(service: Service) -> ActiveSessions:
     """The live sessions of this service."""
-    return service.parts.of(LiveDesks)
+    return service.parts.of(ActiveSessions)
 
 
-def _run(desk: LiveDesk, work: Callable[[], None]) -> None:
+def _run(active: ActiveSession, work: Callable[[], None]) -> None:
     while True:
         try:
             work()
         except Exception as error:
             # The message may hold what was read: only the kind of error is kept.
             log.error("a live session waits", extra={"error": type(error).__name__})
-        if desk.ends():
+        if active.ends():
             return
