@@ -9,7 +9,7 @@ import pytest
 from tests.live.stars import LABELS, offered, some_answers
 
 from sottovoce.errors import SealedRefused
-from sottovoce.live.worker_budget import check_promise, promise_of, promised, spending_of
+from sottovoce.live.worker import check_promise, promise_of, promised, spending_of
 from sottovoce.model import Unit
 from sottovoce.securesum.em.noise_calibration import calibrated, default_honest
 from sottovoce.securesum.em.terms import EMTerms, Mode

@@ -1,4 +1,4 @@
-"""The line of one member of a live session: asked again and again until the server answers."""
+"""The HTTP client of one member of a live session: asks until the server answers."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a live session offers, as the software of its members understands it.
+"""The offer of a live session, as its members understand it, and the terms held against it.
 
-The terms against the offer: a member takes part in what it agreed to, and in nothing else.
+A member takes part in what it agreed to, and in nothing else.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Noise:
 class LiveOffer:
     """What is asked and how it would be sealed, before it is known who takes part.
 
-    A member agrees to this, and holds the terms against it (`agreeing.agreed_terms`). `title` is
+    A member agrees to this, and holds the terms against it (`check_terms`). `title` is
     the requester's words. What follows from how many join, or from the noise, is None.
     """
 

@@ -1,43 +1,66 @@
 """A worker's software for one live session: answers go in, and only parts of sums leave, sealed.
 
-One worker's answers in a live session, as codes. They are in no repr, log or error.
-
-What a worker has of a live session when it is over.
-
-A worker's keys for one live session. They exist in its memory only.
-
-How a worker seals what it adds: by the suite of the terms, and the key that was dealt for it.
-
-Turn after turn until the end: the server asks, the worker's session answers once.
+Answers are codes, and are in no repr, log or error. The worker's keys for the session exist in its
+memory only. What noised sums betray of the worker at most is worked out before it joins, held
+against the terms, and booked in its ledger before anything of the answers leaves. Then the server
+asks turn after turn until the end, and the worker's session answers once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, Protocol, Self
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 
 from sottovoce.errors import Reason, Refused, SealedRefused, UsageError
 from sottovoce.live.member_client import LiveLink, MemberClient, invalid_reply
 from sottovoce.live.offer import GATHERING, LiveOffer, check_terms
-from sottovoce.live.worker_budget import Booked, Promise, check_promise, promise_of, spending_of
-from sottovoce.model import FloatArray
-from sottovoce.model.sum_rounds import Contributor, Integers
+from sottovoce.model import FloatArray, Guarantee, Unit
+from sottovoce.model.canonical_json import canonical
+from sottovoce.model.sum_rounds import Contributor, Integers, OpenedSum
 from sottovoce.randomness import SystemRandomness
 from sottovoce.securesum.em.contributor import PrivateContributor, contributor_of
+from sottovoce.securesum.em.noise_calibration import calibrated, default_honest, guarantee
 from sottovoce.securesum.em.planner import planner_of
-from sottovoce.securesum.envelope import Ed25519PrivateKey, b64, public_text, unb64
+from sottovoce.securesum.em.terms import EMTerms, Law
+from sottovoce.securesum.envelope import Ed25519PrivateKey, b64, public_text, sha256_hex, unb64
 from sottovoce.securesum.hpke import X25519PrivateKey
 from sottovoce.securesum.masked.worker import MaskedWorker
 from sottovoce.securesum.star.messages import THE_SERVER
 from sottovoce.securesum.star.suite import WorkerSuite
 from sottovoce.securesum.star.terms import Member, StarTerms, Suite
 from sottovoce.securesum.star.worker import SessionEnded, WorkerSession
-from sottovoce.worker.ledger import Ledger
+from sottovoce.worker.ledger import Ledger, Spending
 
-__all__ = ["LiveAnswers", "LiveOutcome", "LiveWorker", "OwnKeys", "suite_of", "take_part"]
+__all__ = [
+    "LiveAnswers",
+    "LiveOutcome",
+    "LiveWorker",
+    "OwnKeys",
+    "check_promise",
+    "promise_of",
+    "promised",
+    "spending_of",
+    "suite_of",
+    "take_part",
+]
+
+
+PATIENCE = 120.0
+"""Seconds for which a server may be silent: it may be about to start again."""
+
+Promise: TypeAlias = Mapping[Unit, Guarantee]
+"""A guarantee for one answer, and for all answers of a worker together."""
+
+WHOLE = 1 + 1 / 64
+"""A Gaussian share has a whole variance of 64 or more: among fewer workers there may be so much
+less noise, which is still enough for what was offered of one answer."""
+
+MECHANISM = "noised-sums"
+NEGLIGIBLE = 1e-20
+"""A delta below this is shown and not booked: a device fails to do what it is told more often."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,75 +142,6 @@ class OwnKeys:
         """The public halves, as terms have them."""
         sealing = b64(self.sealing.public_key().public_bytes_raw())
         return Member(number, public_text(self.signing), sealing)
-
-
-def suite_of(terms: StarTerms, number: int, keys: OwnKeys, deal: Any) -> WorkerSuite:
-    """The worker's side of the suite. A key is verified: its document, and the worker's share."""
-    if terms.suite is Suite.MASKED:
-        return MaskedWorker(keys.sealing)
-    # It needs gmpy2, which the other suite does not.
-    from sottovoce.securesum.damgard_jurik.dealer import open_share, read_public
-    from sottovoce.securesum.damgard_jurik.worker import ThresholdWorker
-
-    document, sealed = _dealt(deal)
-    public = read_public(terms, document)
-    return ThresholdWorker(public, open_share(terms, public, number, keys.sealing, sealed))
-
-
-def _dealt(deal: Any) -> tuple[bytes, bytes]:
-    """The dealer's document and this worker's sealed share, as the server hands them on."""
-    try:
-        document, sealed = deal["public"].encode("ascii"), unb64(deal["share"])
-    except (KeyError, TypeError, AttributeError, ValueError):
-        document, sealed = b"", None
-    if sealed is None:
-        raise SealedRefused(THE_SERVER, "it hands on no key that was dealt")
-    return document, sealed
-
-
-class TurnClient(Protocol):
-    """What a session needs of the line to its server."""
-
-    def turn(self) -> bytes | None:
-        """What the server asks now; None if it has thought long enough and asks nothing."""
-        ...
-
-    def reply(self, content: bytes) -> None:
-        """Send a reply; the server has it when this returns."""
-        ...
-
-
-def take_part(session: WorkerSession, client: TurnClient, tell: Callable[[str], None]) -> SessionEnded:
-    """How the session ended. `SealedRefused` ends it too, and names who broke what.
-
-    What can be prepared is prepared when a reply has left, while others work on theirs.
-    """
-    session.prepare()
-    while session.ended is None:
-        turn = client.turn()
-        if turn is None:
-            continue
-        opened = len(session.opened)
-        reply = session.on(turn)
-        if len(session.opened) > opened:
-            tell(f"round {opened} is opened: {session.opened[-1].workers:,} workers are in it")
-        if reply is not None:
-            _send(reply, client)
-            session.prepare()
-    return session.ended
-
-
-def _send(reply: bytes, client: TurnClient) -> None:
-    """A reply that comes too late is not taken: the next turn says what that means."""
-    try:
-        client.reply(reply)
-    except Refused as refused:
-        if refused.reason is not Reason.NOT_OPEN:
-            raise
-
-
-PATIENCE = 120.0
-"""Seconds for which a server may be silent: it may be about to start again."""
 
 
 class LiveWorker:
@@ -281,7 +235,7 @@ class LiveWorker:
         booked: Contributor = contributor
         if (promise := self.promise(answers)) is not None:
             held = check_promise(purpose, terms.size, promise, len(answers))
-            booked = Booked(
+            booked = BookedContributor(
                 contributor, self._booking(), spending_of(self.offer, answers.tasks, held)
             )
         session = WorkerSession(terms, number, keys.signing, planner_of(purpose), booked, suite)
@@ -304,3 +258,150 @@ def _number(reply: Any) -> int:
     if type(number) is not int or number < 1:
         raise ValueError
     return number
+
+
+def suite_of(terms: StarTerms, number: int, keys: OwnKeys, deal: Any) -> WorkerSuite:
+    """The worker's side of the suite. A key is verified: its document, and the worker's share."""
+    if terms.suite is Suite.MASKED:
+        return MaskedWorker(keys.sealing)
+    # It needs gmpy2, which the other suite does not.
+    from sottovoce.securesum.damgard_jurik.dealer import open_share, read_public
+    from sottovoce.securesum.damgard_jurik.worker import ThresholdWorker
+
+    document, sealed = _dealt(deal)
+    public = read_public(terms, document)
+    return ThresholdWorker(public, open_share(terms, public, number, keys.sealing, sealed))
+
+
+def _dealt(deal: Any) -> tuple[bytes, bytes]:
+    """The dealer's document and this worker's sealed share, as the server hands them on."""
+    try:
+        document, sealed = deal["public"].encode("ascii"), unb64(deal["share"])
+    except (KeyError, TypeError, AttributeError, ValueError):
+        document, sealed = b"", None
+    if sealed is None:
+        raise SealedRefused(THE_SERVER, "it hands on no key that was dealt")
+    return document, sealed
+
+
+class TurnClient(Protocol):
+    """What a session needs of the line to its server."""
+
+    def turn(self) -> bytes | None:
+        """What the server asks now; None if it has thought long enough and asks nothing."""
+        ...
+
+    def reply(self, content: bytes) -> None:
+        """Send a reply; the server has it when this returns."""
+        ...
+
+
+def take_part(session: WorkerSession, client: TurnClient, tell: Callable[[str], None]) -> SessionEnded:
+    """How the session ended. `SealedRefused` ends it too, and names who broke what.
+
+    What can be prepared is prepared when a reply has left, while others work on theirs.
+    """
+    session.prepare()
+    while session.ended is None:
+        turn = client.turn()
+        if turn is None:
+            continue
+        opened = len(session.opened)
+        reply = session.on(turn)
+        if len(session.opened) > opened:
+            tell(f"round {opened} is opened: {session.opened[-1].workers:,} workers are in it")
+        if reply is not None:
+            _send(reply, client)
+            session.prepare()
+    return session.ended
+
+
+def _send(reply: bytes, client: TurnClient) -> None:
+    """A reply that comes too late is not taken: the next turn says what that means."""
+    try:
+        client.reply(reply)
+    except Refused as refused:
+        if refused.reason is not Reason.NOT_OPEN:
+            raise
+
+
+def promise_of(offer: LiveOffer, answers: int) -> Promise | None:
+    """What so many answers would betray at most, whoever joins; None where nothing is promised."""
+    if offer.noise is None:
+        return None
+    noise = offer.noise
+    terms = calibrated(
+        offer.tasks, offer.labels, noise.epsilon, noise.delta,
+        honest=default_honest(offer.workers), weighted_rounds=noise.weighted_rounds,
+    )  # fmt: skip
+    found = promised(terms, answers)
+    one, together = found[Unit.ANSWER], found[Unit.WORKER]
+    return {
+        Unit.ANSWER: replace(one, epsilon=noise.epsilon),
+        Unit.WORKER: replace(together, epsilon=together.epsilon * _margin(terms)),
+    }
+
+
+def promised(terms: EMTerms, answers: int) -> Promise:
+    """What the noise of these terms keeps of a worker with so many answers."""
+    return {unit: guarantee(terms, answers, unit) for unit in Unit}
+
+
+def check_promise(purpose: EMTerms, workers: int, promise: Promise, answers: int) -> Promise:
+    """What the terms promise, if it is no less than was promised before this worker joined.
+
+    Nor may it count on more workers than the rule says: what is not their noise is no noise.
+    """
+    noise = purpose.noise
+    if noise is None:
+        raise SealedRefused(THE_SERVER, "there is to be noise in all totals, and there is none")
+    if noise.honest > default_honest(workers):
+        raise SealedRefused(
+            THE_SERVER, f"the noise counts on {noise.honest} of {workers} workers being honest"
+        )
+    held = promised(purpose, answers)
+    weaker = [
+        unit for unit in Unit if not held[unit].within(promise[unit].epsilon, promise[unit].delta)
+    ]
+    if weaker:
+        raise SealedRefused(THE_SERVER, "the terms have less noise than was offered")
+    return held
+
+
+def _margin(terms: EMTerms) -> float:
+    rounds = () if terms.noise is None else terms.noise.rounds
+    return WHOLE if any(each.law is Law.GAUSSIAN for each in rounds) else 1.0
+
+
+class BookedContributor:
+    """A contributor whose first values are spent before they leave; refused, none does."""
+
+    def __init__(self, contributor: Contributor, ledger: Ledger, spending: Spending) -> None:
+        self._contributor, self._ledger, self._spending = contributor, ledger, spending
+
+    def values(self, opened: Sequence[OpenedSum]) -> Integers:
+        """What the worker adds; in the first round, once the spending is on the disk."""
+        if not opened:
+            self._ledger.spend(self._spending)
+        return self._contributor.values(opened)
+
+
+def spending_of(offer: LiveOffer, tasks: Integers, promise: Promise) -> Spending:
+    """What taking part with answers to these tasks spends. A worker takes part in a session once.
+
+    Tasks are by their place in the offer, each once.
+    """
+    named = tuple(offer.tasks[task] for task in tasks)
+
+    def held_by(answers: int, unit: Unit) -> Guarantee:
+        held = promise[unit]
+        return replace(held, delta=0.0) if held.delta < NEGLIGIBLE else held
+
+    return Spending("you", offer.requester, _named(offer), MECHANISM, named, held_by, whole=True)
+
+
+def _named(offer: LiveOffer) -> str:
+    """The hash of what was offered, which stands in the ledger as the policy's."""
+    body = {"format": MECHANISM, "labels": list(offer.labels), "noise": repr(offer.noise),
+            "tasks": list(offer.tasks)}  # fmt: skip
+    return sha256_hex(canonical(body))

@@ -1,9 +1,4 @@
-"""Rehearsals under way: a thread for each, a few at a time, none left when the service ends.
-
-A thread that runs beside the server for as long as a block does.
-
-So many at a time, and no more.
-"""
+"""Background work of the server: a thread for a block, rehearsals, and a limit on exports."""
 
 from __future__ import annotations
 

@@ -1,10 +1,8 @@
-"""The server's side of a child process.
+"""Child processes of the server: its side, the child's own side, and what they say to each other.
 
-A child process's own side: it answers what the server asks, until that goes.
-
-It ends when its parent does, however that ends: then nothing holds the other end of its input.
-
-What server and child say to each other: a JSON header and bytes, with their lengths first.
+A message is a JSON header and bytes, with their lengths first. A child answers what the server
+asks. It ends when its parent does, however that ends: then nothing holds the other end of its
+input.
 """
 
 from __future__ import annotations

@@ -10,11 +10,7 @@ from datetime import date
 from sqlalchemy import Connection
 
 from sottovoce.errors import Reason, Refused, UsageError
-from sottovoce.model import (
-    Credential,
-    check_credential,
-    digest,
-)
+from sottovoce.model import Credential, check_credential, digest
 from sottovoce.model.campaign import LONGEST_NAME, check_text
 from sottovoce.server.database.campaigns import note_event
 from sottovoce.server.database.hashed_credentials import (
@@ -143,10 +139,7 @@ def _add(connection: Connection, name: str, today: date) -> str:
 
 
 def _check_known(service: Service, credential: str, kind: Credential) -> None:
-    try:
-        check_credential(credential, kind)
-    except UsageError as error:
-        raise Refused(Reason.BAD_CREDENTIAL, str(error)) from None
+    checked_credential(credential, kind)
     with service.database.reading() as connection:
         if not has_token(connection, kind, digest(credential)):
             raise _refused(kind)

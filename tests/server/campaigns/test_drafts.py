@@ -12,7 +12,7 @@ from sottovoce.errors import Reason, Refused, UsageError
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Calibration, Domain, State, Task, Terms, Unit
 from sottovoce.server.campaigns.drafts import change_draft, change_tasks, create_draft, list_tasks
-from sottovoce.server.campaigns.guarantees import calibrated_policy, given_policy, kept_by
+from sottovoce.server.campaigns.guarantees import calibrated_policy, given_policy, guarantees_of
 from sottovoce.server.campaigns.lifecycle import (
     close_campaign,
     find_campaign,
@@ -126,7 +126,7 @@ def test_every_kind_of_answer_has_a_mechanism(
     target = Target(1.0, unit, answers=4, hide_participation=hide)
     policy = calibrated_policy(domain, target)
     mechanism = policy.mechanism.get("of", policy.mechanism)
-    kept = kept_by(Terms("t", "q", policy))
+    kept = guarantees_of(policy)
     held = kept.per_answer if unit is Unit.ANSWER else kept.per_worker
     assert mechanism["name"] == name
     assert held.within(1.0)
@@ -170,7 +170,7 @@ def test_a_policy_as_published_is_refused() -> None:
 
 
 def test_what_holds_for_a_worker_is_said_beside_what_holds_for_an_answer() -> None:
-    kept = kept_by(terms())
+    kept = guarantees_of(terms().policy)
     assert kept.per_answer.epsilon == pytest.approx(1.0)
     assert kept.per_worker.epsilon == pytest.approx(5.0)
     assert kept.odds is not None
@@ -179,4 +179,4 @@ def test_what_holds_for_a_worker_is_said_beside_what_holds_for_an_answer() -> No
 
 def test_little_privacy_is_said_frankly() -> None:
     policy = calibrated_policy(LABELS, Target(8.0, answers=5))
-    assert "hides little" in str(kept_by(Terms("t", "q", policy)).warning)
+    assert "hides little" in str(guarantees_of(policy).warning)

@@ -8,7 +8,7 @@ import numpy as np
 
 from sottovoce.model import Domain
 from sottovoce.server.database.results import Columns, Summary
-from sottovoce.server.inference_process.convergence import with_stability
+from sottovoce.server.inference_process.fit import with_stability
 
 LABELS, METRES = Domain.categorical("ab"), Domain.numeric(0, 10)
 BEFORE = Summary(90, 90, "", "", checkpoint=90)

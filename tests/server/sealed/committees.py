@@ -25,9 +25,9 @@ from sottovoce.securesum.envelope import canonical
 from sottovoce.server.campaigns.drafts import create_draft
 from sottovoce.server.campaigns.invites import InviteKind, invite
 from sottovoce.server.campaigns.lifecycle import open_campaign
-from sottovoce.server.sealed.coordinator_key import coordinator_of
 from sottovoce.server.sealed.keyholders import (
     authenticated_keyholder,
+    coordinator_of,
     keyholder_links,
     sealed_admission,
 )

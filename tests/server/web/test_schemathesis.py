@@ -83,7 +83,7 @@ FOR_DRAFTS = [
 SENDING = ("PUT", "/api/v1/campaigns/{campaign_id}/reports/{report_id}")
 FORECASTS = ("POST", "/api/v1/forecasts")
 OPEN_TO_ALL = [("GET", "/healthz"), ("GET", "/readyz")]
-SEALED = frozenset({"sealed", "sealed_progress", "keyholders", "publish", "truths"})
+SEALED = frozenset({"sealed", "rounds", "keyholders", "publish", "truths"})
 """What follows a campaign's address where it must be sealed, or its truths published."""
 
 SHORT = settings(

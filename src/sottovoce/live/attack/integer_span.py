@@ -1,15 +1,13 @@
-"""Short vectors of an integer lattice, by reducing a basis of it.
+"""Spans of integer vectors, exactly, and short vectors of their lattices.
 
-Lenstra, Lenstra & Lovász 1982, with projections in floats as in Schnorr & Euchner 1994.
+Arithmetic is modulo a prime. A basis of a lattice is reduced after Lenstra, Lenstra & Lovász 1982,
+with projections in floats as in Schnorr & Euchner 1994.
 
-Spans of integer vectors, exactly: arithmetic modulo a prime.
-
-The span of which only a part was opened, from short relations between tasks.
-
-Workers' labels make the tasks' totals depend on each other: Σ_i u_i z_ji = 0 for all j has
-solutions u of a few ones, and these are the shortest integer vectors by far that what was opened is
-orthogonal to. This is the hidden subset sum problem (Nguyen & Stern 1999): few rounds are enough
-when the scale is large.
+A span of which only a part was opened is completed from short relations between tasks. Workers'
+labels make the tasks' totals depend on each other: Σ_i u_i z_ji = 0 for all j has solutions u of a
+few ones, and these are the shortest integer vectors by far that what was opened is orthogonal to.
+This is the hidden subset sum problem (Nguyen & Stern 1999): few rounds are enough when the scale is
+large.
 """
 
 from __future__ import annotations

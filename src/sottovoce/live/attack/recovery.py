@@ -1,13 +1,9 @@
-"""The whole attack: from totals to columns of labels, and as far as it goes to whose they are.
-
-Whose labels are in the sums: columns made of vectors of zeros and ones, that explain the counts.
+"""Recovery of labels: from totals to columns of labels, and as far as it goes to whose they are.
 
 A column is one worker: for each label the tasks that it gave it to. These do not meet, and what
-they add up to, two or all of them, is again a vector of zeros and ones in the span.
-
-Whose column is it: the tasks that it answers say so, where tasks were handed out one by one.
-
-Tasks on which everybody agrees: the counts of a round alone give every label away.
+they add up to, two or all of them, is again a vector of zeros and ones in the span. Columns must
+explain the counts. Whose column it is, the tasks that it answers say, where tasks were handed out
+one by one. On tasks on which everybody agrees, the counts of a round alone give every label away.
 """
 
 from __future__ import annotations

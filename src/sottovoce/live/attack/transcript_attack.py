@@ -1,6 +1,6 @@
-"""Labels from the transcript of a private EM: the attack, and how much of it is right.
+"""The attack on the transcript of a private EM, and how much of what it finds is right.
 
-How much of what an attack found is right, beside what everybody could have guessed.
+What is right is compared with what everybody could have guessed.
 """
 
 from __future__ import annotations

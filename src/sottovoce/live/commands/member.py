@@ -1,8 +1,6 @@
-"""`sottovoce sealed worker`.
+"""`sottovoce sealed worker` and `sealed deal`: taking part in a live session, and dealing its key.
 
-What people read before they take part in a live session: what is opened, and whom they trust.
-
-`sottovoce sealed deal`.
+People read first what is opened, and whom they trust.
 """
 
 from __future__ import annotations

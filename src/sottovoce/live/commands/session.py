@@ -1,7 +1,4 @@
-"""`sottovoce sealed session`: live sessions on a server, as their requester runs them.
-
-`sottovoce sealed session results` and `transcript`.
-"""
+"""`sottovoce sealed session`: live sessions on a server, as their requester runs them."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def _promise() -> Future[bool]:
 
 @dataclass(frozen=True, slots=True)
 class QueuedReply:
-    """A reply that waits to be taken. It settles as whether the same one was taken before."""
+    """A reply that waits to be taken. The future says whether the same one was taken before."""
 
     member: int
     content: bytes = field(repr=False)

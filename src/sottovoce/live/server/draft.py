@@ -1,6 +1,7 @@
-"""What a requester asks a live session to be, and a worker agrees to before it joins.
+"""The draft of a live session: what a requester asks it to be, and the terms that follow from it.
 
-From what was offered and who joined to the terms that everybody signs under.
+A worker agrees to the draft before it joins. The terms, under which everybody signs, follow from
+that and from who joined.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Turns go out to members, and their replies come in.
-
-What members read of a session that has begun, and the key that a dealer gives it.
-"""
+"""Turns go out to members and replies come in; so do the terms, and the key that a dealer gives."""
 
 from __future__ import annotations
 

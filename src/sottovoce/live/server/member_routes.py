@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
-from collections.abc import Callable
-from contextlib import suppress
 from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import BaseModel, Field, ValidationError
 from starlette.concurrency import run_in_threadpool
 
@@ -19,21 +16,24 @@ from sottovoce.live.server.roster import check_dealer, check_worker, join, offer
 from sottovoce.securesum.em.terms import Mode
 from sottovoce.securesum.star.terms import Suite
 from sottovoce.server.database.live_sessions import AuthenticatedMember, LiveState
-from sottovoce.server.service import Service
 from sottovoce.server.web.bodies import Asked
 from sottovoce.server.web.problems import malformed
 from sottovoce.server.web.requests import (
+    JSON,
     LARGEST,
     Bearer,
+    CampaignId,
     TheService,
     bounded_body,
+    check_is_json,
     kind_of,
+    long_poll,
     parsed_json,
+    replayed_response,
 )
 
 __all__ = ["SessionId", "router"]
 
-T = TypeVar("T")
 Body = TypeVar("Body", bound=Asked)
 
 router = APIRouter(tags=["member"])
@@ -42,11 +42,12 @@ MOST_SECONDS = 60
 LOOK = 0.5
 """Seconds until another look at the clock, and at what other servers have stored."""
 
-JSON, BYTES = "application/json", "application/octet-stream"
+BYTES = "application/octet-stream"
+CONTENT: dict[str, Any] = {BYTES: {"schema": {"type": "string", "format": "binary"}}}
 SHORT = 64 << 10
 
 
-SessionId = Annotated[str, Path(pattern="^[a-z0-9]{4,32}$", examples=["k7f3q2mzab"])]
+SessionId = CampaignId
 
 
 class OfferBody(BaseModel):
@@ -184,7 +185,9 @@ async def get_live_terms(
     service: TheService, session_id: SessionId, member: TheMember, wait: Wait = 0
 ) -> AgreedBody:
     """Show a member the terms, once the session has begun; wait for that if asked to."""
-    found = await _awaited(service, session_id, wait, lambda: agreed(service, session_id, member))
+    found = await long_poll(
+        service.attendance, session_id, wait, LOOK, lambda: agreed(service, session_id, member)
+    )
     if found is None:
         raise Refused(Reason.NOT_FOUND, "the session has not begun: ask again")
     return AgreedBody.of(found)
@@ -206,7 +209,7 @@ async def post_deal(
     replayed = await run_in_threadpool(
         take_deal, service, session_id, member, body.public, body.shares
     )
-    return _replayed(replayed)
+    return replayed_response(replayed)
 
 
 @router.get(
@@ -215,7 +218,7 @@ async def post_deal(
     responses={
         200: {
             "description": "A signed frame.",
-            "content": {BYTES: {"schema": {"type": "string", "format": "binary"}}},
+            "content": CONTENT,
         },
         204: {"description": "Nothing is asked of the worker yet."},
     },
@@ -224,7 +227,9 @@ async def get_turn(
     service: TheService, session_id: SessionId, member: TheMember, wait: Wait = 0
 ) -> Response:
     """What is asked of a worker now, as bytes that the server signed; wait for it if asked to."""
-    found = await _awaited(service, session_id, wait, lambda: turn(service, session_id, member))
+    found = await long_poll(
+        service.attendance, session_id, wait, LOOK, lambda: turn(service, session_id, member)
+    )
     return Response(status_code=204) if found is None else Response(found, media_type=BYTES)
 
 
@@ -233,12 +238,7 @@ async def get_turn(
     status_code=201,
     response_model=TakenBody,
     responses=_taken("Taken before."),
-    openapi_extra={
-        "requestBody": {
-            "required": True,
-            "content": {BYTES: {"schema": {"type": "string", "format": "binary"}}},
-        }
-    },
+    openapi_extra={"requestBody": {"required": True, "content": CONTENT}},
 )
 async def post_reply(
     request: Request, service: TheService, session_id: SessionId, member: TheMember
@@ -250,36 +250,14 @@ async def post_reply(
     most = await run_in_threadpool(largest_reply, service, session_id)
     content = await bounded_body(request, most)
     future = await run_in_threadpool(receive, service, session_id, member, content)
-    return _replayed(await asyncio.wrap_future(future))
-
-
-async def _awaited(service: Service, id: str, wait: int, ask: Callable[[], T | None]) -> T | None:
-    """What there is to be had, within so many seconds; None if there is nothing by then."""
-    deadline = time.monotonic() + wait
-    with service.attendance.listening(id) as bell:
-        while True:
-            bell.clear()
-            found = await run_in_threadpool(ask)
-            left = deadline - time.monotonic()
-            if found is not None or left <= 0 or service.attendance.ending:
-                return found
-            # Neither a thread nor a connection to the database is held meanwhile.
-            with suppress(TimeoutError):
-                async with asyncio.timeout(min(left, LOOK)):
-                    await bell.wait()
+    return replayed_response(await asyncio.wrap_future(future))
 
 
 async def _read(request: Request, model: type[Body], most: int) -> Body:
     """The body, which is read only after the credential was checked."""
-    if kind_of(request) != JSON:
-        raise Refused(Reason.UNSUPPORTED, f"send the body as JSON, with Content-Type: {JSON}")
+    check_is_json(request)
     document = await run_in_threadpool(parsed_json, await bounded_body(request, most))
     try:
         return model.model_validate(document)
     except ValidationError as error:
         raise malformed(dict(error.errors()[0])) from None
-
-
-def _replayed(replayed: bool) -> Response:
-    content = json.dumps({"replayed": replayed})
-    return Response(content, 200 if replayed else 201, media_type=JSON)

@@ -1,7 +1,4 @@
-"""A session in the memory of one server: made of what is stored, and only of that.
-
-The server's side of a session's suite, from what is stored of the session.
-"""
+"""The replica of a live session in a server's memory: made of what is stored, and only of that."""
 
 from __future__ import annotations
 

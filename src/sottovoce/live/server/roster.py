@@ -1,8 +1,6 @@
-"""A session is made, and workers join it, each by a link that works once.
+"""The roster of a live session: it is made, workers join it by links, and it begins with them.
 
-Who shows which credential of a session.
-
-A session begins with those who have joined: its terms are fixed, for good.
+Each link works once. When a session begins, its terms are fixed for good.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ from sottovoce.server.database.live_sessions import (
     state_of,
     the_session,
 )
-from sottovoce.server.sealed.coordinator_key import coordinator_of
+from sottovoce.server.sealed.keyholders import coordinator_of
 from sottovoce.server.service import Service
 
 __all__ = [

@@ -1,7 +1,4 @@
-"""The truths of a session, and what its server has seen on the way to them.
-
-What the opened sums of a session betray of an answer: a guarantee, or that there is none.
-"""
+"""The result of a live session: its truths, what the opened sums betray, and its transcript."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""How sessions get on, as their requester sees it.
-
-A session is stopped or deleted by its requester, and goes on by itself when time is up.
-"""
+"""Supervision of live sessions: progress, stopping, deleting, and phases whose time is up."""
 
 from __future__ import annotations
 

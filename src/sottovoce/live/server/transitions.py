@@ -1,12 +1,8 @@
-"""A session goes on: what waits is taken, stored, and only then acknowledged and acted upon.
+"""Transitions of a live session: what waits is taken, stored, and only then acknowledged.
 
 Several servers may have one database. Each works on its own replica and stores what it did under
 the count of things that it knew of. If another was first, nothing is stored: the replica is thrown
 away, and what waits is done again on what is stored.
-
-How a session ended: what its members are told last, and what came of it.
-
-Why a reply is not taken, in the words of the interface.
 """
 
 from __future__ import annotations
@@ -44,7 +40,7 @@ from sottovoce.server.database.live_sessions import (
     record,
     state_of,
 )
-from sottovoce.server.sealed.coordinator_key import coordinator_key
+from sottovoce.server.sealed.keyholders import coordinator_key
 from sottovoce.server.service import Service
 
 __all__ = ["look", "stopped_early", "wish"]

@@ -1,9 +1,7 @@
-"""How sure the truths are, and which of them count as settled.
+"""Certainty: how sure truths are, which count as decided, and what more answers would do.
 
-What more answers would do, estimated from what those so far have done.
-
-Nobody can send workers to open tasks: a hash assigns them. So further answers spread evenly over
-all tasks, x for each.
+What more answers would do is estimated from what those so far have done. Nobody can send workers to
+open tasks: a hash assigns them. So further answers spread evenly over all tasks, x for each.
 
 **Labels.** Let l be the log-odds of a task's true label against all others. Where posteriors are
 calibrated, l is close to a random walk with drift D and variance 2D per report: the drift is what a
@@ -14,7 +12,7 @@ alike. So the mean of l over a task's posterior is
     m(c) = c logit(c) + (1 - c) logit((1 - c) / (k - 1)),
 
 and with class shares s_j it was Σ_j s_j logit(s_j) before any report: D is the sum of the gains
-over the sum of the reports, over all tasks. A task is settled after x more reports with probability
+over the sum of the reports, over all tasks. A task is decided after x more reports with probability
 
     c Φ((logit(c) + D x - L) / √(2 D x)) + (1 - c) Φ((logit((1 - c)/(k - 1)) + D x - L) / √(2 D x))
 

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from sottovoce.errors import Reason, Refused
 from sottovoce.model import Campaign, State, Task, Terms
 from sottovoce.model.campaign import check_tasks
-from sottovoce.server.campaigns.guarantees import computable, kept_by
+from sottovoce.server.campaigns.guarantees import computable, guarantees_of
 from sottovoce.server.database.campaigns import (
     Stored,
     add_campaign,
@@ -74,7 +74,7 @@ def _check(terms: Terms, tasks: Sequence[Task] | None) -> None:
     if tasks is not None:
         check_tasks(tasks)
     with computable():
-        kept_by(terms)
+        guarantees_of(terms.policy)
 
 
 def _draft(connection: Connection, id: str) -> Stored:

@@ -1,14 +1,8 @@
-"""A campaign's tables, chunk by chunk: reports, votes, truths, workers and tasks.
+"""Export tables of a campaign, chunk by chunk: reports, votes, truths, totals, workers and tasks.
 
-Reports, truths and weights of a simulated campaign are in columns that say so, as `perturb` names
-the column of simulated reports: nothing that is copied from such a table loses the stamp.
-
-How a campaign's reports are written in a table: the column's name, its type, its cells.
-
-Whatever holds reports of a simulated campaign says so in the column's name, as `perturb` names the
-column of simulated reports: nothing that is copied from such a table loses the stamp.
-
-Totals that were opened: what each of their slots counts, and the law of the noise in them.
+Whatever holds reports, truths or weights of a simulated campaign says so in the column's name, as
+`perturb` names the column of simulated reports: nothing that is copied from such a table loses the
+stamp.
 """
 
 from __future__ import annotations

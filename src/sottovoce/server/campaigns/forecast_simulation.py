@@ -1,6 +1,6 @@
-"""The forecast itself: some campaigns as the service would run them, each with seeded workers.
+"""Simulation of a forecast: some campaigns as the service would run them, with seeded workers.
 
-The process in which forecasts are simulated: it reads and changes nothing.
+It runs in a process of its own, which reads and changes nothing.
 """
 
 from __future__ import annotations

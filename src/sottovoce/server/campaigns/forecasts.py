@@ -1,9 +1,4 @@
-"""What to expect of a campaign that does not exist yet.
-
-What a forecast says.
-
-A campaign that does not exist yet, as somebody thinks of it.
-"""
+"""Forecasts: what to expect of a campaign that does not exist yet, as somebody thinks of it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""What a campaign's policy promises: computed from the policy, per answer and per worker.
+"""Guarantees of campaigns: policies from the privacy asked for, and what a policy promises.
 
-Which policies the worker's page can run: its randomiser is smaller than the library.
-
-From the privacy somebody asks for to a policy, whoever asks.
+Guarantees are computed from the policy, per answer and per worker. Not every policy can run on the
+worker's page, whose randomiser is smaller than the library.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from sottovoce.mechanisms.policies import (
     weakest_guarantee,
 )
 from sottovoce.mechanisms.registry import release_from
-from sottovoce.model import Calibration, Domain, Guarantee, Policy, Terms, Unit
+from sottovoce.model import Calibration, Domain, Guarantee, Policy, Unit
 
 __all__ = [
     "KeptGuarantees",
@@ -32,7 +31,6 @@ __all__ = [
     "computable",
     "given_policy",
     "guarantees_of",
-    "kept_by",
     "works_in_browser",
 ]
 
@@ -68,13 +66,8 @@ class KeptGuarantees:
     warning: str | None
 
 
-def kept_by(terms: Terms) -> KeptGuarantees:
-    """What a campaign's policy keeps. Takes seconds for some mechanisms, once for each policy."""
-    return guarantees_of(terms.policy)
-
-
 def guarantees_of(policy: Policy) -> KeptGuarantees:
-    """The same for a policy that promises something."""
+    """What a campaign's policy keeps. Takes seconds for some mechanisms, once for each policy."""
     return _kept(policy.text())
 
 

@@ -1,6 +1,6 @@
-"""Links that let workers take part. Their secrets are shown once and kept as hashes.
+"""Invites: links that let workers take part, and their QR codes.
 
-Links as QR codes, as paths that any drawing program fills.
+Secrets are shown once and kept as hashes. A QR code is a path that any drawing program fills.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from sottovoce.server.background_jobs import background_thread
 from sottovoce.server.campaigns.webhooks import announce
 from sottovoce.server.database import campaigns as rows
 from sottovoce.server.database.campaigns import Stored, change_campaign, note_event, the_campaign
-from sottovoce.server.sealed.coordinator_key import coordinator_of
+from sottovoce.server.sealed.keyholders import coordinator_of
 from sottovoce.server.sealed.transitions import advance
 from sottovoce.server.service import Service
 
@@ -109,7 +109,7 @@ def scheduled_closing(service: Service) -> Iterator[None]:
             if done.wait(LOOK):
                 return
 
-    with background_thread(watch, "scheduled_closing"):
+    with background_thread(watch, "closing"):
         yield
 
 

@@ -20,7 +20,7 @@ from sottovoce.model import (
     label_text,
 )
 from sottovoce.model.guarantee import rounded_up
-from sottovoce.server.campaigns.guarantees import KeptGuarantees, kept_by
+from sottovoce.server.campaigns.guarantees import KeptGuarantees, guarantees_of
 from sottovoce.server.campaigns.results import found_result
 from sottovoce.server.database.results import Summary
 from sottovoce.server.service import Service
@@ -58,7 +58,7 @@ def describe(service: Service, id: str) -> Description:
         stored, found = found_result(connection, id)
     summary = None if found is None or found.summary.method is None else found.summary
     campaign = stored.campaign
-    kept = kept_by(campaign.terms)
+    kept = guarantees_of(campaign.terms.policy)
     return Description(
         _paragraph(campaign, kept, summary),
         _citation(service.today()),

@@ -7,15 +7,7 @@ from dataclasses import dataclass, replace
 from sqlalchemy import Connection
 
 from sottovoce.errors import Reason, Refused
-from sottovoce.model import (
-    Campaign,
-    Credential,
-    State,
-    Task,
-    assigned,
-    digest,
-    pseudonym,
-)
+from sottovoce.model import Campaign, Credential, State, Task, assigned, digest, pseudonym
 from sottovoce.server.campaigns.submissions import WORDS_OF
 from sottovoce.server.credentials import checked_credential
 from sottovoce.server.database.campaigns import Stored, tasks_at, the_campaign
@@ -40,7 +32,11 @@ def offered(service: Service, id: str, invite: str) -> Campaign:
         stored = found_campaign(connection, id)
         _valid_invite(service, connection, stored, shown)
     campaign = stored.campaign
-    return campaign if campaign.takes_reports(service.today()) else _closed(campaign)
+    return (
+        campaign
+        if campaign.takes_reports(service.today())
+        else replace(campaign, state=State.CLOSED)
+    )
 
 
 def block_for(service: Service, id: str, invite: str, receipt: str) -> TaskBlock:
@@ -74,7 +70,3 @@ def _valid_invite(service: Service, connection: Connection, stored: Stored, show
     if invite.expires_on is not None and service.today().toordinal() >= invite.expires_on:
         raise Refused(Reason.INVITE_EXPIRED, WORDS_OF[Reason.INVITE_EXPIRED])
     return invite
-
-
-def _closed(campaign: Campaign) -> Campaign:
-    return replace(campaign, state=State.CLOSED)

@@ -1,9 +1,4 @@
-"""The use case: everything an overview shows, from the result on the shelf.
-
-How many reports each task has.
-
-How much workers count.
-"""
+"""Overview of a campaign: reports by task, how sure truths are, and how much workers count."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What the requester reads: truths, how sure they are, and the weights of workers.
+"""Results as they are read: truths with their certainty, weights of workers, published truths.
 
-Truths for those who answered: the requester shows them, once and for good.
+Truths are published to those who answered by the requester, once and for good.
 """
 
 from __future__ import annotations

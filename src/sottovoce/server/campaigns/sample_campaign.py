@@ -1,11 +1,9 @@
-"""A sample campaign: open at once, and simulated workers report to it in the next seconds.
+"""The sample campaign: open at once, and simulated workers report to it in the next seconds.
 
-To look around before anybody is asked. Their reports go the way of all reports: the same desk, the
-same checks, the same writer, the same inference. Only the stamp differs, and it never comes off.
-
-The workers of a sample campaign: leaves to tell apart, and simulated answers to them.
-
-Nobody answered anything here, so that nothing has to be hidden from the server that computes it.
+To look around before anybody is asked: leaves to tell apart, and simulated answers to them. Their
+reports go the way of all reports: the same checks, the same writer, the same inference. Only the
+stamp differs, and it never comes off. Nobody answered anything here, so that nothing has to be
+hidden from the server that computes it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Reports come in: check everything, store once, acknowledge only what is durable.
+"""Submissions come in: check everything, store once, acknowledge only what is durable.
 
-Refused reports, counted in memory until somebody writes the counts down.
+Refused reports are counted in memory until somebody writes the counts down.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Who is told what happens to a campaign, and how they can tell that it was us.
-
-Webhooks: what happened is told to whoever asked to be told, signed.
-"""
+"""Webhooks: what happens to a campaign is told to whoever asked for it, signed."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Everything a database holds, in one file, and back: SQLite to PostgreSQL as well.
+"""Backup and restore: everything a database holds, in one file, and back; across both kinds.
 
-A backup's file: a SQLite database with a manifest, checked row by row.
-
-What a backup says about itself: who made it, and a digest of every table.
+A backup is a SQLite database with a manifest: who made it, and a digest of every table, with which
+it is checked row by row.
 """
 
 from __future__ import annotations

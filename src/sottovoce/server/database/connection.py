@@ -1,10 +1,7 @@
-"""A database by its address: SQLite in a folder, or PostgreSQL.
+"""Connections to the database: SQLite in a folder, or PostgreSQL at an address.
 
-What a driver raises, as a refusal that says nothing about what is stored.
-
-Work on a database that no server uses.
-
-A database that does not answer is one sentence, without a password and without a row.
+What a driver raises becomes a refusal, or one sentence for a person, with no password and nothing
+of what is stored in it. Commands that need a database which no server uses ask for that here.
 """
 
 from __future__ import annotations

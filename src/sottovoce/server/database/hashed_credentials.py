@@ -1,7 +1,4 @@
-"""Invites in rows: hashes only.
-
-Requesters' tokens and the setup secret, in rows: hashes only.
-"""
+"""Invites, requesters' tokens and the setup secret, in rows: hashes only."""
 
 from __future__ import annotations
 
@@ -32,11 +29,11 @@ __all__ = [
 ]
 
 
-SINGLE = "single"
-"""The kind of an invite that one worker may use; the other kind is `open`."""
+OPEN, SINGLE = "open", "single"
+"""The kinds of an invite: any number of workers may use it, or one."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Invite:
     """An invite of a campaign; `worker` is the one that used it, if it is for one."""
 
@@ -52,10 +49,6 @@ def find_invite(connection: Connection, campaign: int, digest: bytes) -> Invite 
     )
     row = connection.execute(query).one_or_none()
     return None if row is None else Invite(row.kind, row.expires_on, row.worker)
-
-
-OPEN = "open"
-"""The kind of an invite that any number of workers may use."""
 
 
 def add_invites(

@@ -1,12 +1,8 @@
-"""Submissions into the database, many at a time, each exactly once.
+"""Submissions into the database: many at a time, each exactly once.
 
-A submission on its way into the database.
-
-What a database knows about submissions that have just come, read at one go.
-
-Submissions that may be stored go into the database, a batch at a time.
-
-Refused reports in rows: how many of each campaign, by reason.
+What the database knows about submissions that have just come is read at one go, and those that may
+be stored are written a batch at a time. Of refused reports only counts are kept, by campaign and
+reason.
 """
 
 from __future__ import annotations
@@ -22,7 +18,7 @@ from sqlalchemy import Connection, insert, select, update
 
 from sottovoce.errors import Reason
 from sottovoce.model import State
-from sottovoce.server.database.hashed_credentials import SINGLE
+from sottovoce.server.database.hashed_credentials import SINGLE, Invite
 from sottovoce.server.database.postgresql import Rows, Statement, in_one_trip
 from sottovoce.server.database.schema import campaigns, rejections
 
@@ -56,15 +52,6 @@ class Intake:
 
 _Lookup: TypeAlias = tuple[str, int | None, list[Any]]
 """A statement, the campaign it is about, if it is one, and keys of rows."""
-
-
-@dataclass(slots=True)
-class Invite:
-    """An invite; `worker` is who has used it, if one worker may."""
-
-    kind: str
-    expires_on: int | None
-    worker: bytes | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +202,7 @@ class Accepted:
 
 def store(connection: Connection, accepted: Accepted) -> None:
     """Write rows, who has used which invite, and the campaign's counters."""
-    if connection.dialect.name == "postgresql":
+    if _is_postgresql(connection):
         _in_one_trip(connection, accepted)
     else:
         _write_one_by_one(connection, accepted)

@@ -1,7 +1,4 @@
-"""Whether a database is what the service wrote.
-
-Whether what a database holds of a sealed campaign is what the service wrote.
-"""
+"""The integrity check: whether a database is what the service wrote, sealed campaigns included."""
 
 from __future__ import annotations
 

@@ -1,13 +1,9 @@
-"""Live sessions and who takes part in them, in rows.
-
-Whether what a database holds of live sessions is what the service wrote.
-
-What happens in the rounds of live sessions, in rows.
+"""Live sessions in rows: who takes part in them, and what happens in their rounds.
 
 Of the round that is on there is every accepted reply and every end of a phase, in their order. Of a
 round that is over there is what was opened, and nothing else. The session's `sequence` counts all
 of it: whoever writes names the count it knows, so that of two servers on one database the second
-sees that it does not know everything.
+sees that it does not know everything. `live_faults` says where the rows are not what was written.
 """
 
 from __future__ import annotations

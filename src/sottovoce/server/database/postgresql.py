@@ -1,13 +1,12 @@
-"""PostgreSQL keeps the reports of each campaign in a table of their own, a partition of `reports`.
+"""What PostgreSQL does differently: partitions, COPY, and several statements in one round trip.
 
+PostgreSQL keeps the reports of each campaign in a table of their own, a partition of `reports`.
 Nothing here waits long, and nobody waits long for it. A partition is attached under a lock that
 neither readers nor writers of reports notice. To drop one, PostgreSQL locks all of `reports` for a
 moment; where somebody reads for longer than that, the partition is emptied instead, and dropped
 when another campaign goes. SQLite has one table, and these functions leave it alone.
 
-Many rows at once, while reports wait for the same writer.
-
-Several statements to PostgreSQL in one round trip.
+Many rows are inserted at once, since reports wait for the same writer.
 """
 
 from __future__ import annotations

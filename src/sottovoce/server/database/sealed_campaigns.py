@@ -1,13 +1,8 @@
-"""Contributions to sealed campaigns: those that wait, and those that were proposed in batches.
+"""Sealed campaigns in rows: contributions, messages, opened totals, keyholders and the signing key.
 
 A contribution is a row of `reports`. Its `codes` are the digest of what was signed, then the bytes
 as they came: a batch is put together from digests, and no contribution has to be read for that.
-
-The messages of sealed campaigns, in rows: each is there once, as it was signed.
-
-The totals of sealed campaigns, once they are opened.
-
-Who holds a share of a sealed campaign's totals, and what the server signs with.
+Messages of keyholders and server are there once each, as they were signed.
 """
 
 from __future__ import annotations

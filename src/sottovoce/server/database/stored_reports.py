@@ -1,14 +1,11 @@
-"""Packed reports as arrays: what arrived since, or everything by worker.
+"""Stored reports: of one worker, as arrays since a submission, or by ranges of pseudonyms.
 
 A submission is one row; its reports are bytes in that row. Rows are joined before they are read as
 arrays, so that a report costs no Python object.
 
-What the database knows of one worker: the invite it came with, and its own reports.
-
-Packed reports by ranges of pseudonyms, which are hashes: equal ranges hold about as many.
-
-A range is read as the database finds it and put in order here, so that no database sorts a whole
-campaign. The order of arrival is not even asked for.
+Pseudonyms are hashes: equal ranges hold about as many. A range is read as the database finds it and
+put in order here, so that no database sorts a whole campaign. The order of arrival is not even
+asked for.
 """
 
 from __future__ import annotations

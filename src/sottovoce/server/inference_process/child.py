@@ -1,6 +1,6 @@
 """The process in which the service infers: it reads the database and changes nothing.
 
-Passes over campaigns that read only what is new.
+A pass over a campaign reads only what is new.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""From gathered reports to a result that can be stored.
+"""From gathered reports, or the totals of a sealed campaign, to a result that can be stored.
 
-The reports of a campaign in memory, to which new ones are added.
-
-From the totals of a sealed campaign to a result that can be stored.
+The reports of a campaign stay in memory, and new ones are added to them. A result also says whether
+the campaign is stable: further reports hardly change its truths.
 """
 
 from __future__ import annotations
@@ -18,32 +17,43 @@ from sottovoce.api.infer import infer
 from sottovoce.api.infer_opened import infer_opened, opened_under
 from sottovoce.errors import SottovoceError
 from sottovoce.mechanisms.codes import names_of, report_table
-from sottovoce.mechanisms.codes import names_of as vocabulary
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.model import (
     Cells,
     Codes,
+    Domain,
+    FloatArray,
+    Grid,
     Names,
     Policy,
     Reading,
     Reports,
     Result,
 )
-from sottovoce.model.opened_totals import Opened
 from sottovoce.server.database.campaigns import Stored
 from sottovoce.server.database.results import Columns, StoredResult, Summary
 from sottovoce.server.database.sealed_campaigns import OpenedTotals
 from sottovoce.server.database.stored_reports import PackedReports, factorized, worker_names
-from sottovoce.server.inference_process.convergence import with_stability
 from sottovoce.tables.vocabulary import in_order
 from sottovoce.version import __version__
 
-__all__ = ["FittedResult", "GatheredReports", "fitted", "fitted_totals"]
+__all__ = ["FittedResult", "GatheredReports", "fitted", "fitted_totals", "with_stability"]
 
 
-def opened_totals(found: OpenedTotals, policy: Policy, names: Sequence[str]) -> Opened:
-    """What was opened, as inference takes it."""
-    return opened_under(policy, names_of(names), found.totals, found.answered, found.workers)
+FEWER = 0.9
+"""A checkpoint counts once it has at most so large a share of the reports there are."""
+
+CHANGED = 0.01
+"""Truths may change by so much, on average over all tasks, between the two."""
+
+
+FEWEST = 5
+"""Reports that every task must have: with fewer, truths stand still by chance."""
+
+KEPT = ("settled", "checkpoint", "changed", "changed_since")
+"""What a result says that is no checkpoint: the same as the one before."""
+
+NOTHING_LEFT = "there is nothing to infer from: every report was taken back"
 
 
 @dataclass(slots=True, eq=False)
@@ -84,7 +94,7 @@ class GatheredReports:
         places = np.arange(len(self.names), dtype=np.int32)
         task, places = in_order(whole.task[order].astype(np.int32), places)
         cells = Cells(
-            worker[order], task, whole.code[order], vocabulary(worker_names(distinct)),
+            worker[order], task, whole.code[order], names_of(worker_names(distinct)),
             self.names[places],
         )  # fmt: skip
         alphabet = mechanism_of(policy).alphabet
@@ -99,9 +109,6 @@ class GatheredReports:
             # Pseudonyms are kept once, beside the parts.
             self._parts = [PackedReports(self.sequence, b"", **columns)]
         return self._parts[0]
-
-
-NOTHING_LEFT = "there is nothing to infer from: every report was taken back"
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,13 +185,11 @@ def _inferred(
 def _columns(result: Result, reports: Reports, places: Codes, gathered: GatheredReports) -> Columns:
     """Truths by place; workers are by pseudonym already."""
     order = np.argsort(places)
-    certainty = result.confidence if result.standard_error is None else result.standard_error
-    assert certainty is not None  # noqa: S101 - every result has one of the two
     none = Columns.none()
     return Columns(
         places[order],
         result.truths[order],
-        certainty[order],
+        _certainty(result)[order],
         result.answers[order],
         np.frombuffer(factorized(bytes(gathered.pseudonyms))[1], np.uint8),
         result.weights,
@@ -192,6 +197,12 @@ def _columns(result: Result, reports: Reports, places: Codes, gathered: Gathered
         none.before_place,
         none.before_truth,
     )
+
+
+def _certainty(result: Result) -> FloatArray:
+    certainty = result.confidence if result.standard_error is None else result.standard_error
+    assert certainty is not None  # noqa: S101 - every result has one of the two
+    return certainty
 
 
 def fitted_totals(found: OpenedTotals, stored: Stored, names: Sequence[str]) -> FittedResult:
@@ -207,7 +218,8 @@ def fitted_totals(found: OpenedTotals, stored: Stored, names: Sequence[str]) -> 
         left_out=0 if found.answered is None else counts.reports - int(found.answered.sum()),
     )
     try:
-        result = infer_opened(opened_totals(found, policy, names))
+        opened = opened_under(policy, names_of(names), found.totals, found.answered, found.workers)
+        result = infer_opened(opened)
     except SottovoceError as error:
         return _packed_totals(stored, replace(summary, problem=str(error)), Columns.none())
     except Exception as error:
@@ -236,12 +248,66 @@ def _totals_columns(result: Result, names: Sequence[str]) -> Columns:
     place = {name: at for at, name in enumerate(names)}
     places = np.array([place[str(name)] for name in result.tasks], np.int32)
     order = np.argsort(places)
-    certainty = result.confidence if result.standard_error is None else result.standard_error
-    assert certainty is not None  # noqa: S101 - every result has one of the two
     return replace(
         Columns.none(),
         place=places[order],
         truth=result.truths[order],
-        certainty=certainty[order],
+        certainty=_certainty(result)[order],
         answers=np.asarray(result.answers)[order].astype(np.int64),
     )
+
+
+def with_stability(
+    summary: Summary, columns: Columns, tasks: int, domain: Domain, before: Summary | None
+) -> tuple[Summary, Columns]:
+    """The result with what it says about the campaign, and with the checkpoint for later ones.
+
+    A result is compared with a checkpoint of at least 10 % fewer reports, and becomes the next
+    checkpoint. The campaign has settled once every task has 5 reports and truths have changed by at
+    most 1 % in between: for labels the share that changed, for numbers how far they moved on
+    average, in parts of the range. It stays settled, since this is told once. How much changed
+    between the last two checkpoints stays with the result until the next.
+    """
+    checkpoint = before.checkpoint if before else 0
+    if before is not None and checkpoint > FEWER * summary.reports:
+        kept = {name: getattr(before, name) for name in KEPT}
+        return replace(summary, **kept), columns
+    enough = len(columns.place) == tasks and int(columns.answers.min()) >= FEWEST
+    change = _change(columns, tasks, domain)
+    now = replace(columns, before_place=columns.place, before_truth=columns.truth)
+    summary = replace(
+        summary,
+        settled=(before is not None and before.settled) or (enough and change <= CHANGED),
+        checkpoint=summary.reports,
+        changed=change if checkpoint else None,
+        changed_since=checkpoint,
+    )
+    return summary, now
+
+
+def _change(columns: Columns, tasks: int, domain: Domain) -> float:
+    """By how much truths changed since the checkpoint, over all tasks that have one now.
+
+    What was not there changed altogether.
+    """
+    if columns.before_truth.dtype.kind != columns.truth.dtype.kind:
+        return 1.0
+    moved = np.ones(tasks)
+    before = _spread(columns.before_place, columns.before_truth, tasks)
+    now = _spread(columns.place, columns.truth, tasks)
+    known = ~(np.isnan(before) | np.isnan(now))
+    distance = np.abs(now - before)[known]
+    if columns.is_numeric:
+        grid = Grid.over(domain)
+        moved[known] = distance / float(grid.high - grid.low)
+    else:
+        moved[known] = distance > 0
+    return float(moved[~np.isnan(now)].mean())
+
+
+def _spread(
+    place: npt.NDArray[np.int32], truth: npt.NDArray[np.generic], tasks: int
+) -> npt.NDArray[np.float64]:
+    spread = np.full(tasks, np.nan)
+    spread[place] = truth
+    return spread

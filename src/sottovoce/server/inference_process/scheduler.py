@@ -1,9 +1,4 @@
-"""Truths while reports arrive: inference in the background.
-
-Of several servers on one database, one infers.
-
-The server's side of the process that infers.
-"""
+"""Inference in the background, while reports arrive; of servers on one database, one infers."""
 
 from __future__ import annotations
 

@@ -1,29 +1,46 @@
-"""Keyholders take their seats: links for them, and who shows which credential."""
+"""Keyholders take their seats: links and credentials, and the key that the server signs with."""
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from sottovoce.errors import Reason, Refused
+from sottovoce.errors import NotInstalled, Reason, Refused
 from sottovoce.mechanisms.policies import sealed_of
 from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.model import Campaign, Credential, digest
+from sottovoce.securesum.envelope import public_text
 from sottovoce.server.credentials import checked_credential, new_secret
 from sottovoce.server.database.campaigns import note_event, the_campaign
-from sottovoce.server.database.sealed_campaigns import find_seat, note_seen, set_seats
+from sottovoce.server.database.sealed_campaigns import (
+    add_signing_key,
+    find_seat,
+    note_seen,
+    set_seats,
+    signing_key,
+)
 from sottovoce.server.sealed.contributions import SealedAdmission
 from sottovoce.server.service import Service
+
+try:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+except ImportError:
+    raise NotInstalled("cryptography", purpose="sealed campaigns", extra="secure") from None
 
 __all__ = [
     "AuthenticatedKeyholder",
     "SeatLink",
     "authenticated_keyholder",
+    "coordinator_key",
+    "coordinator_of",
     "keyholder_links",
     "sealed_admission",
     "sealed_sum",
 ]
+
+SEED_BYTES = 32
 
 NOT_SEALED = "the campaign is not sealed: it has no keyholders"
 
@@ -51,8 +68,8 @@ def keyholder_links(service: Service, id: str, *, public_url: str) -> list[SeatL
         keyholders = sealed_sum(the_campaign(connection, id).campaign).keyholders
     if not keyholders:
         raise Refused(Reason.MALFORMED, "the policy names no keyholders yet: give their cards")
-    secrets = [new_secret(Credential.KEYHOLDER) for _ in keyholders]
-    digests = [digest(secret) for secret in secrets]
+    made = [new_secret(Credential.KEYHOLDER) for _ in keyholders]
+    digests = [digest(secret) for secret in made]
 
     def work(connection: Connection) -> None:
         stored = the_campaign(connection, id, hold=True)
@@ -65,7 +82,7 @@ def keyholder_links(service: Service, id: str, *, public_url: str) -> list[SeatL
     page = f"{public_url.rstrip('/')}/k/{id}"
     return [
         SeatLink(seat, keyholder.name, f"{page}#{secret}")
-        for seat, (keyholder, secret) in enumerate(zip(keyholders, secrets, strict=True), 1)
+        for seat, (keyholder, secret) in enumerate(zip(keyholders, made, strict=True), 1)
     ]
 
 
@@ -102,3 +119,19 @@ def sealed_sum(campaign: Campaign) -> SealedSum:
     if not policy.sealed:
         raise Refused(Reason.NOT_FOUND, NOT_SEALED)
     return sealed_of(policy)
+
+
+def coordinator_key(service: Service) -> Ed25519PrivateKey:
+    """The server's key. Policies pin its public half, so it is never replaced."""
+    with service.database.reading() as connection:
+        secret = signing_key(connection)
+    if secret is None:
+        made, day = secrets.token_bytes(SEED_BYTES), service.today().toordinal()
+        # Of two servers that make one at once, the first to write wins.
+        secret = service.change(lambda connection: add_signing_key(connection, made, day))
+    return Ed25519PrivateKey.from_private_bytes(secret)
+
+
+def coordinator_of(service: Service) -> str:
+    """The public half, as policies have it."""
+    return public_text(coordinator_key(service))

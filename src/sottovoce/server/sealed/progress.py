@@ -24,8 +24,7 @@ from sottovoce.server.database.sealed_campaigns import (
     is_opened,
     workers_of,
 )
-from sottovoce.server.sealed.coordinator_key import coordinator_key
-from sottovoce.server.sealed.keyholders import sealed_admission, sealed_sum
+from sottovoce.server.sealed.keyholders import coordinator_key, sealed_admission, sealed_sum
 from sottovoce.server.sealed.state import AGREEMENT, DEAD, SealedState
 from sottovoce.server.sealed.transitions import Verdict, all_verdicts, close_at
 from sottovoce.server.service import Service

@@ -1,9 +1,8 @@
-"""What is next in a sealed campaign, decided and done in one transaction.
+"""Transitions of a sealed campaign: what is next, decided and done in one transaction.
 
 Where a campaign stands follows from its rows alone, and what the server signs is stored before
 anybody is shown it. So a server that was killed goes on where it was, and says the same again.
-
-Sealed campaigns go on by themselves: batches fall due while nobody sends a message.
+Batches fall due while nobody sends a message: campaigns are looked at every few seconds.
 """
 
 from __future__ import annotations
@@ -47,8 +46,7 @@ from sottovoce.server.database.sealed_campaigns import (
 )
 from sottovoce.server.sealed.attendance import Attendance
 from sottovoce.server.sealed.contributions import SealedAdmission
-from sottovoce.server.sealed.coordinator_key import coordinator_key
-from sottovoce.server.sealed.keyholders import sealed_admission
+from sottovoce.server.sealed.keyholders import coordinator_key, sealed_admission
 from sottovoce.server.sealed.state import AGREEMENT, DEAD, VERDICT, SealedState
 from sottovoce.server.service import Service
 

@@ -1,7 +1,4 @@
-"""What bodies of requests and answers have in common.
-
-What a requester says when drafting a campaign.
-"""
+"""Bodies that routes share: days, tasks, domains, and the draft of a campaign."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A server process, or several: sockets, limits, and an end that loses nothing.
 
-An end to patience with connections that send too slowly, or too much before they begin.
+Connections that send too slowly, or too much before they begin, are ended.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Every request is timed and counted, and an error nobody expected becomes an answer.
+"""Middleware: counts and times of requests, security headers, and a server behind a path.
 
-What browsers are told not to do.
-
-A server behind a path: https://example.org/ask/ instead of https://ask.example.org/.
+An error nobody expected becomes an answer. A server may be reached at https://example.org/ask/
+instead of https://ask.example.org/.
 """
 
 from __future__ import annotations

@@ -1,14 +1,17 @@
-"""What routes take from a request: the service, credentials and bodies of bounded length.
+"""What routes take from a request: the service, credentials, and bodies within bounds.
 
-JSON bodies within bounds: who sends is asked first, then how long it is, then what it says.
+Who sends is asked first, then how long the body is, then what it says.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
+import time
 from collections.abc import Callable, Coroutine
-from typing import Annotated, Any, ClassVar, NoReturn
+from contextlib import suppress
+from typing import Annotated, Any, ClassVar, NoReturn, TypeVar
 
 from fastapi import Depends, Path, Request, Response
 from fastapi.routing import APIRoute
@@ -18,9 +21,11 @@ from starlette.requests import ClientDisconnect
 from sottovoce.errors import Reason, Refused
 from sottovoce.model.canonical_json import RepeatedField, unique_fields
 from sottovoce.server.credentials import check_setup, check_token
+from sottovoce.server.sealed.attendance import Attendance
 from sottovoce.server.service import Service
 
 __all__ = [
+    "JSON",
     "LARGEST",
     "Bearer",
     "BoundedRoute",
@@ -32,11 +37,21 @@ __all__ = [
     "TheService",
     "bearer_of",
     "bounded_body",
+    "check_is_json",
     "kind_of",
+    "long_poll",
     "parsed_json",
     "receipt_of",
+    "replayed_response",
     "service_of",
 ]
+
+T = TypeVar("T")
+
+JSON = "application/json"
+
+USUAL, LARGEST = 64 << 10, 64 << 20
+"""Bytes of a body: of most, and of those that may hold all tasks of a campaign."""
 
 
 def service_of(request: Request) -> Service:
@@ -131,12 +146,36 @@ async def bounded_body(request: Request, most: int) -> bytes:
     return b"".join(pieces)
 
 
+async def long_poll(
+    attendance: Attendance, id: str, seconds: int, look: float, ask: Callable[[], T | None]
+) -> T | None:
+    """What there is to be had within so many seconds; None if there is nothing by then.
+
+    It is asked for again when the bell of the campaign or session rings, and after `look` seconds:
+    other servers on the same database ring no bell here.
+    """
+    deadline = time.monotonic() + seconds
+    with attendance.listening(id) as bell:
+        while True:
+            bell.clear()
+            found = await run_in_threadpool(ask)
+            left = deadline - time.monotonic()
+            if found is not None or left <= 0 or attendance.ending:
+                return found
+            # Neither a thread nor a connection to the database is held meanwhile.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(min(left, look)):
+                    await bell.wait()
+
+
+def replayed_response(replayed: bool) -> Response:
+    """That something is stored: 201, or 200 if it had been stored before."""
+    content = json.dumps({"replayed": replayed})
+    return Response(content, 200 if replayed else 201, media_type=JSON)
+
+
 def _oversize(most: int) -> Refused:
     return Refused(Reason.OVERSIZE, f"the body may have up to {most:,} bytes")
-
-
-USUAL, LARGEST = 64 << 10, 64 << 20
-"""Bytes of a body: of most, and of those that may hold all tasks of a campaign."""
 
 
 class BoundedRoute(APIRoute):
@@ -159,7 +198,7 @@ class BoundedRoute(APIRoute):
         async def bounded(request: Request) -> Response:
             for check in checks:
                 await check(request)
-            _check_is_json(request)
+            check_is_json(request)
             content = await bounded_body(request, self.most)
             # What is long is read elsewhere: others wait for this thread.
             long = len(content) > USUAL
@@ -216,11 +255,10 @@ class _Read(Request):
         return self._document
 
 
-def _check_is_json(request: Request) -> None:
-    if kind_of(request) != "application/json":
-        raise Refused(
-            Reason.UNSUPPORTED, "send the body as JSON, with Content-Type: application/json"
-        )
+def check_is_json(request: Request) -> None:
+    """Refuse a body that does not say that it is JSON."""
+    if kind_of(request) != JSON:
+        raise Refused(Reason.UNSUPPORTED, f"send the body as JSON, with Content-Type: {JSON}")
 
 
 def _check_encodes(document: Any) -> None:

@@ -1,6 +1,6 @@
-"""What browsers are told not to do, in words only: a client checks a server by them.
+"""The files of the worker's page with their hashes, and what browsers are told not to do.
 
-The files of the worker's page, and the hashes that this release has of them.
+It needs no server: a client checks a server by it.
 """
 
 from __future__ import annotations

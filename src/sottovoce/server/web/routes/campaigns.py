@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from sottovoce.model import Campaign, Domain, Guarantee, State, Terms
 from sottovoce.server.campaigns.drafts import change_draft, create_draft
-from sottovoce.server.campaigns.guarantees import KeptGuarantees, kept_by
+from sottovoce.server.campaigns.guarantees import KeptGuarantees, guarantees_of
 from sottovoce.server.campaigns.lifecycle import (
     close_campaign,
     delete_campaign,
@@ -21,7 +21,7 @@ from sottovoce.server.campaigns.lifecycle import (
 )
 from sottovoce.server.campaigns.results import publish
 from sottovoce.server.campaigns.sample_campaign import rehearse
-from sottovoce.server.sealed.coordinator_key import coordinator_of
+from sottovoce.server.sealed.keyholders import coordinator_of
 from sottovoce.server.service import Service
 from sottovoce.server.web.bodies import Day, DraftBody
 from sottovoce.server.web.requests import CampaignId, Requester, RoomyRoute, TheService
@@ -108,7 +108,7 @@ class CampaignBody(BaseModel):
             domain=_domain(terms.policy.domain),
             policy=terms.policy.as_json(),
             policy_hash=terms.policy.hash,
-            guarantee=GuaranteeBody.of(kept_by(terms), terms.answers),
+            guarantee=GuaranteeBody.of(guarantees_of(terms.policy), terms.answers),
             answers=terms.answers,
             block=campaign.block,
             tasks=campaign.tasks,

@@ -106,8 +106,7 @@ def post_invites(
 @router.get("/campaigns/{campaign_id}/invites")
 def get_invites(_: Requester, service: TheService, campaign_id: CampaignId) -> InviteCountsBody:
     """Count the links to a campaign."""
-    counts = count_invites(service, campaign_id)
-    return InviteCountsBody(open=counts.open, single=counts.single, used=counts.used)
+    return InviteCountsBody(**asdict(count_invites(service, campaign_id)))
 
 
 @router.delete("/campaigns/{campaign_id}/invites")

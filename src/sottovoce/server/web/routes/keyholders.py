@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-import time
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
@@ -19,7 +15,17 @@ from sottovoce.securesum.committee.messages import WorkKind
 from sottovoce.server.database.campaigns import the_campaign
 from sottovoce.server.sealed.keyholders import AuthenticatedKeyholder, authenticated_keyholder
 from sottovoce.server.sealed.mailbox import batch, closed, largest_message, next_work, receive
-from sottovoce.server.web.requests import Bearer, CampaignId, TheService, bounded_body, kind_of
+from sottovoce.server.sealed.state import KeyholderWork
+from sottovoce.server.web.requests import (
+    JSON,
+    Bearer,
+    CampaignId,
+    TheService,
+    bounded_body,
+    kind_of,
+    long_poll,
+    replayed_response,
+)
 
 __all__ = ["router"]
 
@@ -28,8 +34,6 @@ router = APIRouter(tags=["keyholder"])
 MOST_SECONDS = 60
 LOOK = 1.0
 """Seconds until another look at what other servers on the same database have stored."""
-
-JSON = "application/json"
 
 
 class CommitteeBody(BaseModel):
@@ -120,18 +124,15 @@ async def get_next(
     service: TheService, campaign_id: CampaignId, seat: TheSeat, wait: Wait = 0
 ) -> WorkBody:
     """Tell a keyholder what to do next; wait for it if asked to."""
-    deadline = time.monotonic() + wait
-    with service.attendance.listening(campaign_id) as bell:
-        while True:
-            bell.clear()
-            work = await run_in_threadpool(next_work, service, seat)
-            left = deadline - time.monotonic()
-            if work.kind is not WorkKind.WAIT or left <= 0 or service.attendance.ending:
-                return WorkBody(work=work.kind, number=work.number)
-            # Neither a thread nor a connection to the database is held meanwhile.
-            with suppress(TimeoutError):
-                async with asyncio.timeout(min(left, LOOK)):
-                    await bell.wait()
+
+    def asked() -> KeyholderWork | None:
+        work = next_work(service, seat)
+        return None if work.kind is WorkKind.WAIT else work
+
+    work = await long_poll(service.attendance, campaign_id, wait, LOOK, asked)
+    if work is None:
+        return WorkBody(work=WorkKind.WAIT, number=None)
+    return WorkBody(work=work.kind, number=work.number)
 
 
 @router.get("/campaigns/{campaign_id}/sealed/batches/{number}", response_model=BatchBody)
@@ -175,7 +176,7 @@ async def post_message(
         raise Refused(Reason.UNSUPPORTED, f"send the message as {JSON}")
     content = await bounded_body(request, largest_message(seat.admission.session))
     replayed = await run_in_threadpool(receive, service, seat, content)
-    return Response(json.dumps({"replayed": replayed}), 200 if replayed else 201, media_type=JSON)
+    return replayed_response(replayed)
 
 
 def _listed(contents: Iterable[bytes]) -> bytes:

@@ -1,7 +1,4 @@
-"""A campaign at a glance, and in the words of a paper.
-
-Why reports were refused.
-"""
+"""A campaign at a glance, in the words of a paper, and why reports were refused."""
 
 from __future__ import annotations
 
@@ -12,11 +9,11 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from sottovoce.errors import Reason
-from sottovoce.server.campaigns.certainty import Certainty, Further
+from sottovoce.server.campaigns.certainty import Certainty
 from sottovoce.server.campaigns.histogram import Bin
-from sottovoce.server.campaigns.methods_section import Description, describe
-from sottovoce.server.campaigns.overview import Coverage, Overview, Weights, overview
-from sottovoce.server.campaigns.rejections import Rejected, list_rejections
+from sottovoce.server.campaigns.methods_section import describe
+from sottovoce.server.campaigns.overview import Overview, Weights, overview
+from sottovoce.server.campaigns.rejections import list_rejections
 from sottovoce.server.database.results import Summary
 from sottovoce.server.web.requests import CampaignId, Requester, TheService
 from sottovoce.server.web.routes.results import SUMMARY, SummaryBody
@@ -53,11 +50,6 @@ class CoverageBody(BaseModel):
     most: int | None
     strip: list[RunBody]
     histogram: list[LevelBody]
-
-    @classmethod
-    def of(cls, coverage: Coverage) -> Self:
-        """Coverage as an answer has it."""
-        return cls(**asdict(coverage))
 
 
 class TaskBinBody(BaseModel):
@@ -109,11 +101,6 @@ class MoreBody(BaseModel):
     open: int
     words: str
 
-    @classmethod
-    def of(cls, further: Further) -> Self:
-        """An estimate as an answer has it."""
-        return cls(**asdict(further), words=further.words)
-
 
 class WeightsSeenBody(BaseModel):
     """How the weights of workers spread, or why there are none."""
@@ -163,9 +150,9 @@ class OverviewBody(BaseModel):
             reports=found.reports,
             reports_waiting=found.waiting,
             summary=None if summary is None else _summary(summary),
-            coverage=CoverageBody.of(seen.coverage),
+            coverage=CoverageBody(**asdict(seen.coverage)),
             certainty=None if seen.certainty is None else CertaintyBody.of(seen.certainty),
-            more=None if further is None else MoreBody.of(further),
+            more=None if further is None else MoreBody(**asdict(further), words=further.words),
             weights=WeightsSeenBody.of(seen.weights),
             changed=None if summary is None else _changed(summary),
         )
@@ -185,12 +172,6 @@ class MethodsBody(BaseModel):
     citation: str = Field(description="A BibTeX entry of the software.")
     facts: list[FactBody]
 
-    @classmethod
-    def of(cls, found: Description) -> Self:
-        """A description as an answer has it."""
-        facts = [FactBody(name=fact.name, value=fact.value) for fact in found.facts]
-        return cls(paragraph=found.paragraph, citation=found.citation, facts=facts)
-
 
 @router.get("/campaigns/{campaign_id}/overview")
 def get_overview(_: Requester, service: TheService, campaign_id: CampaignId) -> OverviewBody:
@@ -201,7 +182,7 @@ def get_overview(_: Requester, service: TheService, campaign_id: CampaignId) -> 
 @router.get("/campaigns/{campaign_id}/methods")
 def get_methods(_: Requester, service: TheService, campaign_id: CampaignId) -> MethodsBody:
     """Describe a campaign for a paper: what was asked, promised, received and inferred."""
-    return MethodsBody.of(describe(service, campaign_id))
+    return MethodsBody(**asdict(describe(service, campaign_id)))
 
 
 def _summary(summary: Summary) -> SummaryBody:
@@ -225,11 +206,6 @@ class RejectionBody(BaseModel):
     words: str = Field(examples=["with an invite that had expired"])
     count: int
 
-    @classmethod
-    def of(cls, rejected: Rejected) -> Self:
-        """What was counted, as an answer has it."""
-        return cls(reason=rejected.reason, words=rejected.words, count=rejected.count)
-
 
 class RejectionsBody(BaseModel):
     """Every reason that was given, the most frequent first."""
@@ -246,5 +222,6 @@ def get_rejections(_: Requester, service: TheService, campaign_id: CampaignId) -
     """
     found = list_rejections(service, campaign_id)
     return RejectionsBody(
-        rejections=[RejectionBody.of(one) for one in found], total=sum(one.count for one in found)
+        rejections=[RejectionBody(**asdict(one), words=one.words) for one in found],
+        total=sum(one.count for one in found),
     )

@@ -1,9 +1,8 @@
-"""The pages that invites and other links lead to. They know nothing of reports.
-
-The requester's pages. They are the same for everybody: data comes later, with the token.
-"""
+"""Pages: where invites and other links lead, and the requester's. They know nothing of reports."""
 
 from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import FileResponse
@@ -41,43 +40,24 @@ def campaign(request: Request, service: TheService, campaign_id: str) -> Respons
     return FileResponse(STATIC / PAGE, media_type="text/html")
 
 
-@router.api_route("/", methods=BOTH)
-async def home(request: Request) -> Response:
-    """What runs here, and where one signs in."""
-    return page(request, "home.html")
+PAGES = {
+    "/": "home.html",
+    "/setup": "setup.html",  # the one-time secret follows the #, and browsers keep that
+    "/campaigns": "campaigns.html",
+    "/campaigns/new": "drafting.html",  # what follows the # is a draft to go on with
+    "/campaigns/{campaign_id}": "dashboard.html",  # which one, the page reads in its own address
+    "/campaigns/{campaign_id}/sheet": "sheet.html",
+    "/lab": "lab.html",
+}
+"""The requester's pages. They are the same for everybody: data comes later, with the token."""
 
 
-@router.api_route("/setup", methods=BOTH)
-async def setup(request: Request) -> Response:
-    """Where the one-time link leads. Its secret follows the #, and browsers keep that."""
-    return page(request, "setup.html")
+def _shows(template: str) -> Callable[[Request], Awaitable[Response]]:
+    async def show(request: Request) -> Response:
+        return page(request, template)
+
+    return show
 
 
-@router.api_route("/campaigns", methods=BOTH)
-async def campaigns(request: Request) -> Response:
-    """All campaigns."""
-    return page(request, "campaigns.html")
-
-
-@router.api_route("/campaigns/new", methods=BOTH)
-async def drafting(request: Request) -> Response:
-    """Where a campaign is drafted; what follows the # is a draft to go on with."""
-    return page(request, "drafting.html")
-
-
-@router.api_route("/campaigns/{campaign_id}", methods=BOTH)
-async def dashboard(request: Request) -> Response:
-    """How a campaign is doing; which one, the page reads in its own address."""
-    return page(request, "dashboard.html")
-
-
-@router.api_route("/campaigns/{campaign_id}/sheet", methods=BOTH)
-async def sheet(request: Request) -> Response:
-    """Cards with invites, to print."""
-    return page(request, "sheet.html")
-
-
-@router.api_route("/lab", methods=BOTH)
-async def lab(request: Request) -> Response:
-    """What accuracy a guarantee costs, for a campaign that nobody has begun."""
-    return page(request, "lab.html")
+for _path, _template in PAGES.items():
+    router.add_api_route(_path, _shows(_template), methods=BOTH)

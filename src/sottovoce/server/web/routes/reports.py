@@ -17,6 +17,7 @@ from sottovoce.model.campaign import CAMPAIGN_ID
 from sottovoce.server.campaigns.rejections import find_number
 from sottovoce.server.service import Service
 from sottovoce.server.web.requests import (
+    JSON,
     CampaignId,
     ReportId,
     bearer_of,
@@ -29,7 +30,6 @@ from sottovoce.server.web.requests import (
 __all__ = ["router"]
 
 REPORT_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
-JSON = "application/json"
 
 
 class DirectRoute(APIRoute):
@@ -66,7 +66,7 @@ class AcknowledgementBody(BaseModel):
         "requestBody": {
             "required": True,
             "content": {
-                "application/json": {
+                JSON: {
                     "schema": {
                         "anyOf": [
                             {"$ref": "#/components/schemas/Submission"},
@@ -105,7 +105,7 @@ async def _taken(request: Request, campaign_id: str, report_id: str) -> Response
     return Response(
         f'{{"report_id":"{report_id}","replayed":{str(replayed).lower()}}}',
         200 if replayed else 201,
-        media_type="application/json",
+        media_type=JSON,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Path
@@ -73,12 +74,7 @@ def post_setup(secret: Setup, service: TheService, body: TokenNameBody) -> NewTo
 @router.get("/tokens")
 def get_tokens(_: Requester, service: TheService) -> TokensBody:
     """List tokens, without their secrets."""
-    return TokensBody(
-        tokens=[
-            TokenBody(id=token.id, name=token.name, created_on=token.created_on)
-            for token in list_tokens(service)
-        ]
-    )
+    return TokensBody(tokens=[TokenBody(**asdict(token)) for token in list_tokens(service)])
 
 
 @router.post("/tokens", status_code=201)

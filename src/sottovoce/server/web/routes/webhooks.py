@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
@@ -9,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from sottovoce.server.campaigns import webhooks
 from sottovoce.server.campaigns.webhooks import LONGEST_ADDRESS
-from sottovoce.server.database.webhooks import DeliveryState, Webhook
+from sottovoce.server.database.webhooks import DeliveryState
 from sottovoce.server.web.bodies import Asked
 from sottovoce.server.web.requests import BoundedRoute, CampaignId, Requester, TheService
 from sottovoce.server.web.settings import Settings
@@ -52,14 +53,6 @@ class WebhookBody(BaseModel):
     address: str
     deliveries: list[DeliveryBody]
 
-    @classmethod
-    def of(cls, webhook: Webhook) -> WebhookBody:
-        told = [
-            DeliveryBody(id=each.id, event=each.event, state=each.state, attempts=each.attempts)
-            for each in webhook.deliveries
-        ]
-        return cls(id=webhook.id, address=webhook.address, deliveries=told)
-
 
 class WebhooksBody(BaseModel):
     """All webhooks of a campaign."""
@@ -80,14 +73,14 @@ def post_webhook(
     made = webhooks.register(
         service, campaign_id, body.address, allow_http=settings.allow_http_webhooks
     )
-    return RegisteredBody(id=made.id, secret=made.secret)
+    return RegisteredBody(**asdict(made))
 
 
 @router.get("/campaigns/{campaign_id}/webhooks")
 def get_webhooks(_: Requester, service: TheService, campaign_id: CampaignId) -> WebhooksBody:
     """Who is told, and what became of it."""
     listed = webhooks.list_webhooks(service, campaign_id)
-    return WebhooksBody(webhooks=[WebhookBody.of(each) for each in listed])
+    return WebhooksBody.model_validate({"webhooks": listed}, from_attributes=True)
 
 
 @router.delete("/campaigns/{campaign_id}/webhooks/{webhook_id}", status_code=204)
