@@ -70,13 +70,23 @@ class LiveOffer:
         """The offer that a server sent, if it makes sense."""
         try:
             made = cls(
-                link.server, link.session, str(document["state"]), _text(document["title"]),
-                tuple(map(_text, document["tasks"])), tuple(map(_text, document["labels"])),
-                Suite(document["suite"]), Mode(document["mode"]), _maybe_count(document["scale"]),
-                _count(document["rounds"]), _count(document["workers"]),
-                _maybe_count(document["threshold"]), _maybe_count(document["minimum"]),
-                _noise(document), _key(document), _text(document["coordinator"]),
-            )  # fmt: skip
+                link.server,
+                link.session,
+                str(document["state"]),
+                _text(document["title"]),
+                tuple(map(_text, document["tasks"])),
+                tuple(map(_text, document["labels"])),
+                Suite(document["suite"]),
+                Mode(document["mode"]),
+                _maybe_count(document["scale"]),
+                _count(document["rounds"]),
+                _count(document["workers"]),
+                _maybe_count(document["threshold"]),
+                _maybe_count(document["minimum"]),
+                _noise(document),
+                _key(document),
+                _text(document["coordinator"]),
+            )
             if document["id"] != link.session or not made._makes_sense:
                 raise ValueError
         except (KeyError, TypeError, ValueError, AttributeError, UsageError):

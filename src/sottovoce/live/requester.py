@@ -21,7 +21,7 @@ __all__ = [
     "LiveTruthView",
     "LiveTruthsView",
     "LiveView",
-]  # fmt: skip
+]
 
 
 class AskedSession(TypedDict, total=False):
@@ -147,9 +147,14 @@ class LiveSessions:
         if dealer is not None:
             given["dealer"] = dealer.as_json()
         body = {
-            "title": title, "tasks": [each["task"] for each in task_documents(tasks)],
-            "labels": list(labels), "workers": workers, "suite": suite, "mode": mode, **given,
-        }  # fmt: skip
+            "title": title,
+            "tasks": [each["task"] for each in task_documents(tasks)],
+            "labels": list(labels),
+            "workers": workers,
+            "suite": suite,
+            "mode": mode,
+            **given,
+        }
         return cast(LiveLinks, self._connection.post("/live", body))
 
     def sessions(self) -> list[LiveView]:

@@ -212,11 +212,9 @@ class LiveWorker:
         self._tell(f"joined as worker {number} of {self.offer.workers:,}; waiting for the others")
         session, contributor = self._session(answers, number, keys)
         ended = take_part(session, self._client, self._tell)
-        opened = session.opened
-        return LiveOutcome(
-            self.offer.session, number, ended, len(opened), self.offer.labels,
-            contributor.skill(opened) if opened else None,
-        )  # fmt: skip
+        opened, offer = session.opened, self.offer
+        skill = contributor.skill(opened) if opened else None
+        return LiveOutcome(offer.session, number, ended, len(opened), offer.labels, skill)
 
     def _joined(self, keys: OwnKeys) -> int:
         own = keys.member(1)
@@ -331,9 +329,13 @@ def promise_of(offer: LiveOffer, answers: int) -> Promise | None:
         return None
     noise = offer.noise
     terms = calibrated(
-        offer.tasks, offer.labels, noise.epsilon, noise.delta,
-        honest=default_honest(offer.workers), weighted_rounds=noise.weighted_rounds,
-    )  # fmt: skip
+        offer.tasks,
+        offer.labels,
+        noise.epsilon,
+        noise.delta,
+        honest=default_honest(offer.workers),
+        weighted_rounds=noise.weighted_rounds,
+    )
     found = promised(terms, answers)
     one, together = found[Unit.ANSWER], found[Unit.WORKER]
     return {
@@ -402,6 +404,5 @@ def spending_of(offer: LiveOffer, tasks: Integers, promise: Promise) -> Spending
 
 def _named(offer: LiveOffer) -> str:
     """The hash of what was offered, which stands in the ledger as the policy's."""
-    body = {"format": MECHANISM, "labels": list(offer.labels), "noise": repr(offer.noise),
-            "tasks": list(offer.tasks)}  # fmt: skip
-    return sha256_hex(canonical(body))
+    names = {"labels": list(offer.labels), "tasks": list(offer.tasks)}
+    return sha256_hex(canonical({"format": MECHANISM, "noise": repr(offer.noise), **names}))

@@ -12,6 +12,13 @@ from sottovoce.errors import Reason, Refused
 __all__ = ["ExportLimit", "Rehearsals", "background_thread"]
 
 
+MOST_REHEARSALS = 4
+"""Rehearsals at once: each takes a little of the time of all others."""
+
+MOST_EXPORTS = 4
+"""Exports that may be under way: each holds a connection and some memory."""
+
+
 @contextmanager
 def background_thread(work: Callable[[threading.Event], None], name: str) -> Iterator[None]:
     """Run `work` in a thread while the block runs; it must return soon after the event is set."""
@@ -23,10 +30,6 @@ def background_thread(work: Callable[[threading.Event], None], name: str) -> Ite
     finally:
         done.set()
         thread.join()
-
-
-MOST = 4
-"""Rehearsals at once: each takes a little of the time of all others."""
 
 
 class Rehearsal(Protocol):
@@ -43,7 +46,7 @@ R = TypeVar("R", bound=Rehearsal)
 class Rehearsals:
     """Lets a few run at once, and refuses the others, who come back later."""
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(self, most: int = MOST_REHEARSALS) -> None:
         self._most, self._lock = most, threading.Lock()
         self._ending = threading.Event()
         self._taken = 0
@@ -103,10 +106,6 @@ class Rehearsals:
     def _check_runs(self) -> None:
         if self._ending.is_set():
             raise Refused(Reason.UNAVAILABLE, "the server is stopping: try again later")
-
-
-MOST_EXPORTS = 4
-"""Exports that may be under way: each holds a connection and some memory."""
 
 
 class ExportLimit:

@@ -354,9 +354,9 @@ def test_a_server_that_is_killed_leaves_no_child(on_sqlite: Service, tmp_path: P
     report(on_sqlite, id, link, workers=2, seed=1)
     program = (
         "import sys\n"
-        "from sottovoce.server.inference_process.scheduler import Child\n"
+        "from sottovoce.server.inference_process.scheduler import InferenceProcess\n"
         "from sottovoce.server.database import Database\n"
-        "child = Child(Database.at(sys.argv[1]))\n"
+        "child = InferenceProcess(Database.at(sys.argv[1]))\n"
         f"child.infer({id!r})\n"
         "print(child.pid, flush=True)\n"
         "sys.stdin.read()\n"

@@ -33,6 +33,22 @@ PRIME = (1 << 31) - 1
 prime divides a determinant, which is as likely as a guess of one number in two thousand million."""
 
 
+DELTA = 0.99
+"""How far a vector may be shorter than the one before it: near 1 is best, and slowest."""
+
+NEARLY_HALF = 0.501
+"""A row is shortened by another where its projection is more than half, and not by rounding."""
+
+MOST_STEPS = 400
+"""Steps for each pair of vectors; a tenth is usual. A reduction that is stopped is a worse one."""
+
+MOST_TASKS = 160
+"""Tasks whose relations are looked for at once."""
+
+SPARE = 20
+"""Tasks that all such groups share beside as many as the rank: in them every worker differs."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Span:
     """A basis (rank, length) that is the identity at the places `pivots`, modulo the prime."""
@@ -68,16 +84,6 @@ def span_of(vectors: Integers) -> Span:
         if len(pivots) == len(left):
             break
     return Span(left[: len(pivots)], np.array(pivots, np.int64))
-
-
-DELTA = 0.99
-"""How far a vector may be shorter than the one before it: near 1 is best, and slowest."""
-
-NEARLY_HALF = 0.501
-"""A row is shortened by another where its projection is more than half, and not by rounding."""
-
-MOST_STEPS = 400
-"""Steps for each pair of vectors; a tenth is usual. A reduction that is stopped is a worse one."""
 
 
 def reduced(basis: Integers) -> Integers:
@@ -143,13 +149,6 @@ def _kernel() -> Callable[[Integers, FloatArray, FloatArray, int], None]:
     return run
 
 
-MOST_TASKS = 160
-"""Tasks whose relations are looked for at once."""
-
-SPARE = 20
-"""Tasks that all such groups share beside as many as the rank: in them every worker differs."""
-
-
 def completed(span: Span, needed: int) -> Span | None:
     """A span that holds the given one and is orthogonal to short relations, or None.
 
@@ -162,8 +161,8 @@ def completed(span: Span, needed: int) -> Span | None:
     shared = min(needed + SPARE, tasks) - span.rank
     base, rest = np.concatenate([span.pivots, others[:shared]]), others[shared:]
     room = max(MOST_TASKS - len(base), 1)
-    groups = [np.append(base, rest[start : start + room])
-              for start in range(0, max(len(rest), 1), room)]  # fmt: skip
+    starts = range(0, max(len(rest), 1), room)
+    groups = (np.append(base, rest[start : start + room]) for start in starts)
     found = np.concatenate([_relations(span, group, needed) for group in groups])
     whole = _orthogonal(span_of(found), tasks)
     return whole if whole.rank > span.rank else None

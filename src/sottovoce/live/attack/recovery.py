@@ -24,12 +24,100 @@ from sottovoce.live.attack.integer_span import Integers, Span, completed, span_o
 __all__ = ["NONE", "Observed", "Recovered", "distinct", "linked", "recover"]
 
 
+NONE = -1
+"""The code of a label that is not there, or not known."""
+
 MOST_CANDIDATES = 20_000
 SECONDS = 20.0
 """For the search of columns that explain the counts; it takes far less unless labels are odd."""
 
 Column: TypeAlias = tuple[Bits, ...]
 """For each label, the tasks that it was given to."""
+
+RecoveryOutcome: TypeAlias = Literal["all", "some", "none", "too large", "too many"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Observed:
+    """What was opened: vectors (rows) of one integer for each task, and the exact counts.
+
+    `counts` (tasks, labels) are also among the vectors; None where they carry noise. `assigned`
+    (workers, tasks) is who was given which task, where that is known.
+    """
+
+    vectors: Integers = field(repr=False)
+    counts: Integers | None = field(repr=False)
+    labels: int
+    workers: int
+    assigned: Bits | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.vectors.ndim != 2 or not self.vectors.size:
+            raise UsageError("nothing was opened: there is nothing to recover labels from")
+
+    @property
+    def told(self) -> Bits | None:
+        """The assignments, if exactly those who were given a task answered it."""
+        if self.assigned is None or self.counts is None:
+            return None
+        exact = np.array_equal(self.assigned.sum(axis=0), self.counts.sum(axis=1))
+        return self.assigned if exact and len(self.assigned) == self.workers else None
+
+    @property
+    def needed(self) -> int:
+        """The rank at which all indicators are in the span: J (K - 1), and that of who has what.
+
+        That is 1 where everybody answered everything, and up to J where nobody did the same.
+        """
+        free = self.workers * (self.labels - 1)
+        if self.told is not None:
+            return free + span_of(self.told.astype(np.int64)).rank
+        return free + (1 if self.dense else self.workers)
+
+    @property
+    def dense(self) -> bool:
+        """Whether counts say that everybody answered everything."""
+        return self.counts is not None and bool((self.counts.sum(axis=1) == self.workers).all())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recovered:
+    """Columns (columns, tasks) of label codes, -1 where there is no answer, and their owners.
+
+    `outcome` says whether all workers' columns are there, some or none: too little may have been
+    opened, or the search ends at a smaller rank ("too large"), or there are so many vectors of
+    zeros and ones that they tell nothing ("too many"). `unanimous` has the label of each task on
+    which everybody agrees, else -1.
+    """
+
+    rank: int
+    needed: int
+    outcome: RecoveryOutcome
+    columns: Integers = field(repr=False)
+    owners: tuple[int | None, ...] = field(repr=False)
+    unanimous: Integers = field(repr=False)
+
+
+def recover(observed: Observed) -> Recovered:
+    """Everything that linear algebra finds in what was opened.
+
+    >>> answers = np.array([[0, 0, 1, 1, 1, 0], [0, 1, 0, 1, 0, 0], [0, 0, 0, 1, 1, 1]])
+    >>> counts = np.stack([3 - answers.sum(0), answers.sum(0)], 1)
+    >>> opened = np.array([[31, 27, 45], [12, 50, 33]]) @ answers
+    >>> found = recover(Observed(np.concatenate([counts.T, opened]), counts, 2, 3))
+    >>> found.outcome, found.rank, found.needed, sorted(map(tuple, found.columns.tolist()))
+    ('all', 4, 4, [(0, 0, 0, 1, 1, 1), (0, 0, 1, 1, 1, 0), (0, 1, 0, 1, 0, 0)])
+    """
+    known, tasks = observed.told, observed.vectors.shape[1]
+    vectors = observed.vectors
+    if known is not None:
+        # Whoever hands out tasks knows these vectors of the span already.
+        vectors = np.concatenate([known.astype(np.int64), vectors])
+    span = span_of(vectors)
+    columns, outcome = _columns(observed, span, known)
+    agreed = np.full(tasks, NONE) if observed.counts is None else unanimous(observed.counts)
+    columns, owners = _owned(columns, observed.assigned)
+    return Recovered(span.rank, observed.needed, outcome, columns, owners, agreed)
 
 
 def candidates(vectors: Bits, counts: Integers, assigned: Bits | None) -> list[Column]:
@@ -127,10 +215,6 @@ def linked(answered: Bits, assigned: Bits) -> list[int | None]:
     return [int(row.argmax()) if row.any() else None for row in alone]
 
 
-NONE = -1
-"""The code of a label that is not there, or not known."""
-
-
 def unanimous(counts: Integers) -> Integers:
     """The label that all answers to a task have, for each task of counts (tasks, labels).
 
@@ -143,92 +227,6 @@ def unanimous(counts: Integers) -> Integers:
     label = counts.argmax(axis=1)
     agreed = (total > 0) & (counts.max(axis=1) == total)
     return np.where(agreed, label, NONE).astype(np.int64)
-
-
-RecoveryOutcome: TypeAlias = Literal["all", "some", "none", "too large", "too many"]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Observed:
-    """What was opened: vectors (rows) of one integer for each task, and the exact counts.
-
-    `counts` (tasks, labels) are also among the vectors; None where they carry noise. `assigned`
-    (workers, tasks) is who was given which task, where that is known.
-    """
-
-    vectors: Integers = field(repr=False)
-    counts: Integers | None = field(repr=False)
-    labels: int
-    workers: int
-    assigned: Bits | None = field(default=None, repr=False)
-
-    def __post_init__(self) -> None:
-        if self.vectors.ndim != 2 or not self.vectors.size:
-            raise UsageError("nothing was opened: there is nothing to recover labels from")
-
-    @property
-    def told(self) -> Bits | None:
-        """The assignments, if exactly those who were given a task answered it."""
-        if self.assigned is None or self.counts is None:
-            return None
-        exact = np.array_equal(self.assigned.sum(axis=0), self.counts.sum(axis=1))
-        return self.assigned if exact and len(self.assigned) == self.workers else None
-
-    @property
-    def needed(self) -> int:
-        """The rank at which all indicators are in the span: J (K - 1), and that of who has what.
-
-        That is 1 where everybody answered everything, and up to J where nobody did the same.
-        """
-        free = self.workers * (self.labels - 1)
-        if self.told is not None:
-            return free + span_of(self.told.astype(np.int64)).rank
-        return free + (1 if self.dense else self.workers)
-
-    @property
-    def dense(self) -> bool:
-        """Whether counts say that everybody answered everything."""
-        return self.counts is not None and bool((self.counts.sum(axis=1) == self.workers).all())
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Recovered:
-    """Columns (columns, tasks) of label codes, -1 where there is no answer, and their owners.
-
-    `outcome` says whether all workers' columns are there, some or none: too little may have been
-    opened, or the search ends at a smaller rank ("too large"), or there are so many vectors of
-    zeros and ones that they tell nothing ("too many"). `unanimous` has the label of each task on
-    which everybody agrees, else -1.
-    """
-
-    rank: int
-    needed: int
-    outcome: RecoveryOutcome
-    columns: Integers = field(repr=False)
-    owners: tuple[int | None, ...] = field(repr=False)
-    unanimous: Integers = field(repr=False)
-
-
-def recover(observed: Observed) -> Recovered:
-    """Everything that linear algebra finds in what was opened.
-
-    >>> answers = np.array([[0, 0, 1, 1, 1, 0], [0, 1, 0, 1, 0, 0], [0, 0, 0, 1, 1, 1]])
-    >>> counts = np.stack([3 - answers.sum(0), answers.sum(0)], 1)
-    >>> opened = np.array([[31, 27, 45], [12, 50, 33]]) @ answers
-    >>> found = recover(Observed(np.concatenate([counts.T, opened]), counts, 2, 3))
-    >>> found.outcome, found.rank, found.needed, sorted(map(tuple, found.columns.tolist()))
-    ('all', 4, 4, [(0, 0, 0, 1, 1, 1), (0, 0, 1, 1, 1, 0), (0, 1, 0, 1, 0, 0)])
-    """
-    known, tasks = observed.told, observed.vectors.shape[1]
-    vectors = observed.vectors
-    if known is not None:
-        # Whoever hands out tasks knows these vectors of the span already.
-        vectors = np.concatenate([known.astype(np.int64), vectors])
-    span = span_of(vectors)
-    columns, outcome = _columns(observed, span, known)
-    agreed = np.full(tasks, NONE) if observed.counts is None else unanimous(observed.counts)
-    columns, owners = _owned(columns, observed.assigned)
-    return Recovered(span.rank, observed.needed, outcome, columns, owners, agreed)
 
 
 def _columns(

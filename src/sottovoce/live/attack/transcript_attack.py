@@ -29,6 +29,15 @@ from sottovoce.securesum.em.transcript import Transcript
 __all__ = ["Recovery", "RecoveryScore", "read_transcript", "recover_labels"]
 
 
+NEAR = 1e-9
+"""How far a worker's logarithm may be off: answers in another order are added in another order."""
+
+LONGEST = 1_000_000_000
+"""Bytes of the longest file that is read as a transcript."""
+
+EVERYBODY = "everybody who answered"
+
+
 @dataclass(frozen=True, slots=True)
 class RecoveryScore:
     """Out of `answers` labels: `right` by the attack, `guessed` by saying the published truth.
@@ -103,13 +112,6 @@ def _codes(names: Any, known: Sequence[str], what: str) -> Integers:
     return np.array([at[name] for name in names], np.int64)
 
 
-NEAR = 1e-9
-"""How far a worker's logarithm may be off: answers in another order are added in another order."""
-
-LONGEST = 1_000_000_000
-"""Bytes of the longest file that is read as a transcript."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Recovery:
     """What the attack found.
@@ -155,8 +157,10 @@ class Recovery:
         """Right labels, given the answers: a table of worker, task and answer."""
         workers, given = label_matrix(answers, self.transcript.terms)
         at = {worker: place for place, worker in enumerate(workers)}
-        owners = [None if owner is None else at.get(self.names[owner], NONE)
-                  for owner in self.found.owners]  # fmt: skip
+        owners = [
+            None if owner is None else at.get(self.names[owner], NONE)
+            for owner in self.found.owners
+        ]
         return scored(given, self.found.columns, owners, self.truths)
 
     def table(self) -> Mapping[str, npt.NDArray[Any]]:
@@ -167,8 +171,10 @@ class Recovery:
         """
         terms = self.transcript.terms
         rows, tasks = np.nonzero(self.found.columns != NONE)
-        owners = [f"column {number}" if owner is None else self.names[owner]
-                  for number, owner in enumerate(self.found.owners, 1)]  # fmt: skip
+        owners = [
+            f"column {number}" if owner is None else self.names[owner]
+            for number, owner in enumerate(self.found.owners, 1)
+        ]
         labels = self.found.columns[rows, tasks]
         whose = [owners[row] for row in rows]
         if self.columns < self.transcript.workers:
@@ -181,9 +187,6 @@ class Recovery:
             "task": np.array(terms.tasks, object)[tasks],
             "label": np.array(terms.labels, object)[labels],
         }
-
-
-EVERYBODY = "everybody who answered"
 
 
 def read_transcript(path: str | os.PathLike[str]) -> Transcript:
@@ -283,7 +286,8 @@ def _distance(transcript: Transcript, found: Recovered) -> int | None:
         EMContributor(transcript.terms, np.flatnonzero(column != NONE), column[column != NONE])
         for column in found.columns
     ]
-    sums = (np.sum([each.values(opened[:number]) for each in workers], axis=0)
-            for number in range(len(opened)))  # fmt: skip
-    return max(int(np.abs(ours - each.totals).max())
-               for ours, each in zip(sums, opened, strict=True))  # fmt: skip
+    distances = []
+    for number, each in enumerate(opened):
+        ours = np.sum([worker.values(opened[:number]) for worker in workers], axis=0)
+        distances.append(int(np.abs(ours - each.totals).max()))
+    return max(distances)

@@ -60,6 +60,15 @@ def attack(
 
 def _as_json(recovery: Recovery, score: RecoveryScore | None) -> dict[str, Any]:
     transcript, found = recovery.transcript, recovery.found
+    scored = {}
+    if score is not None:
+        scored = {
+            "answers": score.answers,
+            "columns_exact": score.exact,
+            "linked_exact": score.owned,
+            "labels_right": score.right,
+            "labels_right_by_guessing": score.guessed,
+        }
     return {
         "mode": str(transcript.terms.mode),
         "scale": transcript.terms.scale,
@@ -74,14 +83,8 @@ def _as_json(recovery: Recovery, score: RecoveryScore | None) -> dict[str, Any]:
         "reproduced": recovery.reproduced,
         "unanimous_tasks": recovery.unanimous,
         "unanimous_labels": recovery.unanimous_labels,
-        **({} if score is None else {
-            "answers": score.answers,
-            "columns_exact": score.exact,
-            "linked_exact": score.owned,
-            "labels_right": score.right,
-            "labels_right_by_guessing": score.guessed,
-        }),
-    }  # fmt: skip
+        **scored,
+    }
 
 
 def _print(recovery: Recovery, score: RecoveryScore | None) -> None:

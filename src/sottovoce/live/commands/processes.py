@@ -64,10 +64,10 @@ def run_live_processes(
             asked |= {"bits": bits, "dealer": _dealer_keys(place)}
         server = stack.enter_context(ServerProcess(place))
         requester = stack.enter_context(server.requester())
-        made = requester.live.create(
-            TITLE, [str(task) for task in answers.tasks], _labels(answers),
-            workers=len(answers.workers), suite=suite, mode=mode, **asked,
-        )  # fmt: skip
+        asked |= {"workers": len(answers.workers), "suite": suite, "mode": mode}
+        tasks = [str(task) for task in answers.tasks]
+        labels = [label_text(label) for label in answers.domain.labels]
+        made = requester.live.create(TITLE, tasks, labels, **asked)
         crowd = stack.enter_context(live_crowd(_workers(given, made["links"]), place))
         dealer = stack.enter_context(_dealing(place, made))
         with passes("workers take part", visible=True):
@@ -105,10 +105,10 @@ def _run(
             for worker in workers
         ]
         same = is_plain(placed, given)
+    rounds = SummedRounds(placed, excluded, seconds)
     return private_run(
-        answers, terms, suite, SummedRounds(placed, excluded, seconds), workers,
-        identical=same, assignments=assignments,
-    )  # fmt: skip
+        answers, terms, suite, rounds, workers, identical=same, assignments=assignments
+    )
 
 
 def _by_place(
@@ -124,10 +124,6 @@ def _by_place(
         )
         for each in records
     )
-
-
-def _labels(answers: Reports) -> list[str]:
-    return [label_text(label) for label in answers.domain.labels]
 
 
 def _answers(answers: Reports) -> list[LiveAnswers]:
@@ -165,8 +161,11 @@ def _dealing(place: Path, made: LiveLinks) -> Iterator[subprocess.Popen[str] | N
     with (place / "dealer.log").open("wb") as log:
         process = subprocess.Popen(  # noqa: S603 - our own command
             [sys.executable, "-m", "sottovoce", *arguments],
-            stdin=subprocess.PIPE, stdout=log, stderr=log, text=True,
-        )  # fmt: skip
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=log,
+            text=True,
+        )
     try:
         assert process.stdin is not None  # noqa: S101 - it is a pipe
         with process.stdin as pipe:

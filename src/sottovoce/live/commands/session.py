@@ -49,6 +49,27 @@ __all__ = [
 ]
 
 
+PAUSE = 1.0
+"""Seconds between two looks."""
+
+OVER = ("done", "aborted")
+
+
+class OnlineSuite(StrEnum):
+    """How sums are sealed."""
+
+    masked = "masked"
+    damgard_jurik = "damgard_jurik"
+
+
+class SessionMode(StrEnum):
+    """What is opened."""
+
+    noised = "noised"
+    log_odds = "log_odds"
+    as_published = "as_published"
+
+
 SessionArgument = Annotated[
     str,
     typer.Argument(
@@ -57,6 +78,213 @@ SessionArgument = Annotated[
         show_default=False,
     ),
 ]
+TasksArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="TASKS",
+        help="Table with a column task: CSV, TSV, JSONL or JSON.",
+        show_default=False,
+    ),
+]
+LabelsOption = Annotated[str, typer.Option(help="Answers are one of these labels, as no,yes.")]
+WorkersOption = Annotated[int, typer.Option(help="How many links to make, one for each worker.")]
+TitleOption = Annotated[
+    str | None, typer.Option(help="What workers see first; the file's name if not given.")
+]
+SuiteOption = Annotated[
+    OnlineSuite, typer.Option(help="How sums are sealed: masks, or a key that somebody deals.")
+]
+ModeOption = Annotated[
+    SessionMode,
+    typer.Option(help="What is opened. Only noised has a guarantee: others give labels away."),
+]
+EpsilonOption = Annotated[
+    float | None, typer.Option(help="noised: how much may be betrayed of an answer.")
+]
+DeltaOption = Annotated[
+    float | None, typer.Option(help="noised: the chance with which more may be betrayed.")
+]
+WeightedRoundsOption = Annotated[int | None, typer.Option(help="noised: rounds after the counts.")]
+ScaleOption = Annotated[
+    int | None, typer.Option(help="Without noise: numbers are multiplied by it and rounded.")
+]
+RoundsOption = Annotated[int, typer.Option(help="Without noise: the most rounds.")]
+ThresholdOption = Annotated[
+    int | None, typer.Option(help="How many must agree on a set; 2(J + 1)/3 if not given.")
+]
+MinimumOption = Annotated[
+    int | None,
+    typer.Option(help="The fewest workers of whom a sum is opened; as the threshold."),
+]
+PhasePatienceOption = Annotated[
+    float, typer.Option(help="Seconds that a phase waits: who is later is out of the rest.")
+]
+DealerOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="CARD.json",
+        help="damgard_jurik: the card of who deals the key, as `sottovoce keyholder init` "
+        "writes it. Neither you nor a worker.",
+        show_default=False,
+    ),
+]
+BitsOption = Annotated[
+    int | None, typer.Option(help="damgard_jurik: size of the key, 2048 if not given.")
+]
+RoomOption = Annotated[
+    int | None, typer.Option("--s", help="damgard_jurik: room in a ciphertext, 1 if not given.")
+]
+
+
+def session(
+    context: typer.Context,
+    server: ServerOption = None,
+    allow_http: AllowHttpOption = False,
+) -> None:
+    """Run a live session on a server: workers who are all online add up sums, and keep the parts.
+
+    Log in with `sottovoce campaign login`.
+    """
+    context.obj = ServerChoice(server, allow_http)
+
+
+def create(
+    context: typer.Context,
+    tasks: TasksArgument,
+    labels: LabelsOption,
+    workers: WorkersOption,
+    title: TitleOption = None,
+    suite: SuiteOption = OnlineSuite.masked,
+    mode: ModeOption = SessionMode.noised,
+    epsilon: EpsilonOption = None,
+    delta: DeltaOption = None,
+    weighted_rounds: WeightedRoundsOption = None,
+    scale: ScaleOption = None,
+    rounds: RoundsOption = 100,
+    threshold: ThresholdOption = None,
+    minimum: MinimumOption = None,
+    patience: PhasePatienceOption = 60.0,
+    dealer: DealerOption = None,
+    bits: BitsOption = None,
+    s: RoomOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Make a session about TASKS, and a link for each worker. It begins when all have joined.
+
+    Each worker runs `sottovoce sealed worker LINK` and stays online until it is over.
+    """
+    card = None if dealer is None else card_from(dealer)
+    if mode is SessionMode.noised and epsilon is None:
+        raise UsageError("noised sums need --epsilon: how much may be betrayed of an answer")
+    with connected(context) as requester:
+        made = requester.live.create(
+            title or tasks.stem,
+            tasks,
+            [label.strip() for label in labels.split(",")],
+            workers=workers,
+            suite=suite.value,
+            mode=mode.value,
+            epsilon=epsilon,
+            delta=delta,
+            weighted_rounds=weighted_rounds,
+            scale=scale,
+            rounds=rounds,
+            threshold=threshold,
+            minimum=minimum,
+            patience=patience,
+            dealer=card,
+            bits=bits,
+            s=s,
+        )
+    if json:
+        console.print_json(made)
+        return
+    for link in made["links"]:
+        console.say(link)
+    if made["dealer_link"] is not None:
+        console.note(f"for the dealer alone: {made['dealer_link']}")
+    console.note(
+        f"session {made['id']}: each link is for one worker, and is not shown again; a worker "
+        "runs sottovoce sealed worker LINK --answers FILE"
+    )
+    console.note(f"next: sottovoce sealed session show {made['id']} --watch")
+
+
+def list_sessions(context: typer.Context, json: JsonOption = False) -> None:
+    """List the server's live sessions, the newest first."""
+    with connected(context) as requester:
+        found = requester.live.sessions()
+    if json:
+        console.print_json({"sessions": found})
+        return
+    if not found:
+        console.note("no live sessions yet; next: sottovoce sealed session create TASKS.csv …")
+        return
+    rows = [
+        [
+            each["id"],
+            each["state"],
+            printable_line(each["title"]),
+            each["suite"],
+            each["mode"],
+            f"{each['tasks']:,}",
+            f"{each['joined']:,} of {each['workers']:,}",
+            f"{each['opened']:,}",
+        ]
+        for each in found
+    ]
+    columns = ["id", "state", "title", "suite", "mode", "tasks", "joined", "opened"]
+    console.print_table(columns, rows)
+
+
+def show(
+    context: typer.Context,
+    session: SessionArgument,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Look again every second, until it is over.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Say how a session gets on: who has joined, who is waited for, what was opened.
+
+    With --watch it is said again at each change; Ctrl-C ends that.
+    """
+    with connected(context) as requester:
+        found = requester.live.show(session)
+        _print(found, json=json)
+        if watch:
+            with suppress(KeyboardInterrupt):
+                _watch(requester, found, json=json)
+
+
+def start(context: typer.Context, session: SessionArgument, json: JsonOption = False) -> None:
+    """Begin with the workers who have joined: nobody can join any more."""
+    with connected(context) as requester:
+        _print(requester.live.start(session), json=json)
+
+
+def stop(context: typer.Context, session: SessionArgument, json: JsonOption = False) -> None:
+    """End a session, for good. What was opened stays, and workers are told."""
+    with connected(context) as requester:
+        _print(requester.live.stop(session), json=json)
+
+
+def delete(
+    context: typer.Context,
+    session: SessionArgument,
+    yes: YesOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Delete a session with all that was opened in it, for good."""
+    with connected(context) as requester:
+        found = requester.live.show(session)
+        if not yes:
+            confirm_deletion(f"Delete session {session} ({printable_line(found['title'])}), for good?")
+        requester.live.delete(session)
+    if json:
+        console.print_json({"deleted": session})
+        return
+    console.note(f"session {session} is deleted")
 
 
 def results(
@@ -113,219 +341,6 @@ def transcript(
     console.note(f"wrote {output}: {plural(len(found['rounds']), 'round')}")
 
 
-def _print_summary(summary: LiveResultView, score: Score | None) -> None:
-    end = "converged" if summary["converged"] else "stopped at the round limit"
-    console.note(
-        f"{summary['method']}: {plural(summary['tasks'], 'task')}, "
-        f"{plural(summary['workers'], 'worker')}, {plural(summary['rounds'], 'round')}, {end}"
-    )
-    if score is not None:
-        console.note(console.score_words(score))
-    kept = summary["guarantee"]
-    if kept is not None:
-        console.note(
-            f"guarantee: epsilon {kept['per_answer']:g}, delta {kept['delta']:g} per answer"
-        )
-    console.note(printable_sentence(summary["words"]))
-
-
-PAUSE = 1.0
-"""Seconds between two looks."""
-
-OVER = ("done", "aborted")
-
-
-class OnlineSuite(StrEnum):
-    """How sums are sealed."""
-
-    masked = "masked"
-    damgard_jurik = "damgard_jurik"
-
-
-class SessionMode(StrEnum):
-    """What is opened."""
-
-    noised = "noised"
-    log_odds = "log_odds"
-    as_published = "as_published"
-
-
-def session(
-    context: typer.Context,
-    server: ServerOption = None,
-    allow_http: AllowHttpOption = False,
-) -> None:
-    """Run a live session on a server: workers who are all online add up sums, and keep the parts.
-
-    Log in with `sottovoce campaign login`.
-    """
-    context.obj = ServerChoice(server, allow_http)
-
-
-def create(
-    context: typer.Context,
-    tasks: Annotated[
-        Path,
-        typer.Argument(
-            metavar="TASKS",
-            help="Table with a column task: CSV, TSV, JSONL or JSON.",
-            show_default=False,
-        ),
-    ],
-    labels: Annotated[str, typer.Option(help="Answers are one of these labels, as no,yes.")],
-    workers: Annotated[int, typer.Option(help="How many links to make, one for each worker.")],
-    title: Annotated[
-        str | None, typer.Option(help="What workers see first; the file's name if not given.")
-    ] = None,
-    suite: Annotated[
-        OnlineSuite, typer.Option(help="How sums are sealed: masks, or a key that somebody deals.")
-    ] = OnlineSuite.masked,
-    mode: Annotated[
-        SessionMode,
-        typer.Option(help="What is opened. Only noised has a guarantee: others give labels away."),
-    ] = SessionMode.noised,
-    epsilon: Annotated[
-        float | None, typer.Option(help="noised: how much may be betrayed of an answer.")
-    ] = None,
-    delta: Annotated[
-        float | None, typer.Option(help="noised: the chance with which more may be betrayed.")
-    ] = None,
-    weighted_rounds: Annotated[
-        int | None, typer.Option(help="noised: rounds after the counts.")
-    ] = None,
-    scale: Annotated[
-        int | None, typer.Option(help="Without noise: numbers are multiplied by it and rounded.")
-    ] = None,
-    rounds: Annotated[int, typer.Option(help="Without noise: the most rounds.")] = 100,
-    threshold: Annotated[
-        int | None, typer.Option(help="How many must agree on a set; 2(J + 1)/3 if not given.")
-    ] = None,
-    minimum: Annotated[
-        int | None,
-        typer.Option(help="The fewest workers of whom a sum is opened; as the threshold."),
-    ] = None,
-    patience: Annotated[
-        float, typer.Option(help="Seconds that a phase waits: who is later is out of the rest.")
-    ] = 60.0,
-    dealer: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="CARD.json",
-            help="damgard_jurik: the card of who deals the key, as `sottovoce keyholder init` "
-            "writes it. Neither you nor a worker.",
-            show_default=False,
-        ),
-    ] = None,
-    bits: Annotated[
-        int | None, typer.Option(help="damgard_jurik: size of the key, 2048 if not given.")
-    ] = None,
-    s: Annotated[
-        int | None, typer.Option("--s", help="damgard_jurik: room in a ciphertext, 1 if not given.")
-    ] = None,
-    json: JsonOption = False,
-) -> None:
-    """Make a session about TASKS, and a link for each worker. It begins when all have joined.
-
-    Each worker runs `sottovoce sealed worker LINK` and stays online until it is over.
-    """
-    card = None if dealer is None else card_from(dealer)
-    if mode is SessionMode.noised and epsilon is None:
-        raise UsageError("noised sums need --epsilon: how much may be betrayed of an answer")
-    with connected(context) as requester:
-        made = requester.live.create(
-            title or tasks.stem, tasks, [label.strip() for label in labels.split(",")],
-            workers=workers, suite=suite.value, mode=mode.value, epsilon=epsilon, delta=delta,
-            weighted_rounds=weighted_rounds, scale=scale, rounds=rounds, threshold=threshold,
-            minimum=minimum, patience=patience, dealer=card, bits=bits, s=s,
-        )  # fmt: skip
-    if json:
-        console.print_json(made)
-        return
-    for link in made["links"]:
-        console.say(link)
-    if made["dealer_link"] is not None:
-        console.note(f"for the dealer alone: {made['dealer_link']}")
-    console.note(
-        f"session {made['id']}: each link is for one worker, and is not shown again; a worker "
-        "runs sottovoce sealed worker LINK --answers FILE"
-    )
-    console.note(f"next: sottovoce sealed session show {made['id']} --watch")
-
-
-def list_sessions(context: typer.Context, json: JsonOption = False) -> None:
-    """List the server's live sessions, the newest first."""
-    with connected(context) as requester:
-        found = requester.live.sessions()
-    if json:
-        console.print_json({"sessions": found})
-        return
-    if not found:
-        console.note("no live sessions yet; next: sottovoce sealed session create TASKS.csv …")
-        return
-    rows = [
-        [
-            each["id"], each["state"], printable_line(each["title"]), each["suite"], each["mode"],
-            f"{each['tasks']:,}", f"{each['joined']:,} of {each['workers']:,}",
-            f"{each['opened']:,}",
-        ]
-        for each in found
-    ]  # fmt: skip
-    columns = ["id", "state", "title", "suite", "mode", "tasks", "joined", "opened"]
-    console.print_table(columns, rows)
-
-
-def show(
-    context: typer.Context,
-    session: SessionArgument,
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Look again every second, until it is over.")
-    ] = False,
-    json: JsonOption = False,
-) -> None:
-    """Say how a session gets on: who has joined, who is waited for, what was opened.
-
-    With --watch it is said again at each change; Ctrl-C ends that.
-    """
-    with connected(context) as requester:
-        found = requester.live.show(session)
-        _print(found, json=json)
-        if watch:
-            with suppress(KeyboardInterrupt):
-                _watch(requester, found, json=json)
-
-
-def start(context: typer.Context, session: SessionArgument, json: JsonOption = False) -> None:
-    """Begin with the workers who have joined: nobody can join any more."""
-    with connected(context) as requester:
-        _print(requester.live.start(session), json=json)
-
-
-def stop(context: typer.Context, session: SessionArgument, json: JsonOption = False) -> None:
-    """End a session, for good. What was opened stays, and workers are told."""
-    with connected(context) as requester:
-        _print(requester.live.stop(session), json=json)
-
-
-def delete(
-    context: typer.Context,
-    session: SessionArgument,
-    yes: YesOption = False,
-    json: JsonOption = False,
-) -> None:
-    """Delete a session with all that was opened in it, for good."""
-    with connected(context) as requester:
-        found = requester.live.show(session)
-        if not yes:
-            confirm_deletion(
-                f"Delete session {session} ({printable_line(found['title'])}), for good?"
-            )
-        requester.live.delete(session)
-    if json:
-        console.print_json({"deleted": session})
-        return
-    console.note(f"session {session} is deleted")
-
-
 def _watch(requester: Requester, found: LiveView, *, json: bool) -> None:
     while found["state"] not in OVER:
         time.sleep(PAUSE)
@@ -352,3 +367,19 @@ def _print(found: LiveView, *, json: bool) -> None:
     if found["reason"] is not None:
         culprits = "".join(f"{printable_sentence(each)}: " for each in found["culprits"])
         console.note(f"problem: {culprits}{printable_sentence(found['reason'])}")
+
+
+def _print_summary(summary: LiveResultView, score: Score | None) -> None:
+    end = "converged" if summary["converged"] else "stopped at the round limit"
+    console.note(
+        f"{summary['method']}: {plural(summary['tasks'], 'task')}, "
+        f"{plural(summary['workers'], 'worker')}, {plural(summary['rounds'], 'round')}, {end}"
+    )
+    if score is not None:
+        console.note(console.score_words(score))
+    kept = summary["guarantee"]
+    if kept is not None:
+        console.note(
+            f"guarantee: epsilon {kept['per_answer']:g}, delta {kept['delta']:g} per answer"
+        )
+    console.note(printable_sentence(summary["words"]))

@@ -7,12 +7,11 @@ that and from who joined.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
-from sottovoce.errors import Reason, Refused, UsageError
+from sottovoce.errors import Reason, Refused
 from sottovoce.live.server.replica import check_suite
 from sottovoce.model import Keyholder
 from sottovoce.model.campaign import LONGEST_NAME, check_text
@@ -33,8 +32,9 @@ from sottovoce.securesum.star.terms import (
     Suite,
     default_threshold,
 )
+from sottovoce.server.campaigns.drafts import malformed_field
 
-__all__ = ["SessionDraft", "check_draft", "malformed_field", "session_terms"]
+__all__ = ["SessionDraft", "check_draft", "session_terms"]
 
 
 MOST_TASKS, MOST_LABELS, MOST_ROUNDS = 100_000, 100, 1_000
@@ -95,8 +95,9 @@ class SessionDraft:
     def as_json(self) -> dict[str, Any]:
         """The offer as it is stored and shown."""
         dealer = None if self.dealer is None else self.dealer.as_json()
-        return {**asdict(self), "tasks": list(self.tasks), "labels": list(self.labels),
-                "suite": str(self.suite), "mode": str(self.mode), "dealer": dealer}  # fmt: skip
+        names = {"tasks": list(self.tasks), "labels": list(self.labels)}
+        kinds = {"suite": str(self.suite), "mode": str(self.mode)}
+        return {**asdict(self), **names, **kinds, "dealer": dealer}
 
     @classmethod
     def of_json(cls, document: Mapping[str, Any]) -> Self:
@@ -150,15 +151,6 @@ class SessionDraft:
             raise _refused("bits", f"a key has {sizes} bits, not {self.bits}")
         if self.s is not None:
             _check_range("s", self.s, 1, 4)
-
-
-@contextmanager
-def malformed_field(field: str) -> Iterator[None]:
-    """Say of what makes no sense which field it is in."""
-    try:
-        yield
-    except UsageError as error:
-        raise _refused(field, str(error)) from None
 
 
 def _check_names(field: str, what: str, names: Sequence[str], least: int, most: int) -> None:
@@ -241,6 +233,10 @@ def _purpose(offer: SessionDraft, workers: int) -> EMTerms:
             )
     with malformed_field("epsilon"):
         return calibrated(
-            offer.tasks, offer.labels, offer.epsilon, offer.delta or 0.0,
-            honest=default_honest(workers), weighted_rounds=offer.weighted_rounds or 0,
-        )  # fmt: skip
+            offer.tasks,
+            offer.labels,
+            offer.epsilon,
+            offer.delta or 0.0,
+            honest=default_honest(workers),
+            weighted_rounds=offer.weighted_rounds or 0,
+        )

@@ -37,6 +37,16 @@ from sottovoce.server.service import Service
 __all__ = ["Agreed", "agreed", "largest_reply", "receive", "take_deal", "turn"]
 
 
+SHORT = 0.05
+"""Seconds to wait while something is done in a session, which may take long."""
+
+OF_A_MEMBER = 512
+"""Bytes that a reply has at most for each member: shares, commitments and what seals them."""
+
+OF_A_MASKED, OF_A_CIPHERTEXT = 8, 4
+"""Bytes of a value under masks; lengths of a ciphertext that a value and its proofs take."""
+
+
 @dataclass(frozen=True, slots=True)
 class Agreed:
     """The terms; to the dealer also the key to which the server's share is to be sealed.
@@ -105,16 +115,6 @@ def take_deal(
     replayed = service.change(work)
     service.attendance.ring(id)
     return replayed
-
-
-SHORT = 0.05
-"""Seconds to wait while something is done in a session, which may take long."""
-
-OF_A_MEMBER = 512
-"""Bytes that a reply has at most for each member: shares, commitments and what seals them."""
-
-OF_A_MASKED, OF_A_CIPHERTEXT = 8, 4
-"""Bytes of a value under masks; lengths of a ciphertext that a value and its proofs take."""
 
 
 def turn(service: Service, id: str, seat: AuthenticatedMember) -> bytes | None:

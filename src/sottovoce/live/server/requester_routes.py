@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 
-from sottovoce.live.server.draft import SessionDraft, malformed_field
+from sottovoce.live.server.draft import SessionDraft
 from sottovoce.live.server.member_routes import SessionId
 from sottovoce.live.server.roster import create_session, start
 from sottovoce.live.server.session_result import Truths, transcript, truths_page
@@ -15,6 +15,7 @@ from sottovoce.live.server.supervision import SessionProgress, list_sessions, pr
 from sottovoce.model.campaign import LONGEST_NAME
 from sottovoce.securesum.em.terms import Mode
 from sottovoce.securesum.star.terms import Suite
+from sottovoce.server.campaigns.drafts import malformed_field
 from sottovoce.server.campaigns.results import Sort
 from sottovoce.server.database.live_sessions import LiveState
 from sottovoce.server.web.bodies import Asked, Day, KeyholderBody
@@ -103,13 +104,14 @@ class LiveSummaryBody(BaseModel):
     def fields_of(cls, found: SessionProgress) -> dict[str, Any]:
         """What a list and the session itself show alike."""
         offer = found.offer
+        offered = {name: offer[name] for name in ("title", "suite", "mode", "labels", "workers")}
+        known = ("id", "state", "joined", "opened", "created_on", "reason")
         return {
-            "id": found.id, "title": offer["title"], "state": found.state,
-            "suite": offer["suite"], "mode": offer["mode"], "tasks": len(offer["tasks"]),
-            "labels": offer["labels"], "workers": offer["workers"], "joined": found.joined,
-            "opened": found.opened, "created_on": found.created_on, "reason": found.reason,
+            **offered,
+            **{name: getattr(found, name) for name in known},
+            "tasks": len(offer["tasks"]),
             "culprits": list(found.culprits),
-        }  # fmt: skip
+        }
 
 
 class LiveBody(LiveSummaryBody):

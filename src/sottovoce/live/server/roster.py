@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from sottovoce.errors import Reason, Refused
-from sottovoce.live.server.draft import SessionDraft, check_draft, malformed_field, session_terms
+from sottovoce.live.server.draft import SessionDraft, check_draft, session_terms
 from sottovoce.model import Credential, digest
 from sottovoce.model.canonical_json import canonical
 from sottovoce.model.keyholder import check_public_key
 from sottovoce.securesum.hpke import X25519PrivateKey
 from sottovoce.securesum.star.terms import FEWEST_MEMBERS, Member, Suite
-from sottovoce.server.campaigns.drafts import new_id
+from sottovoce.server.campaigns.drafts import malformed_field, new_id
 from sottovoce.server.credentials import checked_credential, new_secret
 from sottovoce.server.database.campaigns import note_event
 from sottovoce.server.database.live_sessions import (
@@ -186,8 +186,8 @@ def offered(service: Service, id: str, credential: str) -> dict[str, object]:
     with service.database.reading() as connection:
         stored = the_session(connection, id)
         count = len(members_of(connection, stored.number))
-    return {"id": id, "state": stored.state, "joined": count,
-            "coordinator": coordinator_of(service), **stored.offer}  # fmt: skip
+    now = {"id": id, "state": stored.state, "joined": count}
+    return {**now, "coordinator": coordinator_of(service), **stored.offer}
 
 
 def join(service: Service, id: str, credential: str, signing: str, sealing: str) -> Joined:

@@ -24,6 +24,8 @@ from sottovoce.server.service import Service
 __all__ = ["Truths", "result_document", "transcript", "truths_page"]
 
 
+SUMMARY = ("method", "rounds", "converged", "workers", "version")
+
 WORDS = {
     Mode.AS_PUBLISHED: "No guarantee: labels of single workers can be computed from what this mode "
     "opens, however well the sums are sealed.",
@@ -31,11 +33,7 @@ WORDS = {
     "of single workers can nearly always be computed from it.",
     Mode.NOISED: "Every opened sum has noise in it, of which no single party knows the whole.",
 }
-
-
-def words_of(terms: EMTerms) -> str:
-    """What is opened, in words."""
-    return WORDS[terms.mode]
+"""What is opened, in words."""
 
 
 def guarantee_of(terms: EMTerms) -> dict[str, Any] | None:
@@ -51,9 +49,6 @@ def guarantee_of(terms: EMTerms) -> dict[str, Any] | None:
         "answers": answers,
         "assumptions": list(answer.assumptions),
     }
-
-
-SUMMARY = ("method", "rounds", "converged", "workers", "version")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +89,7 @@ def truths_page(
             **{name: result[name] for name in SUMMARY},
             "tasks": len(terms.tasks),
             "guarantee": guarantee_of(terms),
-            "words": words_of(terms),
+            "words": WORDS[terms.mode],
         },
         [_row(terms, result, place) for place in places[offset : offset + limit].tolist()],
         len(terms.tasks),

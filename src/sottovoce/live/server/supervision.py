@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import Any
 
@@ -39,6 +39,46 @@ STOPPED = "the requester stopped it"
 
 LOOK = 2.0
 """Seconds between two looks for phases whose time is up, if nobody asks for a turn meanwhile."""
+
+PATIENCE = 5.0
+"""Seconds to wait for a session in which something is being done; then it is shown as it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionProgress:
+    """A session: what was offered, who is in it, and how far it is.
+
+    `round`, `phase` and `waiting` are of the round that is on, `opened` counts those that are over.
+    """
+
+    id: str
+    state: LiveState
+    offer: Mapping[str, Any]
+    created_on: date
+    joined: int
+    opened: int
+    terms: Mapping[str, Any] | None = None
+    session: str | None = None
+    round: int | None = None
+    phase: str | None = None
+    waiting: tuple[int, ...] = ()
+    alive: tuple[int, ...] = ()
+    excluded: Mapping[int, str] = field(default_factory=dict)
+    reason: str | None = None
+    culprits: tuple[str, ...] = ()
+
+
+def list_sessions(service: Service) -> list[SessionProgress]:
+    """Every session, the newest first, as far as it is known without asking what it does now."""
+    with service.database.reading() as connection:
+        return _shown(connection, all_sessions(connection))
+
+
+def progress(service: Service, id: str) -> SessionProgress:
+    """How a session gets on. What is due in it is done first."""
+    view = _view(service, id)
+    with service.database.reading() as connection:
+        return _shown(connection, [the_session(connection, id)], view)[0]
 
 
 def stop(service: Service, id: str) -> None:
@@ -92,56 +132,6 @@ def _look_at_running(service: Service) -> None:
         look(service, sessions_of(service).session(id))
 
 
-PATIENCE = 5.0
-"""Seconds to wait for a session in which something is being done; then it is shown as it was."""
-
-
-@dataclass(frozen=True, slots=True)
-class SessionProgress:
-    """A session: what was offered, who is in it, and how far it is.
-
-    `round`, `phase` and `waiting` are of the round that is on, `opened` counts those that are over.
-    """
-
-    id: str
-    state: LiveState
-    offer: Mapping[str, Any]
-    created_on: date
-    joined: int
-    opened: int
-    terms: Mapping[str, Any] | None = None
-    session: str | None = None
-    round: int | None = None
-    phase: str | None = None
-    waiting: tuple[int, ...] = ()
-    alive: tuple[int, ...] = ()
-    excluded: Mapping[int, str] = field(default_factory=dict)
-    reason: str | None = None
-    culprits: tuple[str, ...] = ()
-
-
-def list_sessions(service: Service) -> list[SessionProgress]:
-    """Every session, the newest first, as far as it is known without asking what it does now."""
-    with service.database.reading() as connection:
-        found = all_sessions(connection)
-        numbers = [stored.number for stored in found]
-        workers, rounds = joined(connection, numbers), count_rounds(connection, numbers)
-    return [
-        _shown(stored, workers.get(stored.number, 0), rounds.get(stored.number, 0), None)
-        for stored in found
-    ]
-
-
-def progress(service: Service, id: str) -> SessionProgress:
-    """How a session gets on. What is due in it is done first."""
-    view = _view(service, id)
-    with service.database.reading() as connection:
-        stored = the_session(connection, id)
-        numbers = [stored.number]
-        workers, rounds = joined(connection, numbers), count_rounds(connection, numbers)
-    return _shown(stored, workers.get(stored.number, 0), rounds.get(stored.number, 0), view)
-
-
 def _view(service: Service, id: str) -> View | None:
     with service.database.reading() as connection:
         running = the_session(connection, id).state is LiveState.RUNNING
@@ -153,22 +143,37 @@ def _view(service: Service, id: str) -> View | None:
     return active.view
 
 
-def _shown(stored: StoredSession, workers: int, rounds: int, view: View | None) -> SessionProgress:
-    outcome, terms = stored.outcome or {}, stored.terms
-    known: dict[str, Any] = {}
+def _shown(
+    connection: Connection, found: Sequence[StoredSession], view: View | None = None
+) -> list[SessionProgress]:
+    numbers = [stored.number for stored in found]
+    workers, rounds = joined(connection, numbers), count_rounds(connection, numbers)
+    return [
+        SessionProgress(
+            stored.id,
+            stored.state,
+            stored.offer,
+            date.fromordinal(stored.created_on),
+            workers.get(stored.number, 0),
+            rounds.get(stored.number, 0),
+            stored.terms,
+            None if stored.terms is None else StarTerms.of_json(stored.terms).id,
+            **_known(stored, view),
+        )
+        for stored in found
+    ]
+
+
+def _known(stored: StoredSession, view: View | None) -> dict[str, Any]:
+    """What is known of the round that is on, or of how the session ended."""
+    outcome = stored.outcome or {}
     if stored.state is LiveState.RUNNING and view is not None:
-        known = {
-            "round": view.round, "phase": view.phase, "waiting": view.waiting,
-            "alive": view.alive, "excluded": view.excluded,
-        }  # fmt: skip
-    elif outcome:
-        known = {
-            "alive": tuple(outcome["alive"]),
-            "excluded": {int(member): why for member, why in outcome["excluded"].items()},
-            "reason": outcome["reason"] or None,
-            "culprits": tuple(outcome["culprits"]),
-        }
-    return SessionProgress(
-        stored.id, stored.state, stored.offer, date.fromordinal(stored.created_on), workers,
-        rounds, terms, None if terms is None else StarTerms.of_json(terms).id, **known,
-    )  # fmt: skip
+        return asdict(view)
+    if not outcome:
+        return {}
+    return {
+        "alive": tuple(outcome["alive"]),
+        "excluded": {int(member): why for member, why in outcome["excluded"].items()},
+        "reason": outcome["reason"] or None,
+        "culprits": tuple(outcome["culprits"]),
+    }

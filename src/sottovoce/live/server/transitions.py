@@ -46,6 +46,12 @@ from sottovoce.server.service import Service
 __all__ = ["look", "stopped_early", "wish"]
 
 
+log = logging.getLogger("sottovoce.live")
+
+ATTEMPTS = 20
+"""How often to try while other servers are quicker."""
+
+
 @dataclass(frozen=True, slots=True)
 class End:
     """The state, the last turns (`turns` are of the excluded), how it came, and the truths."""
@@ -55,64 +61,6 @@ class End:
     turn: bytes | None = field(default=None, repr=False)
     turns: Mapping[int, bytes] = field(default_factory=dict, repr=False)
     result: Mapping[str, Any] | None = field(default=None, repr=False)
-
-
-def end_of(replica: Replica) -> End | None:
-    """The end of a session; None while it goes on."""
-    session = replica.session
-    if session.state == "running":
-        return None
-    excluded = session.excluded
-    turns = {member: session.turn(member) for member in excluded}
-    alive = sorted(session.alive)
-    result = None
-    if session.state == "done":
-        opened = [record.opened for record in session.records]
-        result = result_document(replica.planner, opened)
-    return End(
-        LiveState(session.state),
-        _outcome(session.reason, session.culprits, excluded, alive),
-        session.turn(alive[0]) if alive else None,
-        {member: turn for member, turn in turns.items() if turn is not None},
-        result,
-    )
-
-
-def stopped_early(reason: str) -> Mapping[str, Any]:
-    """What is kept of a session that ended before its first round."""
-    return _outcome(reason, (), {}, [])
-
-
-def _outcome(
-    reason: str, culprits: tuple[str, ...], excluded: Mapping[int, str], alive: list[int]
-) -> dict[str, Any]:
-    return {
-        "reason": reason,
-        "culprits": list(culprits),
-        "excluded": {str(member): why for member, why in excluded.items()},
-        "alive": alive,
-    }
-
-
-def not_taken(replica: Replica, item: QueuedReply, refused: SealedRefused) -> Refused:
-    """The refusal of what `take` refused. It quotes nothing of the reply."""
-    session, words = replica.session, f"this reply is not taken: {refused.reason}"
-    if session.place is None or item.member in session.excluded:
-        return Refused(Reason.NOT_OPEN, words)
-    try:
-        place = read_frame(replica.terms, item.content, sender=item.member).place
-    except SealedRefused:
-        return Refused(Reason.MALFORMED, words)
-    if place != session.place:
-        return Refused(Reason.NOT_OPEN, words)
-    asked = item.member in session.waiting
-    return Refused(Reason.MALFORMED if asked else Reason.CONFLICT, words)
-
-
-log = logging.getLogger("sottovoce.live")
-
-ATTEMPTS = 20
-"""How often to try while other servers are quicker."""
 
 
 @dataclass(slots=True)
@@ -271,17 +219,80 @@ def _is_stored(service: Service, replica: Replica, step: _Step) -> bool:
 
     def work(connection: Connection) -> bool:
         added = record(
-            connection, replica.number, replica.sequence, step.happened, events=step.events,
-            rounds=step.rounds, opened=step.opened, replied=step.replied,
-        )  # fmt: skip
+            connection,
+            replica.number,
+            replica.sequence,
+            step.happened,
+            events=step.events,
+            rounds=step.rounds,
+            opened=step.opened,
+            replied=step.replied,
+        )
         if added and ended is not None:
             end_session(
-                connection, replica.number, ended.state, ended.outcome, ending=ended.turn,
-                endings=ended.turns, result=ended.result,
-            )  # fmt: skip
+                connection,
+                replica.number,
+                ended.state,
+                ended.outcome,
+                ending=ended.turn,
+                endings=ended.turns,
+                result=ended.result,
+            )
         return added
 
     if not service.change(work):
         return False
     replica.sequence += step.happened
     return True
+
+
+def end_of(replica: Replica) -> End | None:
+    """The end of a session; None while it goes on."""
+    session = replica.session
+    if session.state == "running":
+        return None
+    excluded = session.excluded
+    turns = {member: session.turn(member) for member in excluded}
+    alive = sorted(session.alive)
+    result = None
+    if session.state == "done":
+        opened = [record.opened for record in session.records]
+        result = result_document(replica.planner, opened)
+    return End(
+        LiveState(session.state),
+        _outcome(session.reason, session.culprits, excluded, alive),
+        session.turn(alive[0]) if alive else None,
+        {member: turn for member, turn in turns.items() if turn is not None},
+        result,
+    )
+
+
+def stopped_early(reason: str) -> Mapping[str, Any]:
+    """What is kept of a session that ended before its first round."""
+    return _outcome(reason, (), {}, [])
+
+
+def _outcome(
+    reason: str, culprits: tuple[str, ...], excluded: Mapping[int, str], alive: list[int]
+) -> dict[str, Any]:
+    return {
+        "reason": reason,
+        "culprits": list(culprits),
+        "excluded": {str(member): why for member, why in excluded.items()},
+        "alive": alive,
+    }
+
+
+def not_taken(replica: Replica, item: QueuedReply, refused: SealedRefused) -> Refused:
+    """The refusal of what `take` refused. It quotes nothing of the reply."""
+    session, words = replica.session, f"this reply is not taken: {refused.reason}"
+    if session.place is None or item.member in session.excluded:
+        return Refused(Reason.NOT_OPEN, words)
+    try:
+        place = read_frame(replica.terms, item.content, sender=item.member).place
+    except SealedRefused:
+        return Refused(Reason.MALFORMED, words)
+    if place != session.place:
+        return Refused(Reason.NOT_OPEN, words)
+    asked = item.member in session.waiting
+    return Refused(Reason.MALFORMED if asked else Reason.CONFLICT, words)

@@ -46,6 +46,15 @@ CLOSE = 0.025
 """A number is settled up to this standard error, in parts of the range."""
 
 
+SURE = 1 - 2.0**-53
+"""The largest confidence below 1: log-odds stay finite."""
+
+GROUPS = 1000
+
+TOO_MANY = 100
+"""Nothing is foretold beyond so many times the reports there are."""
+
+
 @dataclass(frozen=True, slots=True)
 class Certainty:
     """How many tasks with reports are settled, how many are open, and how sure all of them are.
@@ -90,15 +99,6 @@ def threshold_of(domain: Domain) -> float:
         return CONFIDENT
     grid = Grid.over(domain)
     return CLOSE * float(grid.high - grid.low)
-
-
-SURE = 1 - 2.0**-53
-"""The largest confidence below 1: log-odds stay finite."""
-
-GROUPS = 1000
-
-TOO_MANY = 100
-"""Nothing is foretold beyond so many times the reports there are."""
 
 
 @dataclass(frozen=True, slots=True)

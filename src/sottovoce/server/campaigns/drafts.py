@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from sqlalchemy import Connection
 
-from sottovoce.errors import Reason, Refused
+from sottovoce.errors import Reason, Refused, UsageError
 from sottovoce.model import Campaign, State, Task, Terms
 from sottovoce.model.campaign import check_tasks
 from sottovoce.server.campaigns.guarantees import computable, guarantees_of
@@ -22,7 +23,14 @@ from sottovoce.server.database.campaigns import (
 )
 from sottovoce.server.service import Service
 
-__all__ = ["change_draft", "change_tasks", "create_draft", "list_tasks", "new_id"]
+__all__ = [
+    "change_draft",
+    "change_tasks",
+    "create_draft",
+    "list_tasks",
+    "malformed_field",
+    "new_id",
+]
 
 
 def create_draft(service: Service, terms: Terms, tasks: Sequence[Task] | None = None) -> Campaign:
@@ -91,3 +99,12 @@ def _draft(connection: Connection, id: str) -> Stored:
 def new_id() -> str:
     """Ten letters and digits, of which none looks like another: 50 random bits."""
     return base64.b32encode(secrets.token_bytes(7)).decode("ascii")[:10].lower()
+
+
+@contextmanager
+def malformed_field(name: str) -> Iterator[None]:
+    """Refuse what makes no sense, and say in which field of the request it is."""
+    try:
+        yield
+    except UsageError as error:
+        raise Refused(Reason.MALFORMED, str(error), field=name) from None

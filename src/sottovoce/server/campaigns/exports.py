@@ -33,7 +33,7 @@ from sottovoce.server.service import Service
 from sottovoce.tables import policy_text
 from sottovoce.tables.writers import Pieces, csv_pieces, jsonl_pieces, parquet_pieces
 
-__all__ = ["EXPORTS", "SEALED_EXPORTS", "Export", "export"]
+__all__ = ["EXPORTS", "MEDIA_TYPES", "SEALED_EXPORTS", "Export", "export"]
 
 MEDIA_TYPES = {
     "csv": "text/csv; charset=utf-8",
@@ -42,16 +42,17 @@ MEDIA_TYPES = {
     "json": "application/json",
 }
 
+FORMATS = ("csv", "jsonl", "parquet")
+
 EXPORTS = (
-    *(f"{table}.{format}" for table in ("reports", "truths", "workers")
-      for format in ("csv", "jsonl", "parquet")),
+    *(f"{table}.{format}" for table in ("reports", "truths", "workers") for format in FORMATS),
     "crowdkit.csv",
     "tasks.csv",
     "policy.json",
-)  # fmt: skip
+)
 """What there is to take away."""
 
-SEALED_EXPORTS = tuple(f"totals.{format}" for format in ("csv", "jsonl", "parquet"))
+SEALED_EXPORTS = tuple(f"totals.{format}" for format in FORMATS)
 """And what there is of a sealed campaign besides, once it is opened."""
 
 

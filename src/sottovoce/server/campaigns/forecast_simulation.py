@@ -49,10 +49,8 @@ LEAST_TASKS = 20
 
 def outlook(question: Question) -> Outlook:
     """The forecast of a question. The same question has the same forecast. May take seconds."""
-    policy = calibrated_policy(
-        question.domain, question.target, mechanism=question.mechanism,
-        parameters=question.parameters,
-    )  # fmt: skip
+    chosen: dict[str, Any] = {"mechanism": question.mechanism, "parameters": question.parameters}
+    policy = calibrated_policy(question.domain, question.target, **chosen)
     asked = Scenario(
         question.domain, question.tasks, question.workers, question.block, question.ability
     )

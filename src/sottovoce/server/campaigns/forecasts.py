@@ -76,15 +76,9 @@ class Question:
         """The question in such a line."""
         fields = json.loads(text)
         domain, target = fields.pop("domain"), fields.pop("target")
-        return cls(
-            Domain(**{
-                **domain, "kind": Kind(domain["kind"]), "labels": tuple(domain["labels"]),
-            }),
-            Target(**{
-                **target, "unit": Unit(target["unit"]), "show_draw": ShowDraw(target["show_draw"]),
-            }),
-            **fields,
-        )  # fmt: skip
+        domain |= {"kind": Kind(domain["kind"]), "labels": tuple(domain["labels"])}
+        target |= {"unit": Unit(target["unit"]), "show_draw": ShowDraw(target["show_draw"])}
+        return cls(Domain(**domain), Target(**target), **fields)
 
 
 MOST_WAITING = 8
@@ -224,9 +218,8 @@ def _outlook(header: dict[str, Any]) -> Outlook:
 
 
 def _guarantee(fields: dict[str, Any]) -> Guarantee:
-    return Guarantee(**{
-        **fields, "unit": Unit(fields["unit"]), "assumptions": tuple(fields["assumptions"]),
-    })  # fmt: skip
+    known = {"unit": Unit(fields["unit"]), "assumptions": tuple(fields["assumptions"])}
+    return Guarantee(**(fields | known))
 
 
 def _stopping() -> Refused:

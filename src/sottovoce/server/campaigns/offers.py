@@ -31,12 +31,9 @@ def offered(service: Service, id: str, invite: str) -> Campaign:
     with service.database.reading() as connection:
         stored = found_campaign(connection, id)
         _valid_invite(service, connection, stored, shown)
-    campaign = stored.campaign
-    return (
-        campaign
-        if campaign.takes_reports(service.today())
-        else replace(campaign, state=State.CLOSED)
-    )
+    if stored.campaign.takes_reports(service.today()):
+        return stored.campaign
+    return replace(stored.campaign, state=State.CLOSED)
 
 
 def block_for(service: Service, id: str, invite: str, receipt: str) -> TaskBlock:

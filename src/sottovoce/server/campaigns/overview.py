@@ -26,6 +26,9 @@ __all__ = ["Coverage", "Overview", "Weights", "overview"]
 MOST_RUNS = 60
 """Runs of tasks in a strip."""
 
+Names: TypeAlias = Callable[[Sequence[int]], Sequence[str]]
+"""The names of tasks by their places."""
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
@@ -62,9 +65,7 @@ class Coverage:
     histogram: tuple[Level, ...] = ()
 
 
-def coverage_of(
-    columns: Columns, tasks: int, names: Callable[[Sequence[int]], Sequence[str]], *, hidden: bool
-) -> Coverage:
+def coverage_of(columns: Columns, tasks: int, names: Names, *, hidden: bool) -> Coverage:
     """The coverage of so many tasks; `names` are asked for by place."""
     if hidden or tasks == 0:
         return Coverage(hidden)
@@ -81,9 +82,7 @@ def coverage_of(
     )
 
 
-def _strip(
-    counts: npt.NDArray[np.int64], names: Callable[[Sequence[int]], Sequence[str]]
-) -> tuple[Run, ...]:
+def _strip(counts: npt.NDArray[np.int64], names: Names) -> tuple[Run, ...]:
     """The tasks in their order, cut into runs of much the same length."""
     runs = min(MOST_RUNS, len(counts))
     starts = np.arange(runs) * len(counts) // runs
@@ -125,10 +124,6 @@ def _why(summary: Summary | None) -> str:
     if summary.problem is not None:
         return f"There is no result: {summary.problem}."
     return f"The method {summary.method} gives workers no weights."
-
-
-Names: TypeAlias = Callable[[Sequence[int]], Sequence[str]]
-"""The names of tasks by their places."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +201,10 @@ def _looked(
 
 def _before_any(connection: Connection, stored: Stored) -> ResultFigures:
     """What there is before a first result. On which tasks sealed answers are is seen."""
-    names = _names(connection, stored)
+
+    def names(places: Sequence[int]) -> list[str]:
+        return [task.name for task in tasks_at(connection, stored.number, places)]
+
     seen = _looked(stored, None, Columns.none(), names)
     if not stored.campaign.terms.policy.sealed or seen.coverage.hidden:
         return seen
@@ -221,12 +219,3 @@ def _counted(connection: Connection, stored: Stored) -> Columns:
         np.add.at(counts, np.frombuffer(tasks, "<u4"), 1)
     place = np.arange(len(counts), dtype=np.int32)
     return replace(Columns.none(), place=place, answers=counts)
-
-
-def _names(connection: Connection, stored: Stored) -> Names:
-    """Names that are looked up: a campaign without a result is not in the cache."""
-
-    def names(places: Sequence[int]) -> list[str]:
-        return [task.name for task in tasks_at(connection, stored.number, places)]
-
-    return names

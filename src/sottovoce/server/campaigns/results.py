@@ -175,7 +175,7 @@ def published_truths(service: Service, id: str, credential: str) -> str:
         _check_entitled(connection, stored, credential)
         if found is None or not stored.campaign.published:
             raise Refused(Reason.NOT_FOUND, "the requester has not published the truths")
-        cached: CachedResult = service.result_cache.result(connection, stored, found)
+        cached = service.result_cache.result(connection, stored, found)
     rows = np.arange(len(cached.columns.place))
     columns = truth_columns(cached, stored.campaign.terms.policy, rows)
     return json_rows({"task": columns["task"], "truth": columns["truth"]})

@@ -101,9 +101,16 @@ class SimulatedCrowd:
 
     def __init__(self, *, workers: int, tasks: int, seed: int) -> None:
         crowd = CategoricalCrowd(
-            workers=workers, tasks=tasks, labels=DOMAIN.size, redundancy=workers,
-            ability="spammers", share=1 / 7, accuracy=0.75, difficulty=0.4, seed=seed,
-        )  # fmt: skip
+            workers=workers,
+            tasks=tasks,
+            labels=DOMAIN.size,
+            redundancy=workers,
+            ability="spammers",
+            share=1 / 7,
+            accuracy=0.75,
+            difficulty=0.4,
+            seed=seed,
+        )
         self._answers: Codes = np.empty((workers, tasks), np.int32)
         self.truths: Codes = np.empty(tasks, np.int32)
         for block in crowd.blocks():
@@ -124,10 +131,9 @@ class SimulatedCrowd:
         mechanism, randomness = mechanism_of(policy), self._randomness
         places = assigned(campaign.id, worker, campaign.tasks, campaign.block)
         tasks, count = [self.tasks[place].name for place in places], len(places)
-        cells = Cells(
-            np.zeros(count, np.int32), np.arange(count, dtype=np.int32),
-            self._answers[number, places], names_of([worker]), names_of(tasks),
-        )  # fmt: skip
+        names = names_of([worker]), names_of(tasks)
+        answers, order = self._answers[number, places], np.arange(count, dtype=np.int32)
+        cells = Cells(np.zeros(count, np.int32), order, answers, *names)
         drawn = mechanism.perturb(cells, mechanism.draw(1, randomness), randomness)
         written = written_reports(drawn.code, mechanism.alphabet, policy.domain)
         return Submission(

@@ -48,6 +48,9 @@ MOST_ADMISSIONS = 256
 LONG = 1 << 16
 """Bytes of a submission that is checked in another thread, so that others do not wait for it."""
 
+MOST_COUNTED = 10_000
+"""Pairs of a campaign and a reason that are counted between two writes; others are not."""
+
 WORDS_OF = {
     Reason.NOT_FOUND: "there is no such campaign",
     Reason.NOT_OPEN: "the campaign takes no reports: it is a draft or closed",
@@ -132,32 +135,22 @@ class ReportAdmission:
         try:
             tasks = [self.places[task] for task in submission.tasks]
         except KeyError:
-            raise Refused(
-                Reason.NOT_ADMITTED, "the submission has a task that the campaign has not",
-                field="tasks",
-            ) from None  # fmt: skip
+            raise _not_admitted("the submission has a task that the campaign has not") from None
         campaign = self.campaign
         if campaign.block < campaign.tasks:
             given = assigned(campaign.id, submission.worker, campaign.tasks, campaign.block)
             if not set(tasks) <= set(given):
-                raise Refused(
-                    Reason.NOT_ADMITTED, "the submission has a task that this worker was not given",
-                    field="tasks",
-                )  # fmt: skip
+                raise _not_admitted("the submission has a task that this worker was not given")
         return tasks
 
     def _check_count(self, count: int) -> None:
         mechanism = self.mechanism
         most = sent_by(mechanism, self.campaign.block)
         if count > most or count == 0:
-            raise Refused(
-                Reason.NOT_ADMITTED, f"a submission here has 1 to {most:,} reports", field="tasks"
-            )
+            raise _not_admitted(f"a submission here has 1 to {most:,} reports")
         if mechanism.hides_participation and count != most:
-            raise Refused(
-                Reason.NOT_ADMITTED,
-                f"this policy hides who answered what: a submission has {most:,} reports",
-                field="tasks",
+            raise _not_admitted(
+                f"this policy hides who answered what: a submission has {most:,} reports"
             )
 
 
@@ -251,16 +244,16 @@ class Reception:
         )
 
 
+def _not_admitted(words: str) -> Refused:
+    return Refused(Reason.NOT_ADMITTED, words, field="tasks")
+
+
 def _largest(campaign: Campaign, mechanism: Mechanism, names: tuple[str, ...]) -> int:
     """The most bytes of a submission: its longest tasks, each with its longest report."""
     longest = sorted((len(json.dumps(name)) for name in names), reverse=True)[: campaign.block]
     report = longest_report(mechanism, campaign.terms.policy.domain)
     # Some room for what is there once, and for spaces and new lines around each.
     return 1000 + sum(longest) + campaign.block * (report + 16)
-
-
-MOST = 10_000
-"""Pairs of a campaign and a reason that are counted between two writes; others are not."""
 
 
 class Rejections:
@@ -270,7 +263,7 @@ class Rejections:
     database. Nothing else of a refused report is kept.
     """
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(self, most: int = MOST_COUNTED) -> None:
         self._most, self._lock = most, threading.Lock()
         self._counts: Counter[tuple[int, Reason]] = Counter()
 

@@ -72,9 +72,10 @@ Progress = Callable[[str, int], None]
 """Called with a table's name and how many of its rows are done."""
 
 _FEW = {
-    "results": 1, "opened": 1, "live_sessions": 1, "live_events": 1, "live_rounds": 8,
-    "messages": 8, "reports": 64,
-}  # fmt: skip
+    **dict.fromkeys(("results", "opened", "live_sessions", "live_events"), 1),
+    **dict.fromkeys(("live_rounds", "messages"), 8),
+    "reports": 64,
+}
 """Rows to hold at once, where a row may have many megabytes."""
 _MANY = 500
 

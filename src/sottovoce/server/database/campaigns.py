@@ -190,14 +190,10 @@ def _stored(row: Row[Any]) -> Stored:
         _day(row.closes_on),
     )
     counts = Counts(row.workers, row.submissions, row.reports, row.erasures)
-    return Stored(
-        row.number,
-        Campaign(
-            row.id, State(row.state), terms, row.tasks, counts,
-            _day(row.opened_on), _day(row.closed_on), bool(row.simulated),
-            bool(row.published),
-        ),
-    )  # fmt: skip
+    days = _day(row.opened_on), _day(row.closed_on)
+    marks = bool(row.simulated), bool(row.published)
+    campaign = Campaign(row.id, State(row.state), terms, row.tasks, counts, *days, *marks)
+    return Stored(row.number, campaign)
 
 
 def _day(ordinal: int | None) -> date | None:

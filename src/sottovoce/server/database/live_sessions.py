@@ -59,6 +59,9 @@ DEALER = 0
 
 _NONE: Mapping[int, bytes] = {}
 
+_WIDTH = 8
+"""Bytes of a total."""
+
 
 class LiveState(StrEnum):
     """How far a session is. `done` and `aborted` are for good."""
@@ -114,6 +117,31 @@ class AuthenticatedMember:
     member: MemberRow
 
 
+class EventKind(StrEnum):
+    """A member's reply, or the end of a phase whose time was up."""
+
+    REPLY = "reply"
+    CLOSE = "close"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that happened."""
+
+    kind: EventKind
+    member: int | None = None
+    content: bytes | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredRound:
+    """A round that is over: its totals, who is in them, and who was excluded in it, and why."""
+
+    totals: npt.NDArray[np.int64]
+    contributors: tuple[int, ...]
+    excluded: Mapping[int, str]
+
+
 def add_session(
     connection: Connection,
     id: str,
@@ -141,10 +169,9 @@ def the_session(connection: Connection, id: str, *, hold: bool = False) -> Store
 
 def all_sessions(connection: Connection) -> list[StoredSession]:
     """Every session, the newest first, without what is long: terms, keys, last turns, truths."""
-    long = (live_sessions.c[name] for name in ("terms", "deal", "ending", "result"))
-    columns = [live_sessions.c[name] for name in ("number", "id", "state", "offer", "outcome",
-                                                  "created_on")]  # fmt: skip
-    query = select(*columns, *(null().label(column.name) for column in long))
+    long = ("terms", "secret", "deal", "ending", "result")
+    columns = (null().label(c.name) if c.name in long else c for c in live_sessions.c)
+    query = select(*columns)
     rows = connection.execute(query.order_by(live_sessions.c.number.desc()))
     return [_stored(row) for row in rows]
 
@@ -286,96 +313,21 @@ def _member(row: Row[Any]) -> MemberRow:
 
 def _stored(row: Row[Any]) -> StoredSession:
     return StoredSession(
-        row.number, row.id, LiveState(row.state), json.loads(row.offer), _parsed(row.terms),
-        row.deal, row.ending, _parsed(row.outcome), _parsed(row.result), row.created_on,
-    )  # fmt: skip
+        row.number,
+        row.id,
+        LiveState(row.state),
+        json.loads(row.offer),
+        _parsed(row.terms),
+        row.deal,
+        row.ending,
+        _parsed(row.outcome),
+        _parsed(row.result),
+        row.created_on,
+    )
 
 
 def _parsed(text: str | None) -> Mapping[str, Any] | None:
     return None if text is None else json.loads(text)
-
-
-_WIDTH = 8
-"""Bytes of a total."""
-
-
-def live_faults(connection: Connection) -> Iterator[str]:
-    """The faults of all live sessions."""
-    for id in session_ids(connection):
-        name = f"live session {id}"
-        try:
-            stored = the_session(connection, id)
-        except (KeyError, ValueError):
-            yield f"{name}: it cannot be read"
-            continue
-        for kind in (_state, _members, _events, _rounds):
-            yield from (f"{name}: {fault}" for fault in kind(connection, stored))
-
-
-def _state(_: Connection, stored: StoredSession) -> Iterator[str]:
-    fixed = stored.state in (LiveState.DEALING, LiveState.RUNNING, LiveState.DONE)
-    if fixed and stored.terms is None:
-        yield f"it is {stored.state} and has no terms"
-    if stored.state is LiveState.GATHERING and stored.terms is not None:
-        yield "it has terms before it began"
-    if stored.state.is_over is not (stored.outcome is not None):
-        yield f"it is {stored.state}, and what is stored of its end says otherwise"
-
-
-def _members(connection: Connection, stored: StoredSession) -> Iterator[str]:
-    numbers = [member.number for member in members_of(connection, stored.number)]
-    if numbers != list(range(1, len(numbers) + 1)):
-        yield "its workers are not numbered from 1 on"
-    elif stored.terms is not None and len(stored.terms.get("members", ())) != len(numbers):
-        yield "its terms name other workers than have joined"
-
-
-def _events(connection: Connection, stored: StoredSession) -> Iterator[str]:
-    mine = select(live_events.c.sequence).where(live_events.c.session == stored.number)
-    found = list(connection.execute(mine.order_by(live_events.c.sequence)).scalars())
-    if found and stored.state is not LiveState.RUNNING:
-        yield f"it is {stored.state} and has events"
-    _, _, counted = state_of(connection, stored.id)
-    if found != list(range(counted - len(found) + 1, counted + 1)):
-        yield "its events are not the last ones that were counted"
-
-
-def _rounds(connection: Connection, stored: StoredSession) -> Iterator[str]:
-    columns = (live_rounds.c.round, func.length(live_rounds.c.totals), live_rounds.c.contributors)
-    mine = select(*columns).where(live_rounds.c.session == stored.number)
-    rows = connection.execute(mine.order_by(live_rounds.c.round)).all()
-    if [row[0] for row in rows] != list(range(len(rows))):
-        yield "its rounds are not numbered from 0 on"
-    for number, length, contributors in rows:
-        if length == 0 or length % _WIDTH:
-            yield f"the totals of round {number} are no whole numbers"
-        if not json.loads(contributors):
-            yield f"round {number} was opened of nobody"
-
-
-class EventKind(StrEnum):
-    """A member's reply, or the end of a phase whose time was up."""
-
-    REPLY = "reply"
-    CLOSE = "close"
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """One thing that happened."""
-
-    kind: EventKind
-    member: int | None = None
-    content: bytes | None = field(default=None, repr=False)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class StoredRound:
-    """A round that is over: its totals, who is in them, and who was excluded in it, and why."""
-
-    totals: npt.NDArray[np.int64]
-    contributors: tuple[int, ...]
-    excluded: Mapping[int, str]
 
 
 def events_of(connection: Connection, number: int, after: int = 0) -> list[tuple[int, Event]]:
@@ -431,9 +383,8 @@ def record(
     that were over before, `rounds` are over now, and what happened in them is not kept. `replied`
     are the hashes of members' last replies.
     """
-    mine = live_sessions.c.number == number
     same = (live_sessions.c.sequence == known) & (live_sessions.c.state == "running")
-    counted = update(live_sessions).where(mine, same).values(sequence=known + happened)
+    counted = update(live_sessions).where(_is(number), same).values(sequence=known + happened)
     if connection.execute(counted).rowcount != 1:
         return False
     if rounds:
@@ -473,3 +424,57 @@ def _note_replies(connection: Connection, number: int, replied: Mapping[int, byt
     )
     rows = [{"member": member, "hash": hash} for member, hash in replied.items()]
     connection.execute(statement, rows)
+
+
+def live_faults(connection: Connection) -> Iterator[str]:
+    """The faults of all live sessions."""
+    for id in session_ids(connection):
+        name = f"live session {id}"
+        try:
+            stored = the_session(connection, id)
+        except (KeyError, ValueError):
+            yield f"{name}: it cannot be read"
+            continue
+        for kind in (_state, _members, _events, _rounds):
+            yield from (f"{name}: {fault}" for fault in kind(connection, stored))
+
+
+def _state(_: Connection, stored: StoredSession) -> Iterator[str]:
+    fixed = stored.state in (LiveState.DEALING, LiveState.RUNNING, LiveState.DONE)
+    if fixed and stored.terms is None:
+        yield f"it is {stored.state} and has no terms"
+    if stored.state is LiveState.GATHERING and stored.terms is not None:
+        yield "it has terms before it began"
+    if stored.state.is_over is not (stored.outcome is not None):
+        yield f"it is {stored.state}, and what is stored of its end says otherwise"
+
+
+def _members(connection: Connection, stored: StoredSession) -> Iterator[str]:
+    numbers = [member.number for member in members_of(connection, stored.number)]
+    if numbers != list(range(1, len(numbers) + 1)):
+        yield "its workers are not numbered from 1 on"
+    elif stored.terms is not None and len(stored.terms.get("members", ())) != len(numbers):
+        yield "its terms name other workers than have joined"
+
+
+def _events(connection: Connection, stored: StoredSession) -> Iterator[str]:
+    mine = select(live_events.c.sequence).where(live_events.c.session == stored.number)
+    found = list(connection.execute(mine.order_by(live_events.c.sequence)).scalars())
+    if found and stored.state is not LiveState.RUNNING:
+        yield f"it is {stored.state} and has events"
+    _, _, counted = state_of(connection, stored.id)
+    if found != list(range(counted - len(found) + 1, counted + 1)):
+        yield "its events are not the last ones that were counted"
+
+
+def _rounds(connection: Connection, stored: StoredSession) -> Iterator[str]:
+    columns = (live_rounds.c.round, func.length(live_rounds.c.totals), live_rounds.c.contributors)
+    mine = select(*columns).where(live_rounds.c.session == stored.number)
+    rows = connection.execute(mine.order_by(live_rounds.c.round)).all()
+    if [row[0] for row in rows] != list(range(len(rows))):
+        yield "its rounds are not numbered from 0 on"
+    for number, length, contributors in rows:
+        if length == 0 or length % _WIDTH:
+            yield f"the totals of round {number} are no whole numbers"
+        if not json.loads(contributors):
+            yield f"round {number} was opened of nobody"

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy.engine import Row
 
 from sottovoce.server.database.schema import deliveries, webhooks
 
@@ -190,8 +191,6 @@ def _set(connection: Connection, numbers: list[int], **values: Any) -> None:
     connection.execute(update(deliveries).where(deliveries.c.number.in_(numbers)).values(**values))
 
 
-def _read(row: Any) -> Delivery:
-    return Delivery(
-        row.number, row.id, row.event, DeliveryState(row.state), row.attempts,
-        row.address, row.body, row.secret,
-    )  # fmt: skip
+def _read(row: Row[Any]) -> Delivery:
+    number, id, event, state, *rest = row
+    return Delivery(number, id, event, DeliveryState(state), *rest)

@@ -93,10 +93,8 @@ class GatheredReports:
         order = np.argsort(worker.astype(np.int64) * len(self.names) + whole.task, kind="stable")
         places = np.arange(len(self.names), dtype=np.int32)
         task, places = in_order(whole.task[order].astype(np.int32), places)
-        cells = Cells(
-            worker[order], task, whole.code[order], names_of(worker_names(distinct)),
-            self.names[places],
-        )  # fmt: skip
+        workers = names_of(worker_names(distinct))
+        cells = Cells(worker[order], task, whole.code[order], workers, self.names[places])
         alphabet = mechanism_of(policy).alphabet
         return report_table(cells, alphabet, policy.domain, simulated=False), places
 

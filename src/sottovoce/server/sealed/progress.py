@@ -118,12 +118,18 @@ def sealed_progress(service: Service, id: str) -> SealedProgress:
         done = count_batched(connection, stored.number, state.certified)
         phase = _phase(connection, stored, state)
         return SealedProgress(
-            phase, keyholders, uploads, uploads - done, checked,
-            _dropped(connection, stored.number, verdicts), sealed.minimum,
-            sealed.degree + 1, len(state.opens),
+            phase,
+            keyholders,
+            uploads,
+            uploads - done,
+            checked,
+            _dropped(connection, stored.number, verdicts),
+            sealed.minimum,
+            sealed.degree + 1,
+            len(state.opens),
             _problem(connection, stored, state, sealed, keyholders, checked),
             verdicts[-1].state if verdicts else None,
-        )  # fmt: skip
+        )
 
 
 def open_without(service: Service, id: str) -> None:

@@ -60,6 +60,12 @@ EVER = 1 << 30
 """A number beyond all batches."""
 
 
+LOOK = 2.0
+"""Seconds between two looks."""
+
+log = logging.getLogger("sottovoce.sealed")
+
+
 class Due(Enum):
     """What the server has to do."""
 
@@ -287,12 +293,6 @@ def _answered(
 
 def _words(text: str | None) -> bytes:
     return canonical({"problem": text}).encode("ascii")
-
-
-LOOK = 2.0
-"""Seconds between two looks."""
-
-log = logging.getLogger("sottovoce.sealed")
 
 
 def advance_all(service: Service) -> None:

@@ -210,9 +210,14 @@ class PrivacyBody(Asked):
     def target(self) -> Target:
         """The same as calibrations take it."""
         return Target(
-            self.epsilon, Unit(self.unit), self.delta, self.answers, self.hide_participation,
-            self.sample, ShowDraw(self.show_draw),
-        )  # fmt: skip
+            self.epsilon,
+            Unit(self.unit),
+            self.delta,
+            self.answers,
+            self.hide_participation,
+            self.sample,
+            ShowDraw(self.show_draw),
+        )
 
     def planned(self) -> dict[str, Any]:
         """What calibration is told besides, for a plan: without keyholders."""

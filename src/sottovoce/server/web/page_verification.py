@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from sottovoce.errors import Unreachable, absent
@@ -19,13 +18,13 @@ from sottovoce.server.web.worker_page import (
     COMMON,
     NOTHING,
     PAGE,
+    PAGE_RULES,
     SERVICE_WORKER,
     SHOWN,
     STATIC,
     fingerprint,
     worker_files,
 )
-from sottovoce.server.web.worker_page import PAGE_RULES as PAGE_RULES
 
 try:
     import httpx
@@ -55,8 +54,11 @@ UNWANTED = (
 """Headers that move, load, keep or tell something that the files do not say."""
 
 KINDS = {
-    ".css": "text/css", ".html": "text/html", ".js": "text/javascript", ".svg": "image/svg+xml",
-}  # fmt: skip
+    ".css": "text/css",
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+}
 _VERSION = re.compile(rb'"info":\{[^}]{0,4000}?"version":"([0-9A-Za-z.+-]{1,40})"')
 
 
@@ -126,20 +128,15 @@ class _Visit:
 
     def __init__(self, server: str) -> None:
         self._server = server
+        trusts = not is_to_this_machine(server)
         self._client = httpx.Client(
-            timeout=PATIENCE, follow_redirects=False, headers=AS_A_BROWSER,
-            trust_env=not is_to_this_machine(server),
-        )  # fmt: skip
+            timeout=PATIENCE, follow_redirects=False, headers=AS_A_BROWSER, trust_env=trusts
+        )
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._client.close()
 
     def fetched(self, place: str) -> _Reply:

@@ -10,7 +10,13 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 from starlette.types import Message, Receive, Scope, Send
 
-from sottovoce.server.campaigns.exports import EXPORTS, SEALED_EXPORTS, Export, export
+from sottovoce.server.campaigns.exports import (
+    EXPORTS,
+    MEDIA_TYPES,
+    SEALED_EXPORTS,
+    Export,
+    export,
+)
 from sottovoce.server.web.requests import CampaignId, Requester, TheService
 
 __all__ = ["router"]
@@ -73,11 +79,10 @@ class ExportResponse(StreamingResponse):
     responses={
         200: {
             "description": "The file. The header Sottovoce-Rows says how many rows it has.",
-            "content": {"text/csv": {}, "application/x-ndjson": {},
-                        "application/vnd.apache.parquet": {}, "application/json": {}},
+            "content": {name.partition(";")[0]: {} for name in MEDIA_TYPES.values()},
         }
     },
-)  # fmt: skip
+)
 def get_export(
     service: TheService, _: Requester, campaign_id: CampaignId, name: ExportName, raw: Raw = False
 ) -> ExportResponse:

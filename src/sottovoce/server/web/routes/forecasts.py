@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Literal, Self
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from sottovoce.errors import Reason, Refused, UsageError
+from sottovoce.errors import UsageError
 from sottovoce.mechanisms.registry import release_class
 from sottovoce.mechanisms.sampling import unsampled_document
 from sottovoce.model.campaign import MOST_TASKS, MOST_WORKERS
+from sottovoce.server.campaigns.drafts import malformed_field
 from sottovoce.server.campaigns.forecasts import Outlook, Question
 from sottovoce.server.web.bodies import Asked, DomainBody, PrivacyBody
 from sottovoce.server.web.requests import BoundedRoute, Requester, TheService
@@ -39,19 +38,18 @@ class ForecastAskedBody(Asked):
 
     def made(self) -> Question:
         """The question, checked as far as no simulation is needed."""
-        with _field("domain"):
+        with malformed_field("domain"):
             domain = self.domain.made()
             if not domain.is_numeric and domain.size < 2:
                 raise UsageError("a forecast needs two labels or more")
-        with _field("privacy.mechanism"):
+        with malformed_field("privacy.mechanism"):
             if self.privacy.mechanism is not None:
                 release_class(self.privacy.mechanism)
-        with _field("privacy"):
+        with malformed_field("privacy"):
             target = self.privacy.target()
-        return Question(
-            domain, target, self.tasks, self.workers, self.ability, self.privacy.mechanism,
-            self.privacy.planned(),
-        )  # fmt: skip
+        mechanism, parameters = self.privacy.mechanism, self.privacy.planned()
+        counts = self.tasks, self.workers
+        return Question(domain, target, *counts, self.ability, mechanism, parameters)
 
 
 class ForecastBody(BaseModel):
@@ -100,12 +98,3 @@ async def post_forecast(_: Requester, service: TheService, body: ForecastAskedBo
     question = body.made()
     found = await asyncio.wrap_future(service.forecaster.ask(question))
     return ForecastBody.of(found, question.target.answers)
-
-
-@contextmanager
-def _field(name: str) -> Iterator[None]:
-    """Say which field it was."""
-    try:
-        yield
-    except UsageError as error:
-        raise Refused(Reason.MALFORMED, str(error), field=name) from None

@@ -21,10 +21,6 @@ MOST_ROWS = 100_000
 
 Offset = Annotated[int, Query(ge=0, le=1 << 31)]
 Limit = Annotated[int, Query(ge=1, le=MOST_ROWS)]
-SUMMARY = (
-    "method", "rounds", "converged", "settled", "reports", "left_out", "workers", "tasks",
-    "policy_hash", "version", "problem",
-)  # fmt: skip
 
 
 class SummaryBody(BaseModel):
@@ -48,6 +44,9 @@ class SummaryBody(BaseModel):
     policy_hash: str
     version: str
     problem: str | None = Field(description="Why there are no truths of the latest reports.")
+
+
+SUMMARY = tuple(SummaryBody.model_fields)
 
 
 class TruthBody(BaseModel):
@@ -106,9 +105,12 @@ def get_results(
 
 @router.get("/campaigns/{campaign_id}/results/workers", response_model=WeightsBody)
 def get_workers(
-    service: TheService, _: Requester, campaign_id: CampaignId, offset: Offset = 0,
+    service: TheService,
+    _: Requester,
+    campaign_id: CampaignId,
+    offset: Offset = 0,
     limit: Limit = 1000,
-) -> Response:  # fmt: skip
+) -> Response:
     """The weights of workers, as the method defines them."""
     page = workers_page(service, campaign_id, offset, limit)
     return _json(workers=page.rows(), total=str(page.total))
