@@ -294,7 +294,9 @@ class TurnClient(Protocol):
         ...
 
 
-def take_part(session: WorkerSession, client: TurnClient, tell: Callable[[str], None]) -> SessionEnded:
+def take_part(
+    session: WorkerSession, client: TurnClient, tell: Callable[[str], None]
+) -> SessionEnded:
     """How the session ended. `SealedRefused` ends it too, and names who broke what.
 
     What can be prepared is prepared when a reply has left, while others work on theirs.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from sottovoce.cli.server.check import Check, fine, problem, warning
 from sottovoce.errors import UsageError
 from sottovoce.server.database import Database
-from sottovoce.server.database.connection import name_of, reaching
+from sottovoce.server.database.connection import name_of, readable_errors
 from sottovoce.server.database.integrity import integrity
 from sottovoce.server.database.postgresql import count_partitions
 from sottovoce.server.database.schema_version import WAYS_OUT, SchemaState, schema_state

@@ -279,7 +279,9 @@ def delete(
     with connected(context) as requester:
         found = requester.live.show(session)
         if not yes:
-            confirm_deletion(f"Delete session {session} ({printable_line(found['title'])}), for good?")
+            confirm_deletion(
+                f"Delete session {session} ({printable_line(found['title'])}), for good?"
+            )
         requester.live.delete(session)
     if json:
         console.print_json({"deleted": session})

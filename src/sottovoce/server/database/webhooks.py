@@ -10,7 +10,6 @@ from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
-from sqlalchemy.engine import Row
 
 from sottovoce.server.database.schema import deliveries, webhooks
 
@@ -191,6 +190,6 @@ def _set(connection: Connection, numbers: list[int], **values: Any) -> None:
     connection.execute(update(deliveries).where(deliveries.c.number.in_(numbers)).values(**values))
 
 
-def _read(row: Row[Any]) -> Delivery:
+def _read(row: Any) -> Delivery:
     number, id, event, state, *rest = row
     return Delivery(number, id, event, DeliveryState(state), *rest)
