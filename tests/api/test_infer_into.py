@@ -33,11 +33,12 @@ def watch(passes):
         kill()
 
 if moment == "packing":
-    write, packed.PackedWriter.add = packed.PackedWriter.add, lambda *block: (write(*block), kill())
+    write = packed_table.PackedWriter.add
+    packed_table.PackedWriter.add = lambda *block: (write(*block), kill())
 if moment == "packed":
-    packed.PackedTable.__init__ = lambda *_: kill()
+    packed_table.PackedTable.__init__ = lambda *_: kill()
 if moment == "telling":
-    packed.PackedTable.names = lambda *_: kill()
+    packed_table.PackedTable.names = lambda *_: kill()
 sottovoce.infer_into(source, out, checkpoint=kept, progress=watch)
 """
 MOMENTS = ["packing", "packed", "pass 1", "pass 3", "telling"]
