@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sottovoce.errors import UsageError
-from sottovoce.http_client import checked_address
+from sottovoce.http_client.addresses import checked_address
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from tests.http_client.recorded_server import Reply, Speaker, problem, speaking
 
 from sottovoce.errors import Reason, Refused, Unreachable, UsageError
-from sottovoce.http_client import Connection
+from sottovoce.http_client.connection import Connection
 
 SECRET = "svi_" + "S" * 43
 BODY = b"body-" + b"canary"

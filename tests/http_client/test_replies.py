@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sottovoce.http_client import printable
+from sottovoce.http_client.replies import printable
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sottovoce import OutputExists
 from sottovoce.errors import Unreachable
-from sottovoce.http_client import Connection
+from sottovoce.http_client.connection import Connection
 from sottovoce.requester.downloads import LineCount, download
 
 TABLE = b'task,text\nt1,"a\nb"\nt2,"say ""x"""\n'

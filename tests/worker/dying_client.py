@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sottovoce.http_client import Connection
+from sottovoce.http_client.connection import Connection
 from sottovoce.worker.client import Client
 from sottovoce.worker.ledger import Ledger
 from sottovoce.worker.outbox import Outbox, Parcel, Stage

@@ -20,7 +20,7 @@ from sottovoce.cli.options import JsonOption, allow_http_option, yes_option
 from sottovoce.cli.prompts import Ended, agreed, given_passphrase
 from sottovoce.errors import UsageError
 from sottovoce.files.user_folders import home_folder
-from sottovoce.http_client import printable
+from sottovoce.http_client.replies import printable
 from sottovoce.keyholder.agreement import Agreement, check_seat
 from sottovoce.keyholder.client import KeyholderClient, KeyholderLink
 from sottovoce.keyholder.fact_log import Logged

@@ -16,7 +16,7 @@ import typer
 
 from sottovoce.cli.worker.consent import quoted_lines
 from sottovoce.errors import UsageError
-from sottovoce.http_client import printable
+from sottovoce.http_client.replies import printable
 from sottovoce.model import Domain, Label, Task
 
 __all__ = ["Ended", "Questions", "agreed", "given_passphrase", "read_line"]

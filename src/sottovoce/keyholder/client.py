@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Self, TypeVar
 
 from sottovoce.errors import Reason, Refused, SealedRefused, Unreachable, UsageError
-from sottovoce.http_client import Connection
 from sottovoce.http_client.addresses import parsed_link
+from sottovoce.http_client.connection import Connection
 from sottovoce.model import Credential, Policy
 from sottovoce.model.canonical_json import canonical_bytes
 from sottovoce.securesum.committee.messages import WorkKind

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal, TypedDict, Unpack, cast
 
 from sottovoce.errors import Reason, Refused
-from sottovoce.http_client import Connection
+from sottovoce.http_client.connection import Connection
 from sottovoce.model import Domain, Result
 from sottovoce.model.campaign import CAMPAIGN_ID
 from sottovoce.model.keyholder import Keyholder

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from sottovoce.errors import Reason, Refused
 from sottovoce.hooks import filled
-from sottovoce.http_client import Connection
+from sottovoce.http_client.connection import Connection
 from sottovoce.model import Credential, Domain, Policy, Result, check_credential
 from sottovoce.model.campaign import CAMPAIGN_ID
 from sottovoce.requester.downloads import all_pages, download, whole_result

@@ -15,7 +15,7 @@ import numpy as np
 
 from sottovoce.errors import DataError, Unreachable
 from sottovoce.files.atomic_output import new_file
-from sottovoce.http_client import Connection
+from sottovoce.http_client.connection import Connection
 from sottovoce.model import Codes, Domain, FloatArray, Names, Policy, Provenance, Result, label_text
 from sottovoce.tables.duckdb_connection import connect, text_of
 from sottovoce.tables.input_file import Format, format_of_ending

@@ -15,7 +15,8 @@ from typing import Any
 from sottovoce.errors import DataError, UsageError
 from sottovoce.files.atomic_output import check_target, durable_file
 from sottovoce.files.user_folders import settings_folder
-from sottovoce.http_client import Connection, checked_address
+from sottovoce.http_client.addresses import checked_address
+from sottovoce.http_client.connection import Connection
 from sottovoce.model import Credential, check_credential
 
 __all__ = [

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self
 from sottovoce.errors import PolicyChanged, Reason, Refused, SpendRefused, Unreachable, UsageError
 from sottovoce.files.private_files import private_folder
 from sottovoce.files.user_folders import home_folder
-from sottovoce.http_client import Connection
+from sottovoce.http_client.connection import Connection
 from sottovoce.model import Cells, Label, Policy, State, Unit
 from sottovoce.randomness import SystemRandomness
 from sottovoce.worker.answers import Answer, checked_cells, draw, spending_for

@@ -14,7 +14,7 @@ from sottovoce.errors import (
     Unreachable,
     UsageError,
 )
-from sottovoce.http_client import Connection
+from sottovoce.http_client.connection import Connection
 from sottovoce.model import Label, Submission
 from sottovoce.worker.answers import spending_for
 from sottovoce.worker.enrolment import Enrolment

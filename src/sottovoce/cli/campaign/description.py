@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sottovoce.cli.console import plural
-from sottovoce.http_client import printable
+from sottovoce.http_client.replies import printable
 from sottovoce.requester.views import CampaignView, SummaryView, guarantees_of
 
 __all__ = ["guarantee_lines", "printable_line", "printable_sentence", "summary_words", "titled"]

@@ -14,7 +14,7 @@ from sottovoce.cli.campaign.connection import ServerChoice, connected, reached
 from sottovoce.cli.campaign.description import printable_line
 from sottovoce.cli.options import JsonOption, link_argument
 from sottovoce.errors import UsageError
-from sottovoce.http_client import checked_address
+from sottovoce.http_client.addresses import checked_address
 from sottovoce.model import digest
 from sottovoce.requester.client import Requester
 from sottovoce.requester.servers import (

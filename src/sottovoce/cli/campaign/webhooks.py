@@ -13,7 +13,7 @@ from sottovoce.cli import console
 from sottovoce.cli.campaign.connection import CampaignArgument, connected
 from sottovoce.cli.options import JsonOption
 from sottovoce.errors import UsageError
-from sottovoce.http_client import printable
+from sottovoce.http_client.replies import printable
 from sottovoce.requester.views import WebhookView
 from sottovoce.requester.webhook_signatures import verify_signature
 

@@ -30,7 +30,7 @@ from sottovoce.cli.worker.consent import (
 )
 from sottovoce.errors import SottovoceError, Unreachable, UsageError
 from sottovoce.files.user_folders import home_folder
-from sottovoce.http_client import printable
+from sottovoce.http_client.replies import printable
 from sottovoce.model import Label, State, Unit
 from sottovoce.worker.answer_table import read_answers
 from sottovoce.worker.budget import Budget

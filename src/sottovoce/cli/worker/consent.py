@@ -14,7 +14,7 @@ from sottovoce.cli import console
 from sottovoce.errors import UsageError
 from sottovoce.files.private_files import private_folder
 from sottovoce.files.user_folders import home_folder
-from sottovoce.http_client import printable
+from sottovoce.http_client.replies import printable
 from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.model import Unit
 from sottovoce.worker.budget import Amount, Budget

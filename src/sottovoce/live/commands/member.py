@@ -26,7 +26,7 @@ from sottovoce.cli.options import (
 from sottovoce.cli.prompts import Ended, agreed, given_passphrase, read_line
 from sottovoce.cli.worker.consent import ledger_in, parsed_limits, quoted_lines
 from sottovoce.errors import DataError, UsageError
-from sottovoce.http_client import printable
+from sottovoce.http_client.replies import printable
 from sottovoce.keyholder.key_file import open_keys, read_card
 from sottovoce.live.dealer import check_dealer, deal_key, usual_seconds
 from sottovoce.live.member_client import LiveLink, MemberClient
