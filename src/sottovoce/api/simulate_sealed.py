@@ -84,7 +84,10 @@ def simulate_sealed(
     answers = read(source, **reading)
     if len(answers.workers) < 2:
         raise UsageError("a sum over one worker hides nothing of it: give answers of two or more")
-    keys = [_new_keys() for _ in range(keyholders)]
+    keys = [
+        KeyholderKeys(X25519PrivateKey.generate(), Ed25519PrivateKey.generate())
+        for _ in range(keyholders)
+    ]
     coordinator = Ed25519PrivateKey.generate()
     cards = tuple(Keyholder(f"keyholder {seat}", *each.public) for seat, each in enumerate(keys, 1))
     policy = sealed_policy(
@@ -231,10 +234,6 @@ def _codes(answers: Reports, ballot: Ballot) -> npt.NDArray[np.int64]:
     if ballot.layout is Layout.VOTES:
         return answers.value.astype(np.int64)
     return number_codes(answers.value.astype(np.float64), answers.domain, ballot)
-
-
-def _new_keys() -> KeyholderKeys:
-    return KeyholderKeys(X25519PrivateKey.generate(), Ed25519PrivateKey.generate())
 
 
 @dataclass(slots=True)

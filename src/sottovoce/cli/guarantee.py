@@ -208,7 +208,8 @@ def _print(policy: Policy, content: dict[str, Any]) -> None:
         console.say(f"The paper's claim: {claim['verdict']}.")
     part = content["per_answer"]
     at = part.get("at_delta", part)
-    warning = weakness_warning(_infinite(at["epsilon"]), at.get("delta", 0.0))
+    epsilon = math.inf if at["epsilon"] is None else at["epsilon"]
+    warning = weakness_warning(epsilon, at.get("delta", 0.0))
     for line in _sealed_lines(content) if policy.sealed else _odds_lines(policy):
         console.say(line)
     if warning:
@@ -245,10 +246,6 @@ def _many(answers: int, sampled: int | None) -> str:
 
 def _finite(epsilon: float) -> float | None:
     return epsilon if math.isfinite(epsilon) else None
-
-
-def _infinite(epsilon: float | None) -> float:
-    return math.inf if epsilon is None else epsilon
 
 
 def _number(epsilon: float | None) -> str:

@@ -98,7 +98,8 @@ def _block(block: Block, numbers: Iterator[int]) -> str:
             name = f' id="{anchor}"' if anchor else ""
             return f"<h{level}{name}>{escaped(text)}</h{level}>"
         case Paragraph(text):
-            return f"<p>{_phrases(text)}</p>"
+            phrases = (text,) if isinstance(text, str) else text
+            return f"<p>{''.join(map(_phrase, phrases))}</p>"
         case Facts(rows):
             body = "\n".join(f"<dt>{escaped(a)}</dt><dd>{escaped(b)}</dd>" for a, b in rows)
             return f"<dl>\n{body}\n</dl>"
@@ -111,10 +112,6 @@ def _block(block: Block, numbers: Iterator[int]) -> str:
         case Details(summary, blocks):
             inner = marked_up(blocks, numbers)
             return f"<details>\n<summary>{escaped(summary)}</summary>\n{inner}\n</details>"
-
-
-def _phrases(text: str | tuple[Phrase, ...]) -> str:
-    return "".join(map(_phrase, (text,) if isinstance(text, str) else text))
 
 
 def _phrase(phrase: Phrase) -> str:

@@ -125,8 +125,8 @@ def _least(
     seen: dict[int, Forecast] = {}
 
     def reaches(place: int) -> bool:
-        seen[place] = _judged(runner, case_at(grid[place]), goal, trials)
-        return _reached(seen[place], goal)
+        found = seen[place] = _judged(runner, case_at(grid[place]), goal, trials)
+        return found.error + MARGIN * found.standard_error <= goal
 
     found = _first(reaches, len(grid), grid.index(start))
     place = found if found is not None else min(seen, key=lambda one: seen[one].error)
@@ -163,7 +163,3 @@ def _judged(runner: Runner, case: TrialCase, goal: float, trials: int) -> Foreca
         return first
     [forecast] = forecasts(runner, [case], trials)
     return forecast
-
-
-def _reached(forecast: Forecast, goal: float) -> bool:
-    return forecast.error + MARGIN * forecast.standard_error <= goal

@@ -48,7 +48,8 @@ def verify_signature(
     timestamp = _timestamp(given)
     expected = sign(secret, timestamp, bytes(body)).encode("ascii")
     # Every one is compared, each in constant time: nothing tells how much of one was right.
-    matches = [hmac.compare_digest(each, expected) for each in _signatures(given)]
+    signatures = [each.strip().encode("utf-8") for each in given[SIGNATURE].split(",")]
+    matches = [hmac.compare_digest(each, expected) for each in signatures]
     if not any(matches):
         raise Refused(
             Reason.BAD_CREDENTIAL,
@@ -69,10 +70,6 @@ def _timestamp(headers: Mapping[str, str]) -> int:
     if not _SECONDS.fullmatch(text):
         raise Refused(Reason.MALFORMED, "Sottovoce-Timestamp must be whole seconds since 1970")
     return int(text)
-
-
-def _signatures(headers: Mapping[str, str]) -> list[bytes]:
-    return [each.strip().encode("utf-8") for each in headers[SIGNATURE].split(",")]
 
 
 def _check_age(age: float, tolerance: float) -> None:
