@@ -18,7 +18,7 @@ from sottovoce.server.campaigns.submissions import Reception, Rejections
 from sottovoce.server.database import Database, Writer
 from sottovoce.server.sealed.attendance import Attendance
 
-__all__ = ["FeaturePart", "FeatureParts", "Service"]
+__all__ = ["FeatureParts", "Service"]
 
 T = TypeVar("T")
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from sottovoce.cli import console
 from sottovoce.cli.options import ForceOption, JsonOption, output_option
-from sottovoce.live.attack.transcript_attack import Recovery, read_transcript, recover_labels
+from sottovoce.live.attack.transcript_attack import (
+    Recovery,
+    RecoveryScore,
+    read_transcript,
+    recover_labels,
+)
 from sottovoce.securesum.em.terms import Mode
 from sottovoce.tables import check_path, write_columns
-
-if TYPE_CHECKING:
-    from sottovoce.live.attack.transcript_attack import RecoveryScore
 
 __all__ = ["attack"]
 

@@ -11,18 +11,15 @@ from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
 from queue import Empty
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sottovoce.errors import SottovoceError
 from sottovoce.files.private_files import private_folder
-from sottovoce.live.worker import LiveWorker
+from sottovoce.live.worker import LiveAnswers, LiveWorker
 from sottovoce.worker.budget import Budget
 from sottovoce.worker.ledger import Ledger
 
-if TYPE_CHECKING:
-    from sottovoce.live.worker import LiveAnswers
-
-__all__ = ["LiveCrowd", "RehearsedWorker", "WorkerOutcome", "live_crowd"]
+__all__ = ["RehearsedWorker", "WorkerOutcome", "live_crowd"]
 
 PRELOADED = ["sottovoce.live.worker", "sottovoce.live.commands.crowd", "certifi"]
 """What every worker would import anew."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import numpy as np
 import typer
 
 from sottovoce.cli import console
@@ -31,17 +32,18 @@ from sottovoce.keyholder.key_file import open_keys, read_card
 from sottovoce.live.dealer import check_dealer, deal_key, usual_seconds
 from sottovoce.live.member_client import LiveLink, MemberClient
 from sottovoce.live.offer import LiveOffer
-from sottovoce.live.worker import LiveWorker
-from sottovoce.model import Guarantee, Unit
+from sottovoce.live.worker import LiveAnswers, LiveOutcome, LiveWorker
+from sottovoce.model import Domain, Guarantee, Unit
 from sottovoce.worker.answer_table import sound_rows
 
 if TYPE_CHECKING:
-    from sottovoce.live.worker import LiveAnswers, LiveOutcome
     from sottovoce.securesum.star.terms import KeyTerms
 
 __all__ = ["deal", "worker", "worker_lines"]
 
 FAILED, INTERRUPTED = 1, 130
+NOTHING = "You do not take part: nothing was sent, and nothing was spent."
+GONE = "Stopped. You are out of this session: the others go on without you."
 
 
 def worker_lines(
@@ -148,7 +150,7 @@ def deal(
             key = check_dealer(offer, own)
             for text in dealer_lines(offer, key, usual_seconds(key)):
                 console.say(text)
-            if not yes and not _asked_to_deal():
+            if not yes and not _agreed("Deal the key?", "deal"):
                 raise UsageError("you do not deal; nothing was sent")
             keys, _ = open_keys(home, given_passphrase(passphrase_file))
             deal_key(line, offer, keys, _tell_dealer)
@@ -157,19 +159,15 @@ def deal(
         raise typer.Exit(INTERRUPTED) from None
 
 
-def _asked_to_deal() -> bool:
+def _agreed(question: str, to: str) -> bool:
     if not sys.stdin.isatty():
-        raise UsageError("nobody can be asked here: say --yes to deal")
-    return agreed("Deal the key?")
+        raise UsageError(f"nobody can be asked here: say --yes to {to}")
+    return agreed(question)
 
 
 def _tell_dealer(text: str) -> None:
     console.say(text)
     sys.stdout.flush()
-
-
-NOTHING = "You do not take part: nothing was sent, and nothing was spent."
-GONE = "Stopped. You are out of this session: the others go on without you."
 
 
 def worker(
@@ -216,7 +214,7 @@ def worker(
             for line in worker_lines(offer, len(given), member.promise(given)):
                 say(line)
             member.check(given)
-            if not yes and not _asked_to_take_part():
+            if not yes and not _agreed("Take part?", "take part"):
                 say(NOTHING)
                 return
             outcome = member.run(given)
@@ -236,11 +234,6 @@ def worker(
 
 def read_live_answers(path: Path, tasks: Sequence[str], labels: Sequence[str]) -> LiveAnswers:
     """One worker's answers to some of these tasks, each of which is answered once."""
-    import numpy as np
-
-    from sottovoce.live.worker import LiveAnswers
-    from sottovoce.model import Domain
-
     places = {name: place for place, name in enumerate(tasks)}
     with sound_rows(path, Domain.categorical(labels)) as (table, task, answer):
         known = [places.get(str(name), -1) for name in task.names]
@@ -257,12 +250,6 @@ def read_live_answers(path: Path, tasks: Sequence[str], labels: Sequence[str]) -
             row, column = table.row_of(place), table.columns["task"]
             raise DataError(fault, file=table.name, row=row, column=column)
         return LiveAnswers(codes, answer.values.astype(np.int64))
-
-
-def _asked_to_take_part() -> bool:
-    if not sys.stdin.isatty():
-        raise UsageError("nobody can be asked here: say --yes to take part")
-    return agreed("Take part?")
 
 
 def _tell(outcome: LiveOutcome) -> None:

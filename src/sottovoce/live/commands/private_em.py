@@ -71,7 +71,8 @@ def show(
 ) -> None:
     """Write the transcript, if one was asked for, and say what came of it."""
     if transcript is not None:
-        _write(run, transcript, force=force)
+        with new_file(transcript, force=force) as temporary:
+            temporary.write_text(run.transcript.text(), encoding="utf-8")
     if json:
         console.print_json(_as_json(run, score, transcript))
     else:
@@ -88,11 +89,6 @@ def _warning(mode: str, transcript: Path | None) -> str:
     if transcript is not None:
         return f"{words}: sottovoce sealed attack {transcript}"
     return f"{words}: add --transcript FILE, then run sottovoce sealed attack FILE"
-
-
-def _write(run: PrivateRun, path: Path, *, force: bool) -> None:
-    with new_file(path, force=force) as temporary:
-        temporary.write_text(run.transcript.text(), encoding="utf-8")
 
 
 def _as_json(run: PrivateRun, score: Score | None, transcript: Path | None) -> dict[str, Any]:

@@ -68,7 +68,9 @@ def run_live_processes(
         tasks = [str(task) for task in answers.tasks]
         labels = [label_text(label) for label in answers.domain.labels]
         made = requester.live.create(TITLE, tasks, labels, **asked)
-        crowd = stack.enter_context(live_crowd(_workers(given, made["links"]), place))
+        paired = enumerate(zip(made["links"], given, strict=True))
+        workers = [RehearsedWorker(at, link, own) for at, (link, own) in paired]
+        crowd = stack.enter_context(live_crowd(workers, place))
         dealer = stack.enter_context(_dealing(place, made))
         with passes("workers take part", visible=True):
             parts = crowd.parts()
@@ -136,13 +138,6 @@ def _answers(answers: Reports) -> list[LiveAnswers]:
             raise UsageError("a worker of a live session answers a task once: say --repeats first")
         found.append(LiveAnswers(task, label))
     return found
-
-
-def _workers(given: Sequence[LiveAnswers], links: Sequence[str]) -> list[RehearsedWorker]:
-    return [
-        RehearsedWorker(place, link, own)
-        for place, (link, own) in enumerate(zip(links, given, strict=True))
-    ]
 
 
 def _dealer_keys(place: Path) -> Keyholder:

@@ -129,11 +129,7 @@ def restored(connection: Connection, id: str, key: Ed25519PrivateKey) -> Replica
         for each in rounds_of(connection, stored.number)
     ]
     session = CoordinatorSession(terms, key, planner, suite, history=history)
-    replied = {
-        member.number: member.replied
-        for member in members_of(connection, stored.number)
-        if member.number is not None and member.replied is not None
-    }
+    replied = _replied(connection, stored.number)
     for _, event in events_of(connection, stored.number):
         _apply(session, event)
     patience = float(stored.offer["patience"])
@@ -150,11 +146,17 @@ def catch_up(connection: Connection, replica: Replica, sequence: int) -> bool:
         return False
     for _, event in found:
         _apply(replica.session, event)
-    for member in members_of(connection, replica.number):
-        if member.number is not None and member.replied is not None:
-            replica.replied[member.number] = member.replied
+    replica.replied |= _replied(connection, replica.number)
     replica.sequence = sequence
     return True
+
+
+def _replied(connection: Connection, number: int) -> dict[int, bytes]:
+    return {
+        member.number: member.replied
+        for member in members_of(connection, number)
+        if member.number is not None and member.replied is not None
+    }
 
 
 def _apply(session: CoordinatorSession, event: Event) -> None:

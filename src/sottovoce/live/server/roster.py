@@ -103,7 +103,8 @@ def _started(service: Service, id: str) -> bool:
         stored = the_session(connection, id)
         joined = members_of(connection, stored.number)
     if stored.state is not LiveState.GATHERING:
-        _check_began(stored.state)
+        if stored.state.is_over:
+            raise Refused(Reason.NOT_OPEN, f"the session is {stored.state}: make another")
         return True
     if len(joined) < FEWEST_MEMBERS:
         raise Refused(
@@ -135,11 +136,6 @@ def _started(service: Service, id: str) -> bool:
 def _member(joined: MemberRow) -> Member:
     assert joined.number and joined.signing and joined.sealing  # noqa: S101, PT018 - it has joined
     return Member(joined.number, joined.signing, joined.sealing)
-
-
-def _check_began(state: LiveState) -> None:
-    if state.is_over:
-        raise Refused(Reason.NOT_OPEN, f"the session is {state}: make another")
 
 
 @dataclass(frozen=True, slots=True)

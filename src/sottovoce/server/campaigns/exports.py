@@ -139,10 +139,6 @@ def _parquet_pieces(table: ExportTable, database: Database) -> Pieces:
         raise unavailable(error) from None
 
 
-def _policy_pieces(stored: Stored) -> Pieces:
-    yield policy_text(stored.campaign.terms.policy).encode()
-
-
 def _temporary(database: Database) -> Path | None:
     """Where large files may lie for a while: beside SQLite's, else the system's folder.
 
@@ -156,3 +152,7 @@ def _temporary(database: Database) -> Path | None:
         if time.time() - left.stat().st_mtime > LEFT_AFTER:
             shutil.rmtree(left, ignore_errors=True)
     return folder
+
+
+def _policy_pieces(stored: Stored) -> Pieces:
+    yield policy_text(stored.campaign.terms.policy).encode()

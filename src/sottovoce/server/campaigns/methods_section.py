@@ -26,7 +26,7 @@ from sottovoce.server.database.results import Summary
 from sottovoce.server.service import Service
 from sottovoce.version import __version__
 
-__all__ = ["Description", "Fact", "describe"]
+__all__ = ["describe"]
 
 LONG = frozenset({"name", "keyholders", "coordinator"})
 """Fields of a policy that are no parameters: names and keys."""
@@ -67,14 +67,15 @@ def describe(service: Service, id: str) -> Description:
 
 
 def _paragraph(campaign: Campaign, kept: KeptGuarantees, summary: Summary | None) -> str:
+    policy = campaign.terms.policy
     sentences = [
         _stamp(campaign),
         _collected(campaign),
-        _protected(campaign.terms.policy),
+        _sealed(policy) if policy.sealed else _randomised(policy),
         _promised(kept, campaign.terms),
         _inferred(campaign, summary),
-        f"The policy has the SHA-256 hash {campaign.terms.policy.hash}.",
-        f"Reference: {release_of(campaign.terms.policy).citation.reference}",
+        f"The policy has the SHA-256 hash {policy.hash}.",
+        f"Reference: {release_of(policy).citation.reference}",
     ]
     return " ".join(filter(None, sentences))
 
@@ -104,10 +105,6 @@ def _collected(campaign: Campaign) -> str:
         f"A campaign on {asked}, {opened} and closed on {campaign.closed_on} (UTC), received "
         f"{received}; {given.format('was')}."
     )
-
-
-def _protected(policy: Policy) -> str:
-    return _sealed(policy) if policy.sealed else _randomised(policy)
 
 
 def _sealed(policy: Policy) -> str:

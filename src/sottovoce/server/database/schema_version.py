@@ -62,7 +62,7 @@ def revisions() -> list[str]:
 
 def schema_state(database: Database) -> SchemaState:
     """What is there. Changes nothing, and makes no file."""
-    if _is_missing(database):
+    if database.file is not None and not database.file.exists():
         return SchemaState.EMPTY
     with readable_errors(database), database.reading() as connection:
         return _state(connection)
@@ -165,10 +165,6 @@ def schema_change(database: Database) -> Iterator[Connection]:
                     raise UsageError(f"{name_of(database)} has rows that refer to nothing")
         finally:
             driver.execute("PRAGMA foreign_keys = ON")
-
-
-def _is_missing(database: Database) -> bool:
-    return database.file is not None and not database.file.exists()
 
 
 def _make_file(database: Database) -> None:

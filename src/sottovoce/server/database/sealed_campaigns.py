@@ -86,8 +86,9 @@ def waiting_contributions(
     connection: Connection, campaign: int, most: int
 ) -> list[WaitingContribution]:
     """Contributions that no batch has, the oldest first."""
+    digest: Function[bytes] = func.substr(reports.c.codes, 1, DIGEST, type_=LargeBinary)
     query = (
-        select(reports.c.report_id, _digest(), func.length(reports.c.codes))
+        select(reports.c.report_id, digest, func.length(reports.c.codes))
         .outerjoin(batched, _same_report())
         .where(reports.c.campaign == campaign, batched.c.report_id.is_(None))
         .order_by(reports.c.sequence)
@@ -151,10 +152,6 @@ def workers_of(
     query = _batch(select(batched.c.digest, reports.c.worker), campaign)
     rows = connection.execute(query.where(batched.c.digest.in_(list(digests))))
     return {row.digest: row.worker.hex() for row in rows}
-
-
-def _digest() -> Function[bytes]:
-    return func.substr(reports.c.codes, 1, DIGEST, type_=LargeBinary)
 
 
 def _same_report() -> ColumnElement[bool]:

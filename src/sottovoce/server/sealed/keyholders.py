@@ -31,7 +31,6 @@ except ImportError:
 
 __all__ = [
     "AuthenticatedKeyholder",
-    "SeatLink",
     "authenticated_keyholder",
     "coordinator_key",
     "coordinator_of",

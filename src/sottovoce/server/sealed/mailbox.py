@@ -29,7 +29,7 @@ from sottovoce.server.sealed.state import KeyholderWork, SealedState
 from sottovoce.server.sealed.transitions import advance, verdict_of
 from sottovoce.server.service import Service
 
-__all__ = ["Closed", "Proposed", "batch", "closed", "largest_message", "next_work", "receive"]
+__all__ = ["batch", "closed", "largest_message", "next_work", "receive"]
 
 ROOM = 4_096
 OF_AN_ITEM = 128

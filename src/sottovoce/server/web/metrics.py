@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 from prometheus_client import (
@@ -40,18 +41,12 @@ class Metrics:
         # They would tell when the first report came, to the millisecond.
         disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
-        self.reports = Counter(
-            "sottovoce_reports",
-            "Submissions that arrived, by what became of them",
-            ["outcome"],
-            registry=self.registry,
-        )
-        self.requests = Counter(
-            "sottovoce_requests",
-            "Requests, by route",
-            ["route", "method", "status"],
-            registry=self.registry,
-        )
+        counter = partial(Counter, registry=self.registry)
+        gauge = partial(Gauge, registry=self.registry)
+        arrived = "Submissions that arrived, by what became of them"
+        self.reports = counter("sottovoce_reports", arrived, ["outcome"])
+        told = ["route", "method", "status"]
+        self.requests = counter("sottovoce_requests", "Requests, by route", told)
         self.seconds = Histogram(
             "sottovoce_request_seconds",
             "How long a request took",
@@ -59,23 +54,20 @@ class Metrics:
             buckets=SECONDS,
             registry=self.registry,
         )
-        self.waiting = Gauge(
+        self.waiting = gauge(
             "sottovoce_submissions_waiting",
             "Submissions that wait to be written",
-            registry=self.registry,
             multiprocess_mode="livesum",
         )
-        self.behind = Gauge(
+        self.behind = gauge(
             "sottovoce_campaigns_to_infer",
             "Campaigns with reports that their results do not hold yet",
-            registry=self.registry,
             multiprocess_mode="livemax",
         )
-        Gauge(
+        gauge(
             "sottovoce_build_info",
             "Which release runs",
             ["version", "python"],
-            registry=self.registry,
             multiprocess_mode="livemax",
         ).labels(__version__, platform.python_version()).set(1)
         self._outcomes = {

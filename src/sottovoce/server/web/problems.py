@@ -21,7 +21,6 @@ from sottovoce.server.web.page_templates import page, wants_page
 __all__ = [
     "PROBLEMS",
     "REASON",
-    "ProblemBody",
     "add_handlers",
     "malformed",
     "problem_response",

@@ -26,7 +26,7 @@ from sottovoce.server.service import Service
 from sottovoce.server.web.bodies import Day, DraftBody
 from sottovoce.server.web.requests import CampaignId, Requester, RoomyRoute, TheService
 
-__all__ = ["CampaignBody", "GuaranteeBody", "router"]
+__all__ = ["GuaranteeBody", "router"]
 
 router = APIRouter(tags=["campaigns"], route_class=RoomyRoute)
 

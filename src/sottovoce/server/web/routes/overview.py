@@ -16,7 +16,7 @@ from sottovoce.server.campaigns.overview import Overview, Weights, overview
 from sottovoce.server.campaigns.rejections import list_rejections
 from sottovoce.server.database.results import Summary
 from sottovoce.server.web.requests import CampaignId, Requester, TheService
-from sottovoce.server.web.routes.results import SUMMARY, SummaryBody
+from sottovoce.server.web.routes.results import SummaryBody
 
 router = APIRouter(tags=["results"])
 
@@ -149,7 +149,7 @@ class OverviewBody(BaseModel):
             workers=found.workers,
             reports=found.reports,
             reports_waiting=found.waiting,
-            summary=None if summary is None else _summary(summary),
+            summary=None if summary is None else SummaryBody(**asdict(summary)),
             coverage=CoverageBody(**asdict(seen.coverage)),
             certainty=None if seen.certainty is None else CertaintyBody.of(seen.certainty),
             more=None if further is None else MoreBody(**asdict(further), words=further.words),
@@ -183,10 +183,6 @@ def get_overview(_: Requester, service: TheService, campaign_id: CampaignId) -> 
 def get_methods(_: Requester, service: TheService, campaign_id: CampaignId) -> MethodsBody:
     """Describe a campaign for a paper: what was asked, promised, received and inferred."""
     return MethodsBody(**asdict(describe(service, campaign_id)))
-
-
-def _summary(summary: Summary) -> SummaryBody:
-    return SummaryBody(**{name: getattr(summary, name) for name in SUMMARY})
 
 
 def _changed(summary: Summary) -> ChangedBody | None:
