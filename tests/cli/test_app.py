@@ -68,8 +68,9 @@ def test_every_function_with_options_that_a_command_module_offers_is_in_the_tabl
     listed = {entry.function for entry in COMMANDS.values()}
     for module in {function.partition(":")[0] for function in listed if function}:
         found = import_module(module)
-        for name in found.__all__:
-            thing = getattr(found, name)
+        for name, thing in vars(found).items():
+            if name.startswith("_") or getattr(thing, "__module__", None) != module:
+                continue
             hints = getattr(thing, "__annotations__", {}).values()
             if any("Option" in str(hint) or "typer." in str(hint) for hint in hints):
                 assert f"{module}:{name}" in listed
