@@ -59,10 +59,11 @@ def test_the_pilot_draws_other_noise_than_the_trials(monkeypatch: pytest.MonkeyP
     seeds: list[int] = []
 
     def seen(
-        answers: Reports, truths: FloatArray, policy: Policy, method: str, seed: int,
-        settings: Mapping[str, Any],
+        answers: Reports, truths: FloatArray, policy: Policy | None, method: str, seed: int,
+        settings: Mapping[str, Any] | None = None,
     ) -> Trial:  # fmt: skip
-        seeds.append(seed)
+        if policy is not None:
+            seeds.append(seed)
         return run_trial(answers, truths, policy, method, seed, settings)
 
     monkeypatch.setattr(planning_tradeoff, "run_trial", seen)

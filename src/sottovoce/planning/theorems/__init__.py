@@ -10,3 +10,4 @@ __all__ = ["Published"]
 __all__ += gaussian_noise.__all__
 __all__ += sparse_numbers.__all__
 __all__ += weighted_vote.__all__
+__all__.sort()
