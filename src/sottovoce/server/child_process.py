@@ -23,6 +23,18 @@ __all__ = ["ChildEnded", "ChildProcess", "Handler", "answer_all"]
 
 _LENGTHS = struct.Struct(">II")
 
+NICENESS = 10
+"""Taking reports comes first."""
+
+Handler: TypeAlias = Callable[[dict[str, Any]], tuple[dict[str, Any], bytes]]
+"""From a question to a header and bytes."""
+
+_BEGIN = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from importlib import import_module; import_module(sys.argv[2]).main()"
+)
+"""As `multiprocessing` does it, but without the parent's main module, which may be anybody's."""
+
 
 def send(stream: IO[bytes], header: dict[str, Any], content: bytes = b"") -> None:
     """One message."""
@@ -52,13 +64,6 @@ def receive(stream: IO[bytes]) -> tuple[dict[str, Any], bytes] | None:
     return header, content
 
 
-NICENESS = 10
-"""Taking reports comes first."""
-
-Handler: TypeAlias = Callable[[dict[str, Any]], tuple[dict[str, Any], bytes]]
-"""From a question to a header and bytes."""
-
-
 def answer_all(ready: Callable[[dict[str, Any]], Handler]) -> None:
     """Answer every question with what `ready` makes of the settings, which come first."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # meant for the server, which then ends this
@@ -86,13 +91,6 @@ def _listen(stream: BinaryIO, asked: queue.SimpleQueue[dict[str, Any]]) -> None:
     while (message := receive(stream)) is not None:
         asked.put(message[0])
     os._exit(0)
-
-
-_BEGIN = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from importlib import import_module; import_module(sys.argv[2]).main()"
-)
-"""As `multiprocessing` does it, but without the parent's main module, which may be anybody's."""
 
 
 class ChildEnded(Exception):  # noqa: N818 - reads as the fact it states

@@ -35,6 +35,8 @@ __all__ = [
     "token_id",
 ]
 
+_ID = re.compile(r"[0-9a-f]{16}", re.ASCII)
+
 
 def checked_credential(text: str, kind: Credential) -> str:
     """The credential, if it has the form of one of this kind."""
@@ -42,9 +44,6 @@ def checked_credential(text: str, kind: Credential) -> str:
         return check_credential(text, kind)
     except UsageError as error:
         raise Refused(Reason.BAD_CREDENTIAL, str(error)) from None
-
-
-_ID = re.compile(r"[0-9a-f]{16}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,13 @@ __all__ = [
 
 TEXT, NUMBER, COUNT = "VARCHAR", "DOUBLE", "BIGINT"
 
+ANSWERED = "answered"
+
+ROWS = 50_000
+"""Rows of a result that are written at once."""
+
+_VOTING = (Alphabet.LABELS, Alphabet.LABELS_OR_NULL, Alphabet.SUBSETS)
+
 
 @dataclass(frozen=True, slots=True)
 class ReportColumn:
@@ -118,9 +125,6 @@ def _array(cells: Sequence[Any], kind: str) -> npt.NDArray[Any]:
     return array
 
 
-ANSWERED = "answered"
-
-
 def slot_names(sealed: SealedSum, domain: Domain) -> list[str]:
     """What the totals of a task count, slot by slot.
 
@@ -147,10 +151,6 @@ def _bins(size: int, domain: Domain) -> list[str]:
     low, width = Fraction(grid.low), (Fraction(grid.high) - Fraction(grid.low)) / size
     ends = [f"{float(low + place * width):g}" for place in range(size + 1)]
     return [f"{ends[place]} to {ends[place + 1]}" for place in range(size)]
-
-
-ROWS = 50_000
-"""Rows of a result that are written at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,9 +301,6 @@ def _sorted(packed: PackedReports) -> _SortedRows:
     return _SortedRows(
         worker[order], packed.task[order], packed.code[order], worker_names(pseudonyms)
     )
-
-
-_VOTING = (Alphabet.LABELS, Alphabet.LABELS_OR_NULL, Alphabet.SUBSETS)
 
 
 def _votes(

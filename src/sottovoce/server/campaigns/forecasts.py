@@ -20,6 +20,14 @@ from sottovoce.server.child_process import ChildEnded, ChildProcess
 
 __all__ = ["Forecaster", "Outlook", "Question"]
 
+MOST_WAITING = 8
+"""Questions that may wait; each takes about a second."""
+
+MOST_KEPT = 512
+"""Answers that are remembered."""
+
+CHILD = "sottovoce.server.campaigns.forecast_simulation"
+
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
@@ -79,15 +87,6 @@ class Question:
         domain |= {"kind": Kind(domain["kind"]), "labels": tuple(domain["labels"])}
         target |= {"unit": Unit(target["unit"]), "show_draw": ShowDraw(target["show_draw"])}
         return cls(Domain(**domain), Target(**target), **fields)
-
-
-MOST_WAITING = 8
-"""Questions that may wait; each takes about a second."""
-
-MOST_KEPT = 512
-"""Answers that are remembered."""
-
-CHILD = "sottovoce.server.campaigns.forecast_simulation"
 
 
 class Forecaster:

@@ -36,6 +36,9 @@ __all__ = [
 MOST_INVITES = 100_000
 """Links that can be asked for at once."""
 
+MOST_CODES = 1000
+"""Codes that can be asked for at once: each takes some milliseconds."""
+
 
 class InviteKind(StrEnum):
     """For any number of workers, or for one."""
@@ -121,10 +124,6 @@ def _check(kind: InviteKind, count: int, expires_on: date | None, today: date) -
             f"links that expire on {expires_on} would never work: name a later day",
             field="expires_on",
         )
-
-
-MOST_CODES = 1000
-"""Codes that can be asked for at once: each takes some milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,6 +88,21 @@ PLACES = (
 
 DOMAIN = Domain.categorical(LEAVES)
 
+WORKERS, TASKS, ANSWERS = 80, 60, 20
+
+EPSILON = 2.0
+"""Per answer: of 100 answers about 71 are sent as they are."""
+
+SEED = 20
+
+KIND = "simulated"
+"""The kind of the invite: neither of those that are counted, since nobody was invited."""
+
+LENGTH = 6.0
+"""Seconds from the first report to the last."""
+
+log = logging.getLogger("sottovoce.campaign")
+
 
 class SimulatedCrowd:
     """Tasks whose texts show what is right, and workers of mixed ability who answer them.
@@ -150,20 +165,6 @@ def _tasks(truths: Codes) -> Sequence[Task]:
         text = f"A leaf found {PLACES[i % len(PLACES)]}: {looks}."
         tasks.append(Task(f"leaf-{i + 1:0{digits}}", text))
     return tasks
-
-
-WORKERS, TASKS, ANSWERS = 80, 60, 20
-EPSILON = 2.0
-"""Per answer: of 100 answers about 71 are sent as they are."""
-
-SEED = 20
-KIND = "simulated"
-"""The kind of the invite: neither of those that are counted, since nobody was invited."""
-
-LENGTH = 6.0
-"""Seconds from the first report to the last."""
-
-log = logging.getLogger("sottovoce.campaign")
 
 
 def rehearse(service: Service) -> Campaign:

@@ -36,6 +36,33 @@ PATIENCE = 10.0
 
 FILE = "sottovoce.db"
 
+_PRAGMAS = (
+    "journal_mode = WAL",
+    "synchronous = FULL",
+    "foreign_keys = ON",
+    f"journal_size_limit = {64 << 20}",  # what a long export made the log grow to is given back
+)
+
+# The driver's errors would otherwise hold what was to be stored.
+_POOL: dict[str, Any] = {"pool_timeout": PATIENCE, "hide_parameters": True}
+
+_PATIENT_AND_DURABLE = f"""
+    SELECT set_config('lock_timeout', '{PATIENCE:g}s', true),
+    CASE current_setting('synchronous_commit')
+        WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END
+"""
+"""For one transaction: not to wait for ever for another, and to be on a disk once committed."""
+
+STORAGE_ERRORS = (DBAPIError, NoConnection)
+"""A full disk, a server that went away, no connection left: nothing was changed."""
+
+log = logging.getLogger("sottovoce.stores")
+
+_OTHERS = text(
+    "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'sottovoce' "
+    "AND datname = current_database() AND pid <> pg_backend_pid()"
+)
+
 
 class Database:
     """Where a service keeps everything. Connections are made when they are needed.
@@ -146,30 +173,6 @@ def _postgresql(url: URL, *, writes: bool) -> Engine:
     return engine
 
 
-_PRAGMAS = (
-    "journal_mode = WAL",
-    "synchronous = FULL",
-    "foreign_keys = ON",
-    f"journal_size_limit = {64 << 20}",  # what a long export made the log grow to is given back
-)
-
-# The driver's errors would otherwise hold what was to be stored.
-_POOL: dict[str, Any] = {"pool_timeout": PATIENCE, "hide_parameters": True}
-
-_PATIENT_AND_DURABLE = f"""
-    SELECT set_config('lock_timeout', '{PATIENCE:g}s', true),
-    CASE current_setting('synchronous_commit')
-        WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END
-"""
-"""For one transaction: not to wait for ever for another, and to be on a disk once committed."""
-
-
-STORAGE_ERRORS = (DBAPIError, NoConnection)
-"""A full disk, a server that went away, no connection left: nothing was changed."""
-
-log = logging.getLogger("sottovoce.stores")
-
-
 def unavailable(error: BaseException) -> Refused:
     """The refusal; whoever runs the server finds the driver's own name for the failure in the log.
 
@@ -223,12 +226,6 @@ def _known_only(reason: str) -> str:
     found = next((words for words in known if words in reason), "SQLite refused it")
     # A full disk shows as this too, where SQLite makes its shared memory.
     return f"{found}; is the disk full?" if found == "disk I/O error" else found
-
-
-_OTHERS = text(
-    "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'sottovoce' "
-    "AND datname = current_database() AND pid <> pg_backend_pid()"
-)
 
 
 @contextmanager

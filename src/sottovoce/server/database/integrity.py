@@ -44,6 +44,11 @@ __all__ = ["check", "integrity"]
 _WIDTH = 8
 """Bytes of a total."""
 
+MOST_SHOWN = 20
+"""Faults of one campaign that are told; a damaged one may have millions."""
+
+_DIGEST, _NAME = 32, 16
+
 
 def contribution_fault(codes: bytes) -> str | None:
     """What is wrong with a stored contribution: its digest must be that of the text it signs."""
@@ -108,12 +113,6 @@ def _totals(connection: Connection, stored: Stored) -> Iterator[str]:
     tasks = _WIDTH * stored.campaign.tasks
     if totals == 0 or totals % tasks or answered not in (None, tasks):
         yield "its totals are not some for each task"
-
-
-MOST_SHOWN = 20
-"""Faults of one campaign that are told; a damaged one may have millions."""
-
-_DIGEST, _NAME = 32, 16
 
 
 def check(database: Database) -> list[str]:

@@ -72,6 +72,11 @@ DIGEST = 32
 AT_ONCE = 64
 """Rows that are read at once: a contribution may be long."""
 
+SERVER = 0
+"""The sender of what the server says; keyholders are 1, 2, …"""
+
+_COORDINATOR = "coordinator"
+
 
 @dataclass(frozen=True, slots=True)
 class WaitingContribution:
@@ -163,10 +168,6 @@ def _same_report() -> ColumnElement[bool]:
 def _batch(query: Select[Any], campaign: int) -> Select[Any]:
     joined = query.join_from(batched, reports, _same_report())
     return joined.where(batched.c.campaign == campaign)
-
-
-SERVER = 0
-"""The sender of what the server says; keyholders are 1, 2, …"""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -276,9 +277,6 @@ def is_opened(connection: Connection, campaign: int) -> bool:
     """Whether a campaign's totals are opened."""
     query = select(opened.c.workers).where(opened.c.campaign == campaign)
     return connection.execute(query).first() is not None
-
-
-_COORDINATOR = "coordinator"
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,15 @@ __all__ = [
     "worker_names",
 ]
 
+AT_ONCE = 1 << 15
+"""Reports that are read at once, unless one worker has more."""
+
+PSEUDONYM = 16
+"""Bytes of a worker's pseudonym."""
+
+EVERYBODY = range(1 << 8 * PSEUDONYM)
+"""All pseudonyms there can be, as numbers."""
+
 
 @dataclass(frozen=True, slots=True)
 class OwnRow:
@@ -107,13 +116,6 @@ def erase_report(connection: Connection, campaign: int, report_id: bytes) -> Non
             erasures=campaigns.c.erasures + 1,
         )
     )
-
-
-AT_ONCE = 1 << 15
-"""Reports that are read at once, unless one worker has more."""
-
-PSEUDONYM = 16
-"""Bytes of a worker's pseudonym."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -232,10 +234,6 @@ def _packed(rows: Sequence[Row[Any]], kind: np.dtype[Any]) -> PackedReports:
         np.frombuffer(b"".join(tasks), "<u4").astype(np.uint32, copy=False),
         code.astype(kind.newbyteorder("="), copy=False),
     )
-
-
-EVERYBODY = range(1 << 8 * PSEUDONYM)
-"""All pseudonyms there can be, as numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -37,6 +37,22 @@ __all__ = ["Election", "InferenceProcess", "background_inference", "infer_now"]
 KEY = int.from_bytes(b"sotto-vo", "big")
 """The number of PostgreSQL's advisory lock; locks belong to one database of a server."""
 
+INTERVAL = 2.0
+"""Seconds between two looks for new reports."""
+
+REST = 2.0
+"""A pass is followed by a pause of at least so many times its length."""
+
+PATIENCE = 3
+"""How often a process may end over the same reports before that is a problem of the campaign."""
+
+MOST_DOUBLINGS = 6
+"""Each failure doubles the pause, up to so many times."""
+
+STOPPED = "inference stopped unexpectedly, perhaps for lack of memory: new reports start it again"
+
+log = logging.getLogger("sottovoce.inference")
+
 
 class Election:
     """Won by who holds a lock, on a connection of its own; a holder that dies gives it back.
@@ -101,23 +117,6 @@ class InferenceProcess(ChildProcess):
         """Have a deleted campaign's reports forgotten, if any are remembered."""
         if self.pid is not None:
             self.infer(id)  # which is not there, and is so noticed
-
-
-INTERVAL = 2.0
-"""Seconds between two looks for new reports."""
-
-REST = 2.0
-"""A pass is followed by a pause of at least so many times its length."""
-
-PATIENCE = 3
-"""How often a process may end over the same reports before that is a problem of the campaign."""
-
-MOST_DOUBLINGS = 6
-"""Each failure doubles the pause, up to so many times."""
-
-STOPPED = "inference stopped unexpectedly, perhaps for lack of memory: new reports start it again"
-
-log = logging.getLogger("sottovoce.inference")
 
 
 @contextmanager

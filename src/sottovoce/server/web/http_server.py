@@ -36,6 +36,28 @@ from sottovoce.server.web.settings import Settings
 
 __all__ = ["ImpatientProtocol", "listening", "run"]
 
+MOST_CONNECTIONS = 8192
+
+SPARE_FILES = 128
+"""Files a process needs besides its connections."""
+
+KEEP_ALIVE = 15
+"""Seconds a connection may idle between two requests."""
+
+GRACE = 8
+"""Seconds for what was taken to be finished when the server stops."""
+
+STARTING = 60
+"""Seconds for a process to say that it lives: on a busy machine it takes some to start."""
+
+TURN = 0.001
+"""Seconds a thread may keep others waiting: what the one that writes holds, other servers wait for.
+
+Python's own 5 ms, each time PostgreSQL answers, made them wait for most of their time.
+"""
+
+INTERRUPTED = 130
+
 
 class ImpatientProtocol(HttpToolsProtocol):
     """HTTP/1.1 as uvicorn speaks it, for strangers.
@@ -143,23 +165,6 @@ async def _too_many(scope: Scope, receive: Receive, send: Send) -> None:
     response = problem_response(refused, status=HTTPStatus.SERVICE_UNAVAILABLE)
     response.headers["Connection"] = "close"
     await response(scope, receive, send)
-
-
-MOST_CONNECTIONS = 8192
-SPARE_FILES = 128
-"""Files a process needs besides its connections."""
-KEEP_ALIVE = 15
-"""Seconds a connection may idle between two requests."""
-GRACE = 8
-"""Seconds for what was taken to be finished when the server stops."""
-STARTING = 60
-"""Seconds for a process to say that it lives: on a busy machine it takes some to start."""
-TURN = 0.001
-"""Seconds a thread may keep others waiting: what the one that writes holds, other servers wait for.
-
-Python's own 5 ms, each time PostgreSQL answers, made them wait for most of their time.
-"""
-INTERRUPTED = 130
 
 
 @contextmanager

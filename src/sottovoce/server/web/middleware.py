@@ -30,6 +30,13 @@ TWO_YEARS = "max-age=63072000"
 
 Headers = list[tuple[bytes, bytes]]
 
+log = logging.getLogger("sottovoce.web")
+
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
+
+GONE = 499
+"""The status of a request whose sender went away, in counts only."""
+
 
 class SecurityHeaders:
     """Adds to every answer what its kind needs: interface, reference, static file or page."""
@@ -75,13 +82,6 @@ def _raw(*parts: dict[str, str]) -> Headers:
         for part in parts
         for name, value in part.items()
     ]
-
-
-log = logging.getLogger("sottovoce.web")
-
-METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
-GONE = 499
-"""The status of a request whose sender went away, in counts only."""
 
 
 @dataclass(frozen=True, slots=True)
