@@ -256,7 +256,7 @@ class OrderedReports:
 def split_range(workers: range, count: int) -> list[range]:
     """A range of pseudonyms as so many equal ones, one after another.
 
-    >>> cut(range(10), 3)
+    >>> split_range(range(10), 3)
     [range(0, 3), range(3, 6), range(6, 10)]
     """
     width = workers.stop - workers.start
