@@ -22,7 +22,7 @@ from sottovoce.errors import Reason, Refused, UsageError
 from sottovoce.mechanisms.policies import Target
 from sottovoce.mechanisms.registry import RELEASES, is_sealed
 from sottovoce.mechanisms.sealed_sum import MOST_MINIMUM, MOST_SEATS, MOST_STEPS, SealedSum
-from sottovoce.model import Domain, Kind, Policy, ShowDraw, Task, Terms, Unit
+from sottovoce.model import Campaign, Domain, Kind, Policy, ShowDraw, Task, Terms, Unit
 from sottovoce.model.campaign import (
     LONGEST_NAME,
     LONGEST_TEXT,
@@ -35,7 +35,17 @@ from sottovoce.model.policy import MOST_ANSWERS
 from sottovoce.server.campaigns.guarantees import calibrated_policy, given_policy
 from sottovoce.server.web.problems import malformed
 
-__all__ = ["LIST_OF_TASKS", "Asked", "Day", "DomainBody", "DraftBody", "PrivacyBody", "TaskBody"]
+__all__ = [
+    "LIST_OF_TASKS",
+    "Asked",
+    "Day",
+    "DomainBody",
+    "DraftBody",
+    "KeyholderBody",
+    "PrivacyBody",
+    "TaskBody",
+    "campaign_fields",
+]
 
 
 _ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
@@ -300,3 +310,22 @@ def _task(place: int, given: Any) -> Task:
         raise malformed(error.errors()[0], f"tasks.{place}") from None
     except UsageError as error:
         raise Refused(Reason.MALFORMED, str(error), field=f"tasks.{place}") from None
+
+
+def campaign_fields(campaign: Campaign) -> dict[str, Any]:
+    """What requesters and workers are shown alike of a campaign."""
+    terms = campaign.terms
+    return {
+        "id": campaign.id,
+        "state": campaign.state,
+        "simulated": campaign.simulated,
+        "title": terms.title,
+        "question": terms.question,
+        "unit": terms.unit,
+        "policy": terms.policy.as_json(),
+        "policy_hash": terms.policy.hash,
+        "answers": terms.answers,
+        "block": campaign.block,
+        "tasks": campaign.tasks,
+        "published": campaign.published,
+    }

@@ -23,7 +23,7 @@ from sottovoce.server.campaigns.results import publish
 from sottovoce.server.campaigns.sample_campaign import rehearse
 from sottovoce.server.sealed.keyholders import coordinator_of
 from sottovoce.server.service import Service
-from sottovoce.server.web.bodies import Day, DraftBody
+from sottovoce.server.web.bodies import Day, DraftBody, campaign_fields
 from sottovoce.server.web.requests import CampaignId, Requester, RoomyRoute, TheService
 
 __all__ = ["GuaranteeBody", "router"]
@@ -99,19 +99,9 @@ class CampaignBody(BaseModel):
         """A campaign, with what its policy keeps; may take seconds at first sight of a policy."""
         terms, counts = campaign.terms, campaign.counts
         return cls(
-            id=campaign.id,
-            state=campaign.state,
-            simulated=campaign.simulated,
-            title=terms.title,
-            question=terms.question,
-            unit=terms.unit,
+            **campaign_fields(campaign),
             domain=_domain(terms.policy.domain),
-            policy=terms.policy.as_json(),
-            policy_hash=terms.policy.hash,
             guarantee=GuaranteeBody.of(guarantees_of(terms.policy), terms.answers),
-            answers=terms.answers,
-            block=campaign.block,
-            tasks=campaign.tasks,
             quota=terms.quota,
             closes_on=terms.closes_on,
             workers=counts.workers,
@@ -120,7 +110,6 @@ class CampaignBody(BaseModel):
             opened_on=campaign.opened_on,
             closed_on=campaign.closed_on,
             sealed=terms.policy.sealed,
-            published=campaign.published,
         )
 
 

@@ -12,6 +12,7 @@ from sottovoce.model import Campaign, State, Task
 from sottovoce.server.campaigns.offers import block_for, offered
 from sottovoce.server.campaigns.own_reports import Returned, erase, own_reports
 from sottovoce.server.campaigns.results import published_truths
+from sottovoce.server.web.bodies import campaign_fields
 from sottovoce.server.web.requests import Bearer, CampaignId, ReportId, TheService, receipt_of
 
 __all__ = ["router"]
@@ -45,23 +46,9 @@ class OfferBody(BaseModel):
 
     @classmethod
     def of(cls, campaign: Campaign) -> OfferBody:
-        terms = campaign.terms
-        quota = terms.quota
-        return cls(
-            id=campaign.id,
-            state=campaign.state,
-            simulated=campaign.simulated,
-            title=terms.title,
-            question=terms.question,
-            unit=terms.unit,
-            policy=terms.policy.as_json(),
-            policy_hash=terms.policy.hash,
-            tasks=campaign.tasks,
-            block=campaign.block,
-            answers=terms.answers,
-            quota_left=None if quota is None else max(0, quota - campaign.counts.workers),
-            published=campaign.published,
-        )
+        quota = campaign.terms.quota
+        left = None if quota is None else max(0, quota - campaign.counts.workers)
+        return cls(**campaign_fields(campaign), quota_left=left)
 
 
 class GivenTask(BaseModel):
