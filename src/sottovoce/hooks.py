@@ -9,8 +9,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-__all__ = ["HOOKS", "filled"]
-
 HOOKS = {
     "requester.live": "sottovoce.live.requester",
     "sealed.simulate": "sottovoce.live.commands.private_em",

@@ -8,8 +8,6 @@ import numpy as np
 
 from sottovoce.model import Words
 
-__all__ = ["SystemRandomness"]
-
 BLOCK = 1 << 23
 """Bytes asked for at a time."""
 

@@ -14,8 +14,6 @@ from sottovoce.inference import score as score_against
 from sottovoce.inference.inspection import Inspection, inspect_answers
 from sottovoce.model import Result, Score
 
-__all__ = ["Comparison", "compare", "inspect", "score"]
-
 
 @dataclass(frozen=True, slots=True)
 class Comparison:

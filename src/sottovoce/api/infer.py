@@ -18,9 +18,6 @@ from sottovoce.model import Domain, Kind, Policy, Reports, Result
 from sottovoce.seams import Aggregator, Engine
 from sottovoce.version import __version__
 
-__all__ = ["chosen_aggregator", "infer"]
-
-
 AWARE_COMPILED_FROM = 20_000
 """From so many reports on kernels are compiled for methods that make a hundred passes."""
 

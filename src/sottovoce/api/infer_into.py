@@ -35,14 +35,6 @@ from sottovoce.version import __version__
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = [
-    "ChosenMethod",
-    "Inferred",
-    "LargeEngineName",
-    "choose_method",
-    "infer_into",
-    "reading_under_policy",
-]
 
 LargeEngineName: TypeAlias = Literal["chunked", "spark"]
 """Where sums over a large table are made: on this machine's disk, or on a Spark cluster."""

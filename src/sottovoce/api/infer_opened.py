@@ -24,8 +24,6 @@ from sottovoce.securesum.ballot import Ballot, number_codes
 from sottovoce.securesum.plain import PlainSum
 from sottovoce.version import __version__
 
-__all__ = ["OwnWeight", "infer_opened", "opened_under", "own_weight", "sum_answers"]
-
 OTHERS = 4.0
 """A worker's squared distances count beside so many of a worker that guesses."""
 

@@ -13,9 +13,6 @@ from sottovoce.model.result import TableName
 from sottovoce.tables import check_path, read_gold, read_reports, write_columns
 from sottovoce.tables.packed_table import save_packed
 
-__all__ = ["dataset_name", "gold", "pack", "read", "write"]
-
-
 _DATASET = "dataset:"
 
 

@@ -13,8 +13,6 @@ from typing import Any
 from sottovoce.errors import UsageError
 from sottovoce.files import atomic_output
 
-__all__ = ["SUMMARY", "is_remote", "new_folder", "path_of", "scratch_in", "write_summary"]
-
 SUMMARY = "summary.json"
 CONTENTS = ("truths", "workers", SUMMARY)
 """What a folder of results holds: one with anything else in it is not replaced."""

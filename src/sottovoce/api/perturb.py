@@ -14,17 +14,6 @@ from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.model import Domain, Evidence, Policy, Reports, occurs_twice
 from sottovoce.seams import Randomness, Release
 
-__all__ = [
-    "TWICE",
-    "check_once",
-    "check_promised",
-    "perturb",
-    "read_evidence",
-    "read_plain",
-    "read_under",
-    "reading_under",
-]
-
 TWICE = (
     "a worker answers a task twice, and two reports on it would betray twice as much: choose which "
     "counts with --repeats first or last"

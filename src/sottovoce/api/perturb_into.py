@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from sottovoce.engines.spark.perturbation import Made
     from sottovoce.engines.spark.table import SparkTable
 
-__all__ = ["Perturbed", "perturb_into"]
 
 _REPORTS = "reports"
 

@@ -27,16 +27,6 @@ from sottovoce.securesum.em.simulation import (
 from sottovoce.securesum.em.terms import EMTerms, Mode
 from sottovoce.securesum.em.transcript import Transcript
 
-__all__ = [
-    "PrivateRun",
-    "check_table",
-    "contributors_of",
-    "is_plain",
-    "private_run",
-    "private_terms",
-    "simulate_private_em",
-]
-
 FEWEST = 3
 """P2, lemma 2: of two workers each would know the other's value from the sum."""
 

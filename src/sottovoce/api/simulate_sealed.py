@@ -28,8 +28,6 @@ from sottovoce.securesum.envelope import Ed25519PrivateKey, public_text
 from sottovoce.securesum.hpke import X25519PrivateKey
 from sottovoce.securesum.plain import PlainSum
 
-__all__ = ["SUITES", "SealedRun", "sealed_policy", "sealed_run", "simulate_sealed"]
-
 SUITES = ("committee", "plain")
 """How sums are made: by keyholders, or in the open, which is what keyholders must come to."""
 

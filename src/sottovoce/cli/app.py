@@ -25,8 +25,6 @@ from sottovoce.errors import (
 )
 from sottovoce.version import __version__
 
-__all__ = ["COMMANDS", "Entry", "app", "load_command", "main"]
-
 DATA, USAGE, INTERRUPTED = 1, 2, 130
 
 

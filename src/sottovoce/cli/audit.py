@@ -22,8 +22,6 @@ from sottovoce.securesum.collusion_audit import audit_opened
 from sottovoce.tables import read_policy
 from sottovoce.tables.audit_samples import read_samples
 
-__all__ = ["audit"]
-
 EXCEEDED = 1
 """The exit code for a guarantee that does not hold."""
 

@@ -18,16 +18,6 @@ from typer.core import TyperCommand
 
 from sottovoce.errors import UsageError
 
-__all__ = [
-    "EpsilonsCommand",
-    "EpsilonsOption",
-    "RegistryCommand",
-    "epsilons",
-    "joined",
-    "with_names",
-]
-
-
 OPTION = "--epsilon"
 
 EpsilonsOption = Annotated[

@@ -13,8 +13,6 @@ from sottovoce.cli import console, options
 from sottovoce.cli.console import interval_words
 from sottovoce.errors import UsageError
 
-__all__ = ["compare", "print_comparison"]
-
 
 def compare(
     answers: options.AnswersArgument,

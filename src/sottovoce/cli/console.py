@@ -25,28 +25,6 @@ if TYPE_CHECKING:
 
     from sottovoce.model import Reading, Result, Score
 
-__all__ = [
-    "SHOWN",
-    "chart_width",
-    "check_outputs",
-    "hundred",
-    "interval_words",
-    "note",
-    "note_of_simulation",
-    "notes_of",
-    "passes",
-    "pipe_csv",
-    "plural",
-    "print_json",
-    "print_rows",
-    "print_table",
-    "print_truths",
-    "progress_bar",
-    "reading",
-    "say",
-    "score_words",
-]
-
 
 LARGE_FILE = 20_000_000
 """From so many bytes on, reading takes long enough to say so."""

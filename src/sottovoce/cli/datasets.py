@@ -14,8 +14,6 @@ from sottovoce.cli.options import ForceOption, JsonOption, output_option
 from sottovoce.datasets import Crowd, DatasetCard
 from sottovoce.errors import UsageError
 
-__all__ = ["add", "generate", "list_all", "show"]
-
 
 class CrowdKind(StrEnum):
     """Which simulated crowd."""

@@ -32,8 +32,6 @@ from sottovoce.model import Domain, Policy, Result
 from sottovoce.requester.client import Requester
 from sottovoce.testing.server_process import ServerProcess, settled_result
 
-__all__ = ["demo"]
-
 WORKERS, TASKS, ANSWERS, EPSILON, SEED = 60, 100, 20, 2.0, 7
 PATIENCE = 180.0
 """Seconds for the server to infer; it takes a few unless the machine is busy."""

@@ -20,8 +20,6 @@ from sottovoce.model import Unit as PrivacyUnit
 from sottovoce.model.guarantee import rounded_up
 from sottovoce.seams import Release
 
-__all__ = ["guarantee", "guarantee_words", "note_guarantee"]
-
 SHOWN_EPSILONS = (0.5, 1.0, 2.0, 4.0)
 """Where the curve of delta is shown, besides at the epsilon that was asked for or claimed."""
 

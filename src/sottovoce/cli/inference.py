@@ -20,8 +20,6 @@ from sottovoce.tables import check_path, write_tables
 if TYPE_CHECKING:
     from sottovoce.api.infer_into import LargeEngineName
 
-__all__ = ["infer"]
-
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(|K|M|G|Ki|Mi|Gi)B?", re.ASCII)

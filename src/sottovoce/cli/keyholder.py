@@ -38,8 +38,6 @@ from sottovoce.model import Unit
 from sottovoce.model.keyholder import Keyholder
 from sottovoce.securesum.committee.terms import Session
 
-__all__ = ["FolderOption", "PassphraseOption", "init", "keyholder_folder", "serve", "status"]
-
 FAILED, INTERRUPTED = 1, 130
 
 FolderOption = Annotated[

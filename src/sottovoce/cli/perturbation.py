@@ -23,8 +23,6 @@ from sottovoce.model import Policy, Reports
 from sottovoce.tables import check_path, policy_text, write_tables
 from sottovoce.worker import SystemRandomness
 
-__all__ = ["perturb"]
-
 
 class ReportEngine(StrEnum):
     """Where reports are made."""

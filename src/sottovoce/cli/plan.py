@@ -36,8 +36,6 @@ from sottovoce.planning.requirements import MARGIN, Needed
 from sottovoce.planning.trial_runner import default_jobs
 from sottovoce.planning.trials import BAND
 
-__all__ = ["plan"]
-
 MOST_LABELS = 1 << 20
 
 USUAL = (0.5, 1.0, 2.0)

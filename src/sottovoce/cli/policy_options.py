@@ -12,8 +12,6 @@ from sottovoce.model import Calibration, Domain, Policy
 from sottovoce.model import Unit as PrivacyUnit
 from sottovoce.tables import parse_domain
 
-__all__ = ["PolicyRequest", "domain_from", "parsed_domain", "sample_from"]
-
 
 @dataclass(frozen=True, slots=True)
 class PolicyRequest:

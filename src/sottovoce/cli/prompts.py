@@ -19,9 +19,6 @@ from sottovoce.errors import UsageError
 from sottovoce.http_client.replies import printable
 from sottovoce.model import Domain, Label, Task
 
-__all__ = ["Ended", "Questions", "agreed", "given_passphrase", "read_line"]
-
-
 VARIABLE = "SOTTOVOCE_PASSPHRASE"
 LONGEST = 10_000
 """Bytes of a file with a passphrase."""

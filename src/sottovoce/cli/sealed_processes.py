@@ -32,8 +32,6 @@ from sottovoce.securesum.field import P, total
 from sottovoce.securesum.shamir import interpolate
 from sottovoce.testing.server_process import ServerProcess, wait_until
 
-__all__ = ["run_processes"]
-
 Integers: TypeAlias = npt.NDArray[np.int64]
 
 PATIENCE = 600.0

@@ -18,8 +18,6 @@ from sottovoce.files.atomic_output import check_target
 from sottovoce.hooks import filled
 from sottovoce.model import Result, Score
 
-__all__ = ["simulate"]
-
 
 class Suite(StrEnum):
     """How sums are made."""

@@ -27,8 +27,6 @@ from sottovoce.inference.registry import estimates_accuracy
 from sottovoce.model import FloatArray, Gold, Kind, Reports
 from sottovoce.tables import write_tables
 
-__all__ = ["can_plot", "simulate"]
-
 WORKERS, TASKS, REDUNDANCY = 60, 500, 7
 
 

@@ -10,9 +10,6 @@ import sottovoce
 from sottovoce.cli import console, options
 from sottovoce.inference.inspection import Inspection
 
-__all__ = ["inspect", "pack"]
-
-
 SHOWN = 20
 
 

@@ -34,8 +34,6 @@ from sottovoce.planning.tradeoff import tradeoff as traded
 from sottovoce.planning.trial_runner import default_jobs
 from sottovoce.tables import check_path, parse_domain, write_columns
 
-__all__ = ["tradeoff"]
-
 OURS = "recommended"
 
 USUAL = (0.5, 1.0, 2.0, 4.0)

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from sottovoce.model import Label
 
-__all__ = ["LABELS", "SimulatedCrowd", "SimulatedWorker", "WorkerOutcome", "cpu", "run_workers"]
-
 
 LABELS = ("birch", "maple", "oak")
 PROCESSES = 4

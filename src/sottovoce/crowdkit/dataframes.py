@@ -18,18 +18,6 @@ from sottovoce.inference.aggregator import choose
 from sottovoce.model import Codes, Domain, FloatArray, Reports
 from sottovoce.tables.vocabulary import order_of_appearance
 
-__all__ = [
-    "CodedFrame",
-    "Frames",
-    "aligned",
-    "fitted_frames",
-    "label_series",
-    "no_frames",
-    "posterior_frame",
-    "ranks",
-]
-
-
 _ROOM = 4
 """A table of so many places a row is still cheaper than hashing."""
 

@@ -24,8 +24,6 @@ from sottovoce.inference.steps.votes import AnswersPerWorker, Votes
 from sottovoce.model import Codes, FloatArray
 from sottovoce.seams import Engine
 
-__all__ = ["DawidSkene", "OneCoinDawidSkene"]
-
 
 def with_gold_labels(table: CodedFrame, gold: pd.Series[Any]) -> CodedFrame:
     """The table with room for truths that no worker gave: such labels come last."""

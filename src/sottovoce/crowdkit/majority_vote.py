@@ -21,8 +21,6 @@ from sottovoce.inference.steps.votes import Votes
 from sottovoce.model import Codes, FloatArray, LabelPart, Part, labels_of
 from sottovoce.seams import Kernel
 
-__all__ = ["Accuracies", "MajorityVote"]
-
 
 @dataclass(frozen=True, slots=True)
 class Accuracies:

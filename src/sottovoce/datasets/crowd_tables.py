@@ -20,8 +20,6 @@ from sottovoce.model import Codes, Gold, Names, Reports
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-__all__ = ["generate", "stream_to_parquet"]
-
 
 def generate(crowd: Crowd) -> tuple[Reports, Gold]:
     """Draw the crowd's answers and truths as tables in memory.

@@ -19,17 +19,6 @@ from sottovoce.datasets.seeded_randomness import cells, distinct, randomness
 from sottovoce.errors import UsageError
 from sottovoce.model import Codes, Domain, FloatArray, Kind
 
-__all__ = [
-    "ANSWERS_PER_BLOCK",
-    "Ability",
-    "Block",
-    "CategoricalCrowd",
-    "Crowd",
-    "NumericCrowd",
-    "SparseCrowd",
-]
-
-
 ANSWERS_PER_BLOCK = 1 << 20
 """About how many answers a block holds: 12 to 16 MB of them, whatever the size of the whole."""
 

@@ -26,9 +26,6 @@ from sottovoce.model import Domain, Gold, Kind, Repeats, Reports
 from sottovoce.tables import read_gold, read_reports
 from sottovoce.tables.answer_column import sorted_labels
 
-__all__ = ["DatasetCard", "add", "data_folder", "describe", "list_datasets", "load"]
-
-
 INDEX = "datasets.json"
 ANSWERS, RAW, TRUTH = "answers.csv", "answers_raw.csv", "truth.csv"
 

@@ -11,9 +11,6 @@ import numpy.typing as npt
 from sottovoce.errors import UsageError
 from sottovoce.model import Codes, Words
 
-__all__ = ["SeededRandomness", "cells", "distinct", "randomness"]
-
-
 _WORKERS, _BLOCKS = 0, 1  # the first part of a stream's key
 
 

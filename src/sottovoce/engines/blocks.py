@@ -18,8 +18,6 @@ import numpy as np
 from sottovoce.model import FloatArray, Part, StartsArray
 from sottovoce.seams import Kernel, Step
 
-__all__ = ["MOST_BLOCKS", "adder", "block_count", "cut", "in_order"]
-
 
 def adder(step: Step, *, use_kernels: bool) -> Kernel:
     """Adds the step's value for a part to an array."""

@@ -17,9 +17,6 @@ from sottovoce.files.atomic_output import durable_file, remove_unfinished
 from sottovoce.files.locks import folder_lock
 from sottovoce.model import FloatArray
 
-__all__ = ["KeptSums", "checkpoint_lock", "identity_of"]
-
-
 _RUN = "run.json"
 
 

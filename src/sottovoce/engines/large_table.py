@@ -16,9 +16,6 @@ from sottovoce.errors import UsageError
 from sottovoce.model import Codes, Domain, FloatArray, Names, Part, Reading
 from sottovoce.seams import Engine, Learnt, Step, SumsAggregator
 
-__all__ = ["LargeEngine", "LargeTable", "PartEngine", "Recoding"]
-
-
 L = TypeVar("L", bound=Learnt)
 
 

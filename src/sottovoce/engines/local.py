@@ -31,8 +31,6 @@ from sottovoce.model import (
 )
 from sottovoce.seams import Step
 
-__all__ = ["LocalEngine", "SortedReports", "arrange"]
-
 
 class SortedReports(Protocol):
     """All reports, grouped by task."""

@@ -9,8 +9,6 @@ from sottovoce.errors import DataError
 from sottovoce.model import Domain, FloatArray, Names
 from sottovoce.seams import Engine, Step
 
-__all__ = ["RecordedEngine", "Sums", "WatchedEngine"]
-
 
 class _Wrapped:
     """Another engine, as it is: a subclass says what becomes of its sums."""

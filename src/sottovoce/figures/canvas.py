@@ -19,17 +19,6 @@ from sottovoce.errors import NotInstalled
 from sottovoce.figures.chart import Chart, Series
 from sottovoce.figures.number_format import log_steps, power_words, spread
 
-__all__ = [
-    "ACCENT",
-    "INK",
-    "PALE",
-    "SOFT",
-    "blank_figure",
-    "check_matplotlib",
-    "draw_series",
-    "scale_axes",
-]
-
 INK, SOFT, ACCENT, PALE = "#22303c", "#5d6a74", "#c2553a", "#b8c4cc"
 
 STYLE: dict[Any, Any] = {

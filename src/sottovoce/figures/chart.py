@@ -9,8 +9,6 @@ from typing import Literal, NamedTuple, get_args
 
 from sottovoce.errors import UsageError
 
-__all__ = ["Better", "Chart", "Level", "Point", "Role", "Scale", "Series", "Style"]
-
 Role = Literal["ours", "theirs", "reference"]
 Better = Literal["higher", "lower", "neither"]
 Scale = Literal["linear", "log"]

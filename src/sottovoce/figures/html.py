@@ -34,8 +34,6 @@ from sottovoce.figures.picture import svg
 from sottovoce.files.atomic_output import check_target, new_file
 from sottovoce.version import __version__
 
-__all__ = ["check_page", "page", "write_page"]
-
 SIGNS: dict[Tone, str] = {"good": "✓", "partly": "≈", "bad": "✗", "open": "?"}
 
 LONG = 24

@@ -9,22 +9,6 @@ from typing import Literal, get_args
 from sottovoce.errors import UsageError
 from sottovoce.figures.chart import Chart
 
-__all__ = [
-    "Badge",
-    "Block",
-    "Cell",
-    "Details",
-    "Facts",
-    "Figure",
-    "Figures",
-    "Heading",
-    "Link",
-    "Paragraph",
-    "Phrase",
-    "Table",
-    "Tone",
-]
-
 Tone = Literal["good", "partly", "bad", "open"]
 
 _ANCHOR = re.compile(r"[a-z][a-z0-9.-]*")

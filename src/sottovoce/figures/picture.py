@@ -28,8 +28,6 @@ from sottovoce.figures.chart import Chart
 from sottovoce.figures.number_format import words_for
 from sottovoce.files.atomic_output import check_target, new_file
 
-__all__ = ["check_picture", "drawn", "save", "svg"]
-
 WIDTH, AXES = 403.0, 235.0
 """In points. Narrow, so that letters stay legible where a phone shrinks the picture."""
 

@@ -19,8 +19,6 @@ from rich.cells import cell_len, set_cell_size
 from sottovoce.figures.chart import Chart, Point, Role
 from sottovoce.figures.number_format import round_steps, spread, words_for
 
-__all__ = ["text_chart"]
-
 NARROWEST = 40
 """With fewer columns than this there is no room for a name, a strip and a number."""
 

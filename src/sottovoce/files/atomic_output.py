@@ -14,8 +14,6 @@ from typing import BinaryIO
 from sottovoce.errors import OutputExists, UsageError
 from sottovoce.files.locks import open_locked
 
-__all__ = ["check_target", "durable_file", "flush", "new_file", "new_folder", "remove_unfinished"]
-
 OLD = "old"
 """Where a folder that is replaced lies for a moment."""
 

@@ -18,8 +18,6 @@ from sottovoce.files.locks import exclusive
 from sottovoce.files.private_files import translated_errors
 from sottovoce.model.canonical_json import canonical_bytes
 
-__all__ = ["ORIGIN", "LockedLog", "chained", "locked", "verified"]
-
 ORIGIN = "0" * 64
 """What the first line holds on to."""
 

@@ -14,8 +14,6 @@ from filelock import lock_descriptor, unlock_descriptor
 
 from sottovoce.errors import LedgerBusy, LedgerUnwritable, UsageError
 
-__all__ = ["DataFolderBusy", "exclusive", "folder_lock", "make_folder", "open_locked"]
-
 NAME = "lock"
 """The file in a folder that stands for all of it."""
 

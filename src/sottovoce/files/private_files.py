@@ -10,8 +10,6 @@ from pathlib import Path
 from sottovoce.errors import LedgerUnwritable
 from sottovoce.files.atomic_output import durable_file, flush
 
-__all__ = ["private_folder", "translated_errors", "write_durably"]
-
 
 def private_folder(path: Path) -> Path:
     """The folder, made for its owner only where there is none."""

@@ -9,8 +9,6 @@ from pathlib import Path
 from platformdirs import user_cache_path, user_config_path, user_data_path
 from platformdirs.unix import Unix
 
-__all__ = ["cache_folder", "home_folder", "settings_folder"]
-
 NAME = "sottovoce"
 
 

@@ -13,15 +13,6 @@ from sottovoce.errors import UsageError
 from sottovoce.model import Credential, check_credential
 from sottovoce.model.campaign import CAMPAIGN_ID
 
-__all__ = [
-    "checked_address",
-    "is_this_machine",
-    "is_to_this_machine",
-    "page_address",
-    "parsed_link",
-]
-
-
 LONGEST = 2_000
 DEFAULT_PORTS = {"https": 443, "http": 80}
 

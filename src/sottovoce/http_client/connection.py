@@ -24,7 +24,6 @@ except ImportError:
     if not TYPE_CHECKING:
         httpx = absent("httpx", purpose="talking to a server", extra="client")
 
-__all__ = ["Connection", "RetryPolicy"]
 
 T = TypeVar("T")
 

@@ -13,8 +13,6 @@ from typing import Any
 
 from sottovoce.errors import Reason, Refused
 
-__all__ = ["Download", "content_of", "printable", "refusal_of"]
-
 INVISIBLE = {"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"}
 """Controls, formats (also those that turn the direction of writing), and what is no letter."""
 

@@ -36,21 +36,6 @@ from sottovoce.inference.steps.votes import AnswerCounts
 from sottovoce.model import Codes, Domain, FloatArray, Kind, Provenance, Result
 from sottovoce.seams import Engine
 
-__all__ = [
-    "ANY",
-    "LABELS",
-    "NUMBERS",
-    "Limits",
-    "Method",
-    "Settled",
-    "check_parameters",
-    "choose",
-    "label_result",
-    "number_result",
-    "settings_of",
-    "settle",
-]
-
 
 class Settled(NamedTuple):
     """Where an iteration ended: the weights, the rounds it took, whether they had settled."""

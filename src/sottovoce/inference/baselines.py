@@ -15,8 +15,6 @@ from sottovoce.inference.weights import Weighed, weigh, weighted_result
 from sottovoce.model import Codes, FloatArray, Kind, Result
 from sottovoce.seams import Engine
 
-__all__ = ["Constant", "Mean", "Median"]
-
 
 class Common(NamedTuple):
     """What every task is told: the shares of labels, or a mean and how far tasks' means are off."""

@@ -21,8 +21,6 @@ from sottovoce.inference.weights import (
 from sottovoce.model import FloatArray, Kind, Result
 from sottovoce.seams import Engine
 
-__all__ = ["CATD"]
-
 
 @dataclass(frozen=True, slots=True)
 class CATD:

@@ -13,8 +13,6 @@ from sottovoce.inference.weights import Weighed, losses, weigh, weighted_result
 from sottovoce.model import FloatArray, Kind, Result
 from sottovoce.seams import Engine
 
-__all__ = ["CRH", "crh_weights"]
-
 _LEAST_SHARE = 1e-10
 
 

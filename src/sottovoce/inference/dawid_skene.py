@@ -22,8 +22,6 @@ from sottovoce.inference.steps.confusions import (
 from sottovoce.model import Codes, FloatArray, Kind, Result
 from sottovoce.seams import Engine
 
-__all__ = ["Bound", "DawidSkene", "Expectation", "Parameters", "evidence", "logs", "maximize"]
-
 Bound: TypeAlias = Literal["answers", "tasks"]
 """What the prior's part of the bound is counted by."""
 

@@ -8,8 +8,6 @@ import numpy.typing as npt
 from sottovoce.errors import DataError
 from sottovoce.model import FloatArray, Gold, Result, Score
 
-__all__ = ["score"]
-
 LEVEL = 0.95
 _RESAMPLES = 2_000
 _MOST_DRAWS = 20_000_000

@@ -15,8 +15,6 @@ from sottovoce.inference.weights import Weighed, weigh
 from sottovoce.model import FloatArray, Kind, Result
 from sottovoce.seams import Engine
 
-__all__ = ["GTM"]
-
 
 @dataclass(frozen=True, slots=True)
 class GTM:

@@ -12,8 +12,6 @@ from sottovoce.inference.steps.votes import AnswerCounts, AnswersPerWorker
 from sottovoce.model import Domain, FloatArray, Reading
 from sottovoce.seams import Engine
 
-__all__ = ["Inspection", "Suspicion", "inspect_answers"]
-
 FALSE_ALARMS = 0.01
 """How often a table of honest, equally able workers would raise any suspicion at all."""
 _LEAST_ANSWERS = 10

@@ -14,8 +14,6 @@ from sottovoce.inference.weights import Weighed, relative_losses, shared, weigh,
 from sottovoce.model import FloatArray, Kind, Result
 from sottovoce.seams import Engine
 
-__all__ = ["InverseDeviation"]
-
 
 @dataclass(frozen=True, slots=True)
 class InverseDeviation:

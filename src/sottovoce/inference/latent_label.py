@@ -20,8 +20,6 @@ from sottovoce.inference.steps.confusions import (
 from sottovoce.model import Codes, Kind, Result
 from sottovoce.seams import Engine
 
-__all__ = ["LatentLabel"]
-
 
 class LatentParameters(NamedTuple):
     """Where EM ended: the parameters of the last E step and of the M step after it."""

@@ -12,8 +12,6 @@ from sottovoce.inference.steps.votes import Agreements, Votes
 from sottovoce.model import Kind, Result
 from sottovoce.seams import Engine
 
-__all__ = ["MajorityVote"]
-
 
 @dataclass(frozen=True, slots=True)
 class MajorityVote:

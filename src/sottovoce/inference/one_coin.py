@@ -16,8 +16,6 @@ from sottovoce.inference.steps.votes import AnswersPerWorker, Votes, softmax
 from sottovoce.model import Codes, FloatArray, Kind, Result
 from sottovoce.seams import Engine
 
-__all__ = ["Coin", "OneCoin"]
-
 
 class Coin(NamedTuple):
     """What EM fits: each worker's accuracy and the prior."""

@@ -23,16 +23,6 @@ from sottovoce.inference.weighted_median import WeightedMedian
 from sottovoce.model import Domain, Kind
 from sottovoce.seams import Aggregator
 
-__all__ = [
-    "METHODS",
-    "default_method",
-    "estimates_accuracy",
-    "method_named",
-    "suits",
-    "unknown_method",
-    "usual_methods",
-]
-
 METHODS: Mapping[str, type[Any]] = MappingProxyType(
     {
         method.name: method

@@ -12,8 +12,6 @@ from sottovoce.inference.steps.votes import Agreements, AnswersPerWorker, Votes,
 from sottovoce.model import FloatArray, Kind, Result
 from sottovoce.seams import Engine
 
-__all__ = ["TD"]
-
 ACCURACY_BOUNDS = (0.02, 0.98)
 
 

@@ -15,8 +15,6 @@ from sottovoce.inference.weights import Weighed, weigh
 from sottovoce.model import FloatArray, Kind, Result
 from sottovoce.seams import Engine
 
-__all__ = ["WeightedMedian", "median_result"]
-
 MEDIAN_OVER_MEAN = np.sqrt(np.pi / 2)
 """Standard error of a median over that of a mean, for normal errors and many answers."""
 

@@ -28,18 +28,6 @@ from sottovoce.inference.steps.votes import Agreements, AnswerCounts, Votes
 from sottovoce.model import Codes, FloatArray, Result
 from sottovoce.seams import Engine
 
-__all__ = [
-    "Weighed",
-    "importance",
-    "important",
-    "losses",
-    "relative_losses",
-    "shared",
-    "weigh",
-    "weighted_result",
-]
-
-
 LEAST = 1e-6
 
 

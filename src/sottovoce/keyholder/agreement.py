@@ -19,8 +19,6 @@ from sottovoce.model.canonical_json import canonical_bytes
 from sottovoce.model.keyholder import Keyholder
 from sottovoce.securesum.committee.terms import Session
 
-__all__ = ["REFUSED", "Agreement", "check_seat"]
-
 FORMAT = "sottovoce-agreement/1"
 CAMPAIGNS, FILE, LOG, LOCK = "campaigns", "agreement.json", "facts.jsonl", "lock"
 EVIDENCE = "evidence"

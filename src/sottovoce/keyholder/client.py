@@ -18,8 +18,6 @@ from sottovoce.model.canonical_json import canonical_bytes
 from sottovoce.securesum.committee.messages import WorkKind
 from sottovoce.securesum.committee.terms import Session
 
-__all__ = ["BatchMessages", "ClosingMessages", "KeyholderClient", "KeyholderLink", "KeyholderWork"]
-
 
 @dataclass(frozen=True, slots=True)
 class KeyholderLink:

@@ -12,8 +12,6 @@ from typing import Any
 from sottovoce.errors import DataError, LedgerDamaged, LedgerUnwritable
 from sottovoce.files.hash_chained_log import ORIGIN, LockedLog, chained, locked, verified
 
-__all__ = ["FactLog", "LogDamaged", "Logged"]
-
 FORMAT = "sottovoce-keyholder-log/1"
 PATIENCE = 30.0
 """Seconds to wait for another process that reads."""

@@ -30,7 +30,6 @@ except ImportError:
             "cryptography", purpose="a keyholder's keys", extra="secure"
         )
 
-__all__ = ["CARD_FILE", "KEY_FILE", "check_free", "make_keys", "open_keys", "read_card"]
 
 FORMAT = "sottovoce-keyholder-keys/1"
 

@@ -25,8 +25,6 @@ from sottovoce.securesum.committee.messages import WorkKind
 from sottovoce.securesum.committee.server import read_message
 from sottovoce.securesum.committee.state_chain import Fact
 
-__all__ = ["Seat", "SeatRecord", "seat_records", "serve"]
-
 DEAL = "deal.json"
 
 DEALT, CONFIRMED, OPENED = "dealt", "confirmed", "opened"

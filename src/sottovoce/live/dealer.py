@@ -18,8 +18,6 @@ from sottovoce.securesum.damgard_jurik.dealer import DealtKey, deal_threshold_ke
 from sottovoce.securesum.envelope import b64
 from sottovoce.securesum.star.terms import KeyTerms
 
-__all__ = ["check_dealer", "deal_key", "usual_seconds"]
-
 ENDED = frozenset({"running", "done", "aborted"})
 """States of a session in which nothing is dealt any more."""
 

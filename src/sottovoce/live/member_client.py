@@ -13,8 +13,6 @@ from sottovoce.http_client.addresses import parsed_link
 from sottovoce.http_client.connection import Connection, RetryPolicy
 from sottovoce.model import Credential
 
-__all__ = ["LiveLink", "MemberClient", "invalid_reply"]
-
 T = TypeVar("T")
 
 WAIT = 25

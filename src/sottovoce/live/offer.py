@@ -24,9 +24,6 @@ from sottovoce.securesum.star.terms import (
     default_threshold,
 )
 
-__all__ = ["GATHERING", "LiveOffer", "check_terms"]
-
-
 GATHERING = "gathering"
 """The state of a session that workers may join."""
 

@@ -13,16 +13,6 @@ from sottovoce.model.keyholder import Keyholder
 from sottovoce.requester.downloads import all_pages, result_of_rows
 from sottovoce.requester.terms import TaskRows, task_documents
 
-__all__ = [
-    "AskedSession",
-    "LiveLinks",
-    "LiveResultView",
-    "LiveSessions",
-    "LiveTruthView",
-    "LiveTruthsView",
-    "LiveView",
-]
-
 
 class AskedSession(TypedDict, total=False):
     """How a live session shall be; what is left out is what suits.

@@ -34,20 +34,6 @@ from sottovoce.securesum.star.terms import Member, StarTerms, Suite
 from sottovoce.securesum.star.worker import SessionEnded, WorkerSession
 from sottovoce.worker.ledger import Ledger, Spending
 
-__all__ = [
-    "LiveAnswers",
-    "LiveOutcome",
-    "LiveWorker",
-    "OwnKeys",
-    "check_promise",
-    "promise_of",
-    "promised",
-    "spending_of",
-    "suite_of",
-    "take_part",
-]
-
-
 PATIENCE = 120.0
 """Seconds for which a server may be silent: it may be about to start again."""
 

@@ -16,8 +16,6 @@ from sottovoce.privacy.audit import Audit, audit_pairs
 from sottovoce.privacy.audit.confidence_bounds import check_chances
 from sottovoce.seams import Mechanism, Randomness
 
-__all__ = ["audit_mechanism", "neighbors", "submissions"]
-
 Pair: TypeAlias = tuple[Codes, Codes]
 
 

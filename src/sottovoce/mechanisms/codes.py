@@ -33,21 +33,6 @@ from sottovoce.model import (
 )
 from sottovoce.seams import Mechanism
 
-__all__ = [
-    "NULL_TEXT",
-    "admitted_codes",
-    "answer_cells",
-    "answer_codes",
-    "code_type",
-    "longest_report",
-    "recoded",
-    "report_cells",
-    "report_domain",
-    "report_table",
-    "written_reports",
-]
-
-
 NULL_TEXT = "NULL"
 """How a report says that nothing is reported."""
 

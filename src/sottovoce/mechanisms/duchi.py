@@ -52,8 +52,6 @@ from sottovoce.model import (
 )
 from sottovoce.seams import Randomness
 
-__all__ = ["Duchi"]
-
 
 @dataclass(frozen=True, slots=True)
 class Duchi:

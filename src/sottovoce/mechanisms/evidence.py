@@ -33,20 +33,6 @@ from sottovoce.model import (
 )
 from sottovoce.seams import CellMechanism
 
-__all__ = [
-    "BINS",
-    "MOST_POINTS",
-    "answer_points",
-    "binned_evidence",
-    "coded",
-    "label_evidence",
-    "left_out",
-    "listed_channel",
-    "listed_evidence",
-    "plain_labels",
-    "plain_numbers",
-]
-
 MOST_POINTS = 256
 """Answers on a finer grid are taken to lie on so many of its points."""
 BINS = 256

@@ -57,8 +57,6 @@ from sottovoce.model.policy import check_target
 from sottovoce.privacy.composition import calibrated_cell, cells_delta, cells_guarantee
 from sottovoce.seams import Randomness
 
-__all__ = ["Laplace"]
-
 
 @dataclass(frozen=True, slots=True)
 class Laplace:

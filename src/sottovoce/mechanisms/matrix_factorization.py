@@ -62,8 +62,6 @@ from sottovoce.model.policy import check_target
 from sottovoce.privacy.composition import pure_delta, pure_guarantee
 from sottovoce.seams import Randomness
 
-__all__ = ["MatrixFactorization"]
-
 MOST_DIMENSIONS = 256
 MOST_RESOLUTION = 1 << 16
 

@@ -48,8 +48,6 @@ from sottovoce.model import (
 )
 from sottovoce.seams import Randomness
 
-__all__ = ["NullRandomizedResponse"]
-
 
 @dataclass(frozen=True, slots=True)
 class NullRandomizedResponse:

@@ -14,8 +14,6 @@ import numpy.typing as npt
 
 from sottovoce.model import FloatArray, Odds
 
-__all__ = ["label_odds", "point_odds", "shares", "side_odds", "weakness_warning"]
-
 LITTLE = 4.0
 """From this epsilon per answer on, little is hidden: of 100 answers of four labels 95 are sent."""
 

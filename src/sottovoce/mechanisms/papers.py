@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["P1", "P4"]
-
 P1 = (
     "Li et al. 2018",
     "Y. Li, C. Miao, L. Su, J. Gao, Q. Li, B. Ding, Z. Qin, K. Ren: An Efficient Two-Layer "

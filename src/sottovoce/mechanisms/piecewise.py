@@ -54,8 +54,6 @@ from sottovoce.privacy.calibration import smallest_integer
 from sottovoce.privacy.composition import calibrated_cell, cells_delta, cells_guarantee
 from sottovoce.seams import Randomness
 
-__all__ = ["Piecewise"]
-
 MOST_REPORTS = 1 << 18
 """The most reports there are: for a small ε and many steps, fewer than the optimum."""
 

@@ -40,18 +40,6 @@ from sottovoce.model import (
 from sottovoce.model.policy import short, stated_labels
 from sottovoce.seams import Mechanism, Release
 
-__all__ = [
-    "Target",
-    "default_mechanism",
-    "make_policy",
-    "mechanism_of",
-    "policy_of",
-    "release_of",
-    "sealed_of",
-    "simplest_mechanism",
-    "weakest_guarantee",
-]
-
 
 def policy_of(release: Release, domain: Domain, promise: Promise | None) -> Policy:
     """A policy that says what a mechanism or a sealed sum is, with a promise it keeps, or none."""

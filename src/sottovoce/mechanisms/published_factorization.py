@@ -49,8 +49,6 @@ from sottovoce.model import (
 from sottovoce.model.policy import check_target, decimal
 from sottovoce.seams import Randomness
 
-__all__ = ["PublishedFactorization"]
-
 ROUNDS = 200
 """Gradient steps; the paper goes on until the gradient is 0."""
 

@@ -58,9 +58,6 @@ from sottovoce.model.policy import check_target
 from sottovoce.privacy.random_variance import delta_finite, delta_published, rate_published
 from sottovoce.seams import Randomness
 
-__all__ = ["RandomVarianceGaussian"]
-
-
 FLOAT_ERROR = 2.0**-47
 """How far the drawn law may be from the stated one, per answer and per 1 + noise in steps."""
 

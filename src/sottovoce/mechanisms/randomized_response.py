@@ -46,8 +46,6 @@ from sottovoce.model import (
 )
 from sottovoce.seams import Randomness
 
-__all__ = ["RandomizedResponse"]
-
 
 @dataclass(frozen=True, slots=True)
 class RandomizedResponse:

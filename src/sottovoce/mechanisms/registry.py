@@ -21,17 +21,6 @@ from sottovoce.mechanisms.two_layer import TwoLayer
 from sottovoce.model.policy import short
 from sottovoce.seams import Mechanism, Release
 
-__all__ = [
-    "MECHANISMS",
-    "RELEASES",
-    "always_hides",
-    "is_sealed",
-    "mechanism_class",
-    "mechanism_from",
-    "release_class",
-    "release_from",
-]
-
 NO_MECHANISM = (
     "this policy is for sealed answers: workers seal them and keyholders open noised sums, so "
     "nothing is perturbed; `sottovoce sealed simulate` shows what would be opened"

@@ -35,16 +35,6 @@ from sottovoce.model.guarantee import check_answer_count, check_delta
 from sottovoce.model.policy import check_target
 from sottovoce.seams import Mechanism, Randomness, Release
 
-__all__ = [
-    "Sampled",
-    "best_sample",
-    "sample_of",
-    "sampled_rows",
-    "sent_by",
-    "unsampled",
-    "unsampled_document",
-]
-
 BEST_EPSILON = 2.18
 """What one sampled answer should spend: q tanh²(E / 2q) is largest where E / q is about this."""
 

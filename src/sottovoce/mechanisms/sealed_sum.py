@@ -32,8 +32,6 @@ from sottovoce.model.keyholder import check_public_key
 from sottovoce.model.policy import SEALED, check_target, short
 from sottovoce.privacy.composition import pure_delta, pure_guarantee
 
-__all__ = ["Layout", "SealedSum", "check_layout"]
-
 SUITE = "committee"
 MOST_LABELS, MOST_STEPS, MOST_BINS = 256, 4096, 64
 MOST_SEATS, MOST_MINIMUM = 15, 1_000_000

@@ -54,8 +54,6 @@ from sottovoce.model import (
 from sottovoce.model.grid import FINEST
 from sottovoce.seams import Randomness
 
-__all__ = ["MOST_LABELS", "SubsetSelection"]
-
 BINS = 10
 """Into so many bins a range of numbers is cut unless told otherwise."""
 

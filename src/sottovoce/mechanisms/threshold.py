@@ -62,9 +62,6 @@ from sottovoce.model import (
 )
 from sottovoce.seams import Randomness
 
-__all__ = ["Threshold", "Windows", "next_windows"]
-
-
 BLOCK = 1 << 22
 """How many entries of the posterior are held at once."""
 

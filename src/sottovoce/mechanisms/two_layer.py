@@ -58,8 +58,6 @@ from sottovoce.privacy.calibration import smallest_integer
 from sottovoce.privacy.mixtures import log_submission, mixture_delta, mixture_guarantee
 from sottovoce.seams import Randomness
 
-__all__ = ["TwoLayer"]
-
 SPARSE_LEVELS = 1024  # stand for a continuous budget
 
 LEVELS = 16

@@ -16,28 +16,6 @@ from sottovoce.model import NULL, WORDS, Cells, Codes, Domain, Grid, Kind, Repor
 from sottovoce.model.grid import FINEST
 from sottovoce.model.policy import fields_of, short
 
-__all__ = [
-    "FARTHEST",
-    "LABELS",
-    "MOST_LABELS",
-    "NUMBERS",
-    "check_answers",
-    "check_entries",
-    "check_integer",
-    "check_labels",
-    "check_steps",
-    "check_weight",
-    "check_within",
-    "codes_within",
-    "grid_of",
-    "has_grid",
-    "integer",
-    "label_count",
-    "mechanism_fields",
-    "word_weight",
-]
-
-
 LABELS = frozenset({Kind.CATEGORICAL, Kind.ORDINAL})
 MOST_LABELS = 1 << 20
 

@@ -7,8 +7,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["CodedArray", "Codes", "FloatArray", "Names", "StartsArray", "occurs_twice"]
-
 Codes: TypeAlias = npt.NDArray[np.int32]
 """Positions in a vocabulary."""
 FloatArray: TypeAlias = npt.NDArray[np.float64]

@@ -14,8 +14,6 @@ from sottovoce.errors import UsageError
 from sottovoce.model.guarantee import check_count
 from sottovoce.model.policy import Calibration, Policy
 
-__all__ = ["Campaign", "Counts", "State", "Task", "Terms", "assigned"]
-
 CAMPAIGN_ID = re.compile(r"[a-z0-9]{4,32}", re.ASCII)
 LONGEST_NAME, LONGEST_TEXT, LONGEST_UNIT = 200, 5_000, 40
 MOST_TASKS, MOST_WORKERS = 1 << 20, (1 << 31) - 1

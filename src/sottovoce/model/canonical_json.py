@@ -6,8 +6,6 @@ import json
 from collections import Counter
 from typing import Any
 
-__all__ = ["RepeatedField", "canonical", "canonical_bytes", "unique_fields"]
-
 _ENCODER = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
 )

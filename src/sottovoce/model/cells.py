@@ -11,8 +11,6 @@ import numpy.typing as npt
 from sottovoce.errors import UsageError
 from sottovoce.model.arrays import Codes, Names, occurs_twice
 
-__all__ = ["NULL", "Cells", "Private", "ReportCodes", "Words"]
-
 NULL = -1
 """The code of not answering."""
 

@@ -19,19 +19,6 @@ from sottovoce.errors import UsageError
 from sottovoce.model.arrays import Codes, FloatArray, StartsArray
 from sottovoce.model.reports import Reports
 
-__all__ = [
-    "WORDS",
-    "Alphabet",
-    "Channel",
-    "Evidence",
-    "FactorChannel",
-    "FiniteChannel",
-    "NoisyChannel",
-    "PointChannel",
-    "SetChannel",
-]
-
-
 WORDS = 1 << 64
 """Weights are integers over this total: a uniform 64-bit word is below w with chance w / 2⁶⁴."""
 

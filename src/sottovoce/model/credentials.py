@@ -12,9 +12,6 @@ from enum import StrEnum
 
 from sottovoce.errors import UsageError
 
-__all__ = ["Credential", "check_credential", "digest", "pseudonym", "sign"]
-
-
 SECRET = re.compile(r"sv[ahkilrw]_[A-Za-z0-9_-]{43}", re.ASCII)
 """A prefix that scanners for leaked secrets can know, and 256 bits in URL-safe base64."""
 

@@ -13,8 +13,6 @@ import numpy as np
 from sottovoce.errors import UsageError
 from sottovoce.model.arrays import FloatArray
 
-__all__ = ["Domain", "Kind", "Label", "label_text"]
-
 Label: TypeAlias = str | int | float | bool
 
 

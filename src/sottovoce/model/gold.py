@@ -10,8 +10,6 @@ import numpy.typing as npt
 from sottovoce.errors import DataError
 from sottovoce.model.arrays import Names
 
-__all__ = ["Gold", "Score"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gold:

@@ -15,8 +15,6 @@ from sottovoce.errors import DataError, UsageError
 from sottovoce.model.arrays import Codes, FloatArray
 from sottovoce.model.domain import Domain
 
-__all__ = ["FINEST", "Grid"]
-
 FINEST = 1 << 16
 """The most steps a range is cut into."""
 

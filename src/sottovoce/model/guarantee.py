@@ -10,19 +10,6 @@ from numbers import Integral, Real
 
 from sottovoce.errors import UsageError
 
-__all__ = [
-    "Claim",
-    "Guarantee",
-    "Unit",
-    "check_answer_count",
-    "check_count",
-    "check_delta",
-    "check_epsilon",
-    "check_number",
-    "check_unit",
-    "rounded_up",
-]
-
 
 class Unit(StrEnum):
     """What two neighbouring submissions may differ in: one answer, or all answers of a worker.

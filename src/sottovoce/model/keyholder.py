@@ -14,8 +14,6 @@ from sottovoce.model.campaign import LONGEST_NAME, check_text
 from sottovoce.model.canonical_json import canonical
 from sottovoce.model.policy import fields_of, short
 
-__all__ = ["Keyholder", "check_public_key"]
-
 CARD = "sottovoce-keyholder/1"
 """The format of a card: the file that a keyholder hands out."""
 

@@ -13,8 +13,6 @@ from sottovoce.errors import UsageError
 from sottovoce.model.arrays import FloatArray, Names
 from sottovoce.model.domain import Domain
 
-__all__ = ["NoiseLaw", "Opened"]
-
 LAYOUTS: Mapping[str, str] = MappingProxyType(
     {
         "votes": "a count for each label",

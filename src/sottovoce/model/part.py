@@ -10,8 +10,6 @@ import numpy as np
 from sottovoce.errors import UsageError
 from sottovoce.model.arrays import CodedArray, Codes, FloatArray, StartsArray
 
-__all__ = ["LabelPart", "NumberPart", "Part", "labels_of", "numbers_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class LabelPart:

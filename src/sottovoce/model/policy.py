@@ -16,8 +16,6 @@ from sottovoce.model.canonical_json import RepeatedField, canonical, unique_fiel
 from sottovoce.model.domain import Domain, Kind, label_text
 from sottovoce.model.guarantee import Unit, check_count, check_delta, check_number, check_unit
 
-__all__ = ["Calibration", "Policy", "Promise", "ShowDraw"]
-
 FORMAT = "sottovoce-policy/1"
 
 SEALED = "sealed-sum"

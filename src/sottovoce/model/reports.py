@@ -13,8 +13,6 @@ from sottovoce.errors import DataError, UsageError
 from sottovoce.model.arrays import Codes, FloatArray, Names
 from sottovoce.model.domain import Domain
 
-__all__ = ["Reading", "Repeats", "Reports"]
-
 LARGEST = 1e150
 """The largest number: its square can still be added up."""
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-__all__ = ["Provenance", "Result", "TableName"]
 
 TableName: TypeAlias = Literal["truths", "posterior", "workers", "confusions"]
 

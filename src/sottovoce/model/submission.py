@@ -11,8 +11,6 @@ from sottovoce.errors import UsageError
 from sottovoce.model.canonical_json import RepeatedField, canonical, unique_fields
 from sottovoce.model.domain import Label
 
-__all__ = ["FORMAT", "Submission"]
-
 FORMAT = "sottovoce-submission/1"
 
 _FIELDS = frozenset({"format", "policy", "worker", "tasks", "reports"})

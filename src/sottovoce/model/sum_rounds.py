@@ -11,8 +11,6 @@ import numpy.typing as npt
 
 from sottovoce.errors import UsageError
 
-__all__ = ["Contributor", "Integers", "OpenedSum", "Planner", "RoundRecord", "SumSpec"]
-
 Integers: TypeAlias = npt.NDArray[np.int64]
 
 

@@ -20,22 +20,6 @@ from sottovoce.planning.scenario import Scenario
 from sottovoce.planning.trial_runner import Progress, Runner, TrialCase, seeds_of
 from sottovoce.planning.trials import BAND, best_constant
 
-__all__ = [
-    "Forecast",
-    "band_words",
-    "check_trials",
-    "constant_error",
-    "forecasts",
-    "reason_of",
-    "scaled_words",
-    "score_name",
-    "score_of",
-    "score_words",
-    "sealed_words",
-    "simulate",
-]
-
-
 LEAST_TRIALS = 19
 """With fewer trials no two of them enclose a further one in 9 of 10 cases."""
 

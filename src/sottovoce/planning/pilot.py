@@ -14,8 +14,6 @@ from sottovoce.model import Domain, FloatArray, Gold, Reports
 from sottovoce.planning.scenario import Ability, LabelAbility, NumberAbility
 from sottovoce.planning.trials import truths_by_task
 
-__all__ = ["Pilot", "read_pilot"]
-
 PRIOR_ANSWERS = 4.0
 """So many answers of an average worker are added to each worker's own."""
 

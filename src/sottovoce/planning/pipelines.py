@@ -16,19 +16,6 @@ from sottovoce.mechanisms.registry import RELEASES, is_sealed
 from sottovoce.model import Calibration, Candidate, Domain, Guarantee, Kind, Policy
 from sottovoce.planning.scenario import Scenario
 
-__all__ = [
-    "AWARE",
-    "P3_DELTA",
-    "P4_RIDGE",
-    "Pipeline",
-    "Ways",
-    "candidates",
-    "keeps",
-    "papers",
-    "target_of",
-    "true_guarantee",
-]
-
 AWARE = "auto"
 """The method that inference takes under a policy: it knows the channel."""
 

@@ -24,8 +24,6 @@ from sottovoce.planning.scenario import Scenario
 from sottovoce.planning.trial_runner import Progress, Runner, TrialCase
 from sottovoce.planning.trials import BAND
 
-__all__ = ["Plan", "plan"]
-
 
 @dataclass(frozen=True, slots=True)
 class Plan:

@@ -13,8 +13,6 @@ from sottovoce.planning.pipelines import Pipeline, Ways, candidates, keeps, targ
 from sottovoce.planning.scenario import Ability, Assumption, Scenario
 from sottovoce.planning.trial_runner import Progress, Runner, TrialCase
 
-__all__ = ["TRIALS", "Recommendation", "recommend", "recommended"]
-
 TRIALS = 20
 """Simulated campaigns for each pair that is not clearly worse than another."""
 

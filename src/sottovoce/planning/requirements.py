@@ -14,8 +14,6 @@ from sottovoce.planning.pipelines import Pipeline, target_of
 from sottovoce.planning.scenario import Scenario
 from sottovoce.planning.trial_runner import Runner, TrialCase
 
-__all__ = ["MARGIN", "Needed", "Question", "answers_needed", "epsilon_needed", "workers_needed"]
-
 Question: TypeAlias = Literal["workers", "answers_per_worker", "epsilon"]
 
 FIRST_TRIALS = 8

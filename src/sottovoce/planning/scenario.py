@@ -17,8 +17,6 @@ from sottovoce.errors import UsageError
 from sottovoce.model import Codes, Domain, FloatArray, Grid, Kind, Reports
 from sottovoce.model.guarantee import check_count
 
-__all__ = ["Ability", "Assumption", "LabelAbility", "NumberAbility", "Scenario"]
-
 Assumption: TypeAlias = Literal["mixed", "able", "expert"]
 """Crowds that have a name: many weak workers among able ones, all fairly able, all very able."""
 

@@ -22,8 +22,6 @@ from sottovoce.planning.pipelines import AWARE, Pipeline, Ways, candidates, pape
 from sottovoce.planning.trial_runner import Processes, Progress
 from sottovoce.planning.trials import Spread, best_constant, run_trial, trial_seed, truths_by_task
 
-__all__ = ["CLEAN", "CONSTANT", "Tradeoff", "TradeoffRow", "contenders", "tradeoff", "within_range"]
-
 Measure = Literal["accuracy", "mae"]
 
 CLEAN, CONSTANT = "clean answers", "best constant"

@@ -32,20 +32,6 @@ from sottovoce.planning.scenario import Scenario
 from sottovoce.planning.trials import run_trial, trial_seed
 from sottovoce.version import __version__
 
-__all__ = [
-    "Processes",
-    "Progress",
-    "Runner",
-    "TrialCase",
-    "default_jobs",
-    "key_of",
-    "plans_folder",
-    "recall",
-    "remember",
-    "seeds_of",
-    "stamp_of",
-]
-
 DECIDING = (
     "model",
     "privacy",

@@ -35,18 +35,6 @@ from sottovoce.model import (
 )
 from sottovoce.planning.pipelines import AWARE
 
-__all__ = [
-    "BAND",
-    "Spread",
-    "Trial",
-    "best_constant",
-    "error_of",
-    "run_trial",
-    "trial_seed",
-    "truths_by_task",
-]
-
-
 BAND = 0.9
 """The share of trials, or how often one further trial, that a band holds."""
 

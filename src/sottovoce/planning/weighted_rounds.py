@@ -18,8 +18,6 @@ from sottovoce.securesum.em.sensitivity import NoisedSlots
 from sottovoce.securesum.em.terms import EMTerms, Law
 from sottovoce.securesum.em.weights import GRID, weights
 
-__all__ = ["MOST_ROUNDS", "Decision", "weighted_rounds_that_pay"]
-
 MOST_ROUNDS = 3
 """More weighted rounds than this never paid."""
 

@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 from sottovoce.errors import UsageError
 
-__all__ = ["smallest_integer", "smallest_number"]
-
 
 def smallest_integer(holds: Callable[[int], bool], low: int, high: int) -> int:
     """The smallest integer from low to high that holds, if all larger ones then hold too.

@@ -20,18 +20,6 @@ from sottovoce.model.guarantee import check_answer_count, check_delta, check_eps
 from sottovoce.model.policy import check_target
 from sottovoce.privacy.calibration import smallest_number
 
-__all__ = [
-    "calibrated_cell",
-    "cells_delta",
-    "cells_guarantee",
-    "composed",
-    "pure_delta",
-    "pure_guarantee",
-    "repeated_delta",
-    "repeated_guarantee",
-]
-
-
 ASSUMPTIONS = (
     "campaigns have independent noise",
     "a campaign may be chosen by what earlier reports said",

@@ -16,8 +16,6 @@ from scipy.optimize import minimize_scalar
 from sottovoce.errors import UsageError
 from sottovoce.privacy.calibration import smallest_number
 
-__all__ = ["concentrated_delta", "concentrated_epsilon", "largest_rho", "summed_rho"]
-
 MARGIN = 1e-9
 """What is added to every bound: more than floating point can lose."""
 

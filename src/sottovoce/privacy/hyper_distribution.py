@@ -15,8 +15,6 @@ import scipy  # its parts are loaded when first used
 from sottovoce.errors import UsageError
 from sottovoce.model import FloatArray
 
-__all__ = ["Hyper", "LevelsHyper", "UniformHyper"]
-
 _POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(24)
 NODES, SHARES = (_POINTS + 1) / 2, _WEIGHTS / 2
 """The Gauss-Legendre rule of the unit interval."""

@@ -23,16 +23,6 @@ from sottovoce.privacy.calibration import smallest_number
 from sottovoce.privacy.composition import repeated_delta
 from sottovoce.privacy.hyper_distribution import Hyper
 
-__all__ = [
-    "answer_delta",
-    "answer_epsilon",
-    "log_submission",
-    "mixture_delta",
-    "mixture_guarantee",
-    "worker_delta_bound",
-    "worker_epsilon",
-]
-
 SECRET = ("each worker's flip probability is drawn once and never leaves the device",)
 
 

@@ -16,17 +16,6 @@ import scipy  # its parts are loaded when first used
 
 from sottovoce.model import FloatArray
 
-__all__ = [
-    "delta_finite",
-    "delta_limit",
-    "delta_published",
-    "delta_single",
-    "epsilon_limit",
-    "epsilon_single",
-    "rate_for",
-    "rate_published",
-]
-
 FARTHEST = 1000.0
 """Beyond this D √(2 rate) the limit is given: the answers are as good as open."""
 MOST_ANSWERS = 1 << 16

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from sottovoce.live.requester import LiveSessions
     from sottovoce.mechanisms.policies import Target
 
-__all__ = ["Order", "Requester"]
 
 Order: TypeAlias = Literal["place", "confidence"]
 """Truths in the order of the tasks, or the least sure first."""

@@ -20,8 +20,6 @@ from sottovoce.model import Codes, Domain, FloatArray, Names, Policy, Provenance
 from sottovoce.tables.duckdb_connection import connect, text_of
 from sottovoce.tables.input_file import Format, format_of_ending
 
-__all__ = ["all_pages", "download", "result_of_rows", "whole_result"]
-
 ROWS = "sottovoce-rows"
 
 PAGE = 10_000

@@ -19,18 +19,6 @@ from sottovoce.http_client.addresses import checked_address
 from sottovoce.http_client.connection import Connection
 from sottovoce.model import Credential, check_credential
 
-__all__ = [
-    "PAUSE",
-    "RETRIES",
-    "Server",
-    "Servers",
-    "chosen_server",
-    "parse_link",
-    "prepare",
-    "servers_file",
-    "token_from_setup",
-]
-
 FORMAT = "sottovoce-servers/1"
 
 LOGIN = (

@@ -19,14 +19,6 @@ if TYPE_CHECKING:
     # Whoever names a target has loaded the mechanisms; others need not wait for them.
     from sottovoce.mechanisms.policies import Target
 
-__all__ = [
-    "AskedTerms",
-    "Sealing",
-    "TaskRows",
-    "calibration_document",
-    "task_documents",
-    "terms_document",
-]
 
 TaskRows: TypeAlias = str | os.PathLike[str] | Iterable[Task | Mapping[str, Any] | str]
 """A file of tasks, or rows: tasks, mappings with task, text and image, or only texts."""

@@ -10,27 +10,6 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 from sottovoce.model import Guarantee, Unit
 
-__all__ = [
-    "CampaignView",
-    "ForecastView",
-    "InviteCounts",
-    "KeyholderLinkView",
-    "MethodsView",
-    "NewToken",
-    "NewWebhook",
-    "OverviewView",
-    "RejectionsView",
-    "ResultsView",
-    "RoundsView",
-    "SeatView",
-    "SummaryView",
-    "TokenView",
-    "TruthView",
-    "WebhookView",
-    "WorkerView",
-    "guarantees_of",
-]
-
 
 class HeldView(TypedDict):
     """What holds for one unit; `epsilon` is null where no finite one does."""

@@ -11,8 +11,6 @@ from sottovoce.errors import Reason, Refused, UsageError
 from sottovoce.model import Credential, check_credential
 from sottovoce.model.credentials import sign
 
-__all__ = ["verify_signature"]
-
 TIMESTAMP, SIGNATURE = "sottovoce-timestamp", "sottovoce-signature"
 TOLERANCE = 300
 """Seconds between sending and receiving: clocks differ, and networks take their time."""

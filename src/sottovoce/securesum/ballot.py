@@ -31,9 +31,6 @@ from sottovoce.mechanisms.sealed_sum import Layout, SealedSum
 from sottovoce.model import NULL, Domain, FloatArray, Label
 from sottovoce.securesum.field import Elements, add, dot, elements, multiply, subtract, total
 
-__all__ = ["Ballot", "ballot_codes", "number_codes"]
-
-
 _ONE = np.uint64(1)
 
 

@@ -17,8 +17,6 @@ from sottovoce.errors import SealedRefused, UsageError
 from sottovoce.model import FloatArray
 from sottovoce.securesum.field import Elements, P
 
-__all__ = ["FixedPoint", "Packing", "decode_total"]
-
 Integers = npt.NDArray[np.int64]
 
 GUARD = 1

@@ -17,8 +17,6 @@ from sottovoce.seams import Randomness
 from sottovoce.securesum.ballot import Ballot
 from sottovoce.securesum.plain import PlainSum
 
-__all__ = ["audit_opened"]
-
 Integers: TypeAlias = npt.NDArray[np.int64]
 
 

@@ -15,23 +15,6 @@ import numpy.typing as npt
 
 from sottovoce.errors import UsageError
 
-__all__ = [
-    "WIDTH",
-    "Draw",
-    "Elements",
-    "P",
-    "add",
-    "dot",
-    "elements",
-    "from_bytes",
-    "lagrange",
-    "multiply",
-    "random_elements",
-    "subtract",
-    "to_bytes",
-    "total",
-]
-
 BITS = 61
 P = (1 << BITS) - 1
 WIDTH = 8

@@ -12,8 +12,6 @@ from sottovoce.mechanisms.sealed_sum import Layout
 from sottovoce.model import NULL
 from sottovoce.securesum.ballot import Ballot
 
-__all__ = ["PlainSum"]
-
 Integers = npt.NDArray[np.int64]
 
 

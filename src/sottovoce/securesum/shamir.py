@@ -15,8 +15,6 @@ import numpy as np
 from sottovoce.errors import UsageError
 from sottovoce.securesum.field import Draw, Elements, add, dot, lagrange, multiply, random_elements
 
-__all__ = ["interpolate", "lies_on", "random_sharing", "share", "zero_sharing"]
-
 
 def share(values: Elements, degree: int, seats: int, draw: Draw = os.urandom) -> Elements:
     """Shares (seats, V) of V values; coefficients are drawn value by value, from x¹ to xᵗ."""

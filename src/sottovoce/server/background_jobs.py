@@ -9,9 +9,6 @@ from typing import Protocol, TypeVar
 
 from sottovoce.errors import Reason, Refused
 
-__all__ = ["ExportLimit", "Rehearsals", "background_thread"]
-
-
 MOST_REHEARSALS = 4
 """Rehearsals at once: each takes a little of the time of all others."""
 

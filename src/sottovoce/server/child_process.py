@@ -18,9 +18,6 @@ import threading
 from collections.abc import Callable
 from typing import IO, Any, BinaryIO, TypeAlias
 
-__all__ = ["ChildEnded", "ChildProcess", "Handler", "answer_all"]
-
-
 _LENGTHS = struct.Struct(">II")
 
 NICENESS = 10

@@ -22,19 +22,6 @@ from sottovoce.server.database.hashed_credentials import (
 )
 from sottovoce.server.service import Service
 
-__all__ = [
-    "check_setup",
-    "check_token",
-    "checked_credential",
-    "list_tokens",
-    "make_setup",
-    "make_token",
-    "new_secret",
-    "redeem_setup",
-    "revoke_token",
-    "token_id",
-]
-
 _ID = re.compile(r"[0-9a-f]{16}", re.ASCII)
 
 

@@ -18,8 +18,6 @@ from sottovoce.server.campaigns.submissions import Reception, Rejections
 from sottovoce.server.database import Database, Writer
 from sottovoce.server.sealed.attendance import Attendance
 
-__all__ = ["FeatureParts", "Service"]
-
 T = TypeVar("T")
 
 

@@ -29,23 +29,6 @@ from sottovoce.tables.vocabulary import (
     vocabulary_of,
 )
 
-__all__ = [
-    "MOST_LABELS",
-    "Answers",
-    "Labels",
-    "Profile",
-    "answers_of",
-    "beyond",
-    "guessed_kind",
-    "kind_by_name",
-    "label_codes",
-    "labels_of",
-    "parse_domain",
-    "sorted_labels",
-    "too_many_labels",
-]
-
-
 FEW_VALUES = 20
 """Up to so many distinct whole numbers are taken for labels."""
 MOST_LABELS = 10_000

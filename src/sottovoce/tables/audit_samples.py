@@ -14,8 +14,6 @@ import numpy.typing as npt
 
 from sottovoce.errors import DataError
 
-__all__ = ["read_samples"]
-
 Rows = list[list[str]]
 
 AT_ONCE = 1 << 16

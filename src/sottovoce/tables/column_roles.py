@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 from sottovoce.errors import DataError, UsageError
 
-__all__ = ["ANSWERS", "GOLD", "MADE", "REPORTS", "Roles", "chosen_columns", "is_stamp"]
-
 
 class Roles(NamedTuple):
     """Each role with the column names that mean it, and the option that maps other names.

@@ -8,8 +8,6 @@ from functools import cache
 
 import duckdb
 
-__all__ = ["connect", "first_line", "name_of", "path_of", "text_of"]
-
 
 def connect() -> duckdb.DuckDBPyConnection:
     """A connection of its own to the process's database in memory; close it to free its tables."""

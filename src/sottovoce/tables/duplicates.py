@@ -15,16 +15,6 @@ from sottovoce.inference.steps.arithmetic import COMPILED_FROM, compiled
 from sottovoce.model import Codes, FloatArray, Reading, Repeats, Reports
 from sottovoce.tables.faults import shown
 
-__all__ = [
-    "Repeated",
-    "repeated_pairs",
-    "repeated_pairs_compiled",
-    "repeated_pairs_plain",
-    "repeated_words",
-    "resolved",
-]
-
-
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
 

@@ -13,8 +13,6 @@ from sottovoce.model import Domain
 from sottovoce.model.reports import LARGEST
 from sottovoce.tables.relation import Relation
 
-__all__ = ["LONGEST", "REASONS", "Fault", "Faults", "complaint", "counted", "raise_first", "shown"]
-
 LONGEST = 1000
 """How many characters a name or a label may have."""
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-__all__ = ["BOM", "Format", "LocalFile", "Source", "format_of_ending", "local_file"]
-
 
 Format: TypeAlias = Literal["csv", "tsv", "jsonl", "parquet"]
 

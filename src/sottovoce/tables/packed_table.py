@@ -29,8 +29,6 @@ from sottovoce.tables.relation import check_ends_like_parquet
 from sottovoce.tables.vocabulary import in_order
 from sottovoce.tables.writers import copied, storable
 
-__all__ = ["manifest_of", "read_packed", "save_packed", "write_packed"]
-
 VERSION = 1
 _KEY = "sottovoce"
 _TOGETHER = 65_536

@@ -10,8 +10,6 @@ from sottovoce.errors import DataError, UsageError
 from sottovoce.files.atomic_output import new_file
 from sottovoce.model import Policy
 
-__all__ = ["policy_text", "read_policy", "write_policy"]
-
 LONGEST = 64_000_000
 """Bytes of the longest file that is read as a policy."""
 

@@ -21,8 +21,6 @@ from sottovoce.tables.packed_table import manifest_of, read_packed
 from sottovoce.tables.relation import Relation, is_path, open_relation
 from sottovoce.tables.vocabulary import Coded, fault_of, in_order, names_of
 
-__all__ = ["BadRows", "check_options", "read_gold", "read_reports"]
-
 
 def read_gold(
     source: Source,

@@ -29,8 +29,6 @@ from sottovoce.tables.text_files import (
     with_one_line_end,
 )
 
-__all__ = ["Relation", "check_ends_like_parquet", "is_path", "open_relation"]
-
 
 @dataclass(frozen=True, slots=True)
 class Frame:

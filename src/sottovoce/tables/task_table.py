@@ -20,9 +20,6 @@ from sottovoce.model.campaign import MOST_TASKS
 from sottovoce.model.canonical_json import unique_fields
 from sottovoce.tables.input_file import BOM
 
-__all__ = ["TaskFormat", "read_task_table", "read_tasks"]
-
-
 TaskFormat: TypeAlias = Literal["csv", "tsv", "jsonl", "json"]
 
 EXAMPLE = '{"task": "t1", "text": "Is it red?"}'

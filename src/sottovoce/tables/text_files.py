@@ -24,16 +24,6 @@ from typing import Any
 from sottovoce.errors import DataError
 from sottovoce.tables.input_file import LocalFile
 
-__all__ = [
-    "check_lines",
-    "check_records",
-    "check_text",
-    "first_keys",
-    "header",
-    "line_of_record",
-    "with_one_line_end",
-]
-
 
 def first_keys(file: LocalFile) -> list[str]:
     """The keys of the first object, which stand for the columns; repeated ones repeated."""

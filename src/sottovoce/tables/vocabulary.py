@@ -21,25 +21,6 @@ from sottovoce.model import Codes, FloatArray, Names
 from sottovoce.tables.faults import LONGEST, Fault, Faults
 from sottovoce.tables.relation import Relation
 
-__all__ = [
-    "Coded",
-    "SqlCells",
-    "Vocabulary",
-    "cells_of",
-    "codes_of",
-    "fault_of",
-    "in_order",
-    "looked_up",
-    "looked_up_compiled",
-    "looked_up_plain",
-    "name_cells",
-    "names_of",
-    "number_cells",
-    "numbers_of",
-    "order_of_appearance",
-    "vocabulary_of",
-]
-
 
 def order_of_appearance(values: npt.NDArray[np.integer[Any]], size: int) -> npt.NDArray[np.intp]:
     """The distinct values among 0 … size − 1, in order of appearance."""

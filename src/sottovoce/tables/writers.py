@@ -28,21 +28,6 @@ from sottovoce.files.atomic_output import check_target, new_file
 from sottovoce.tables.duckdb_connection import connect, first_line, name_of, path_of, text_of
 from sottovoce.tables.input_file import Format, format_of_ending
 
-__all__ = [
-    "Chunk",
-    "Pieces",
-    "check_path",
-    "copied",
-    "csv_pieces",
-    "json_rows",
-    "jsonl_pieces",
-    "parquet_pieces",
-    "storable",
-    "write_columns",
-    "write_tables",
-]
-
-
 _OPTIONS: dict[Format, str] = {
     "csv": "FORMAT csv, HEADER",
     "tsv": r"FORMAT csv, HEADER, DELIMITER '\t'",

@@ -19,8 +19,6 @@ from sottovoce.errors import SottovoceError, UsageError
 from sottovoce.model import Result
 from sottovoce.requester.client import Requester
 
-__all__ = ["PATIENCE", "ServerProcess", "settled_result", "wait_until"]
-
 PATIENCE = 60.0
 """Seconds for a server to start, to stop, or to infer."""
 

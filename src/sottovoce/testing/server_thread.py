@@ -31,8 +31,6 @@ try:
 except ModuleNotFoundError as error:
     raise NotInstalled(str(error.name), purpose="a server for tests", extra="server") from None
 
-__all__ = ["RunningServer", "running_server"]
-
 
 @dataclass(frozen=True, slots=True)
 class RunningServer:

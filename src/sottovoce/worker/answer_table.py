@@ -15,8 +15,6 @@ from sottovoce.tables.input_file import local_file
 from sottovoce.tables.relation import Relation, open_relation
 from sottovoce.tables.vocabulary import Coded, fault_of, names_of
 
-__all__ = ["read_answers", "sound_rows"]
-
 
 def read_answers(path: Path, domain: Domain) -> dict[str, Label]:
     """The answers in a table with the columns task and answer: CSV, TSV, JSONL or Parquet."""

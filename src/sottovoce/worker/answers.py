@@ -29,8 +29,6 @@ from sottovoce.seams import Mechanism, Release
 from sottovoce.worker.ledger import Ledger, Spending
 from sottovoce.worker.sealed_answers import sealed_codes, sealed_sum_of
 
-__all__ = ["Answer", "checked_cells", "draw", "preview", "respond", "spending_for"]
-
 
 @dataclass(frozen=True, slots=True)
 class Answer:

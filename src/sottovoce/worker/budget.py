@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 from sottovoce.errors import UsageError
 from sottovoce.model import Unit
 
-__all__ = ["Amount", "Budget"]
-
 
 class Amount(NamedTuple):
     """A pair (ε, δ) that is spent, or left."""

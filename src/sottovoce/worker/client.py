@@ -31,7 +31,6 @@ from sottovoce.worker.submission_preview import Preview, previewed
 if TYPE_CHECKING:
     from sottovoce.api.infer_opened import OwnWeight
 
-__all__ = ["DEFAULT_BUDGET", "Client", "Given", "OwnReports"]
 
 DEFAULT_BUDGET = Budget(worker_epsilon=50)
 """What a worker is willing to betray to all campaigns together, unless it says otherwise."""

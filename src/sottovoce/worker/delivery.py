@@ -21,8 +21,6 @@ from sottovoce.worker.enrolment import Enrolment
 from sottovoce.worker.ledger import Ledger
 from sottovoce.worker.outbox import Outbox, Parcel, Stage
 
-__all__ = ["SEALED", "Receipt", "booked", "delivered"]
-
 SEALED = "sealed"
 """What is shown for a report that nobody can read."""
 

@@ -17,8 +17,6 @@ from sottovoce.files.private_files import private_folder, write_durably
 from sottovoce.http_client.addresses import parsed_link
 from sottovoce.model import Credential, Policy, check_credential, pseudonym
 
-__all__ = ["Enrolment", "WorkerLink", "held"]
-
 FORMAT = "sottovoce-enrolment/1"
 
 FILE, LOCK = "campaign.json", "lock"

@@ -21,8 +21,6 @@ from sottovoce.model import Guarantee, Unit
 from sottovoce.model.canonical_json import canonical_bytes
 from sottovoce.worker.budget import Amount, Budget
 
-__all__ = ["Ledger", "Spending"]
-
 FORMAT = "sottovoce-ledger/1"
 
 PATIENCE = 30.0

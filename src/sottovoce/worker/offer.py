@@ -17,8 +17,6 @@ from sottovoce.seams import Release
 from sottovoce.worker.enrolment import WorkerLink
 from sottovoce.worker.sealed_answers import check_sealing, sealed_sum_of
 
-__all__ = ["Offer"]
-
 
 @dataclass(frozen=True, slots=True)
 class Offer:

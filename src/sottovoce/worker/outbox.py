@@ -14,8 +14,6 @@ from sottovoce.errors import DataError
 from sottovoce.files.atomic_output import flush, remove_unfinished
 from sottovoce.files.private_files import private_folder, translated_errors, write_durably
 
-__all__ = ["Outbox", "Parcel", "Stage"]
-
 FORMAT = "sottovoce-outbox/1"
 _NAME = re.compile(r"[0-9a-f]{32}\.json", re.ASCII)
 

@@ -16,8 +16,6 @@ from sottovoce.securesum.ballot import Ballot, ballot_codes
 from sottovoce.securesum.field import WIDTH
 from sottovoce.worker.outbox import Parcel, Stage
 
-__all__ = ["check_sealing", "contribution_bytes", "sealed_codes", "sealed_parcel", "sealed_sum_of"]
-
 KEY_TEXT, SIGNATURE_TEXT, DIGEST = 43, 86, 64
 """Characters of a public key, a signature and a hash."""
 

@@ -14,8 +14,6 @@ from sottovoce.worker.budget import Amount
 from sottovoce.worker.ledger import Ledger, Spending
 from sottovoce.worker.sealed_answers import contribution_bytes, sealed_sum_of
 
-__all__ = ["Preview", "previewed"]
-
 LONGEST_NUMBER, LONGEST_SUBSET = 25, 184
 """Bytes of a report that is a number, or a subset of 64."""
 

@@ -19,17 +19,6 @@ from sottovoce.errors import Reason, Refused, SottovoceError, Unreachable, Usage
 from sottovoce.requester.client import Requester
 from sottovoce.requester.servers import chosen_server
 
-__all__ = [
-    "AllowHttpOption",
-    "CampaignArgument",
-    "ServerChoice",
-    "ServerOption",
-    "asked_day",
-    "connected",
-    "reached",
-    "watch",
-]
-
 CampaignArgument = Annotated[
     str,
     typer.Argument(

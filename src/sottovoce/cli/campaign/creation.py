@@ -27,8 +27,6 @@ from sottovoce.requester.terms import AskedTerms
 from sottovoce.requester.views import CampaignView
 from sottovoce.tables.task_table import read_task_table
 
-__all__ = ["create", "sample"]
-
 
 def create(
     context: typer.Context,

@@ -6,8 +6,6 @@ from sottovoce.cli.console import plural
 from sottovoce.http_client.replies import printable
 from sottovoce.requester.views import CampaignView, SummaryView, guarantees_of
 
-__all__ = ["guarantee_lines", "printable_line", "printable_sentence", "summary_words", "titled"]
-
 LONGEST_TITLE, LONGEST_SENTENCE = 60, 500
 
 

@@ -15,8 +15,6 @@ from sottovoce.cli.options import ForceOption, JsonOption, output_option
 from sottovoce.errors import UsageError
 from sottovoce.files.atomic_output import check_target, new_file
 
-__all__ = ["invite"]
-
 
 def invite(
     context: typer.Context,

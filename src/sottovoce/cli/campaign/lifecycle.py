@@ -23,15 +23,6 @@ from sottovoce.errors import UsageError
 from sottovoce.requester.client import Requester
 from sottovoce.requester.views import CampaignView, InviteCounts, RejectionsView, SummaryView
 
-__all__ = [
-    "close_campaign",
-    "confirm_deletion",
-    "delete_campaign",
-    "list_campaigns",
-    "open_campaign",
-    "status",
-]
-
 
 class Look(TypedDict):
     """What a look at a campaign finds."""

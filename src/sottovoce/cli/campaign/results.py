@@ -30,8 +30,6 @@ from sottovoce.requester.client import Requester
 from sottovoce.requester.views import ResultsView
 from sottovoce.tables.writers import csv_pieces
 
-__all__ = ["export", "results"]
-
 TABLES = ("reports", "truths", "workers", "totals")
 
 FORMATS = ("csv", "jsonl", "parquet")

@@ -26,8 +26,6 @@ from sottovoce.requester.servers import (
     token_from_setup,
 )
 
-__all__ = ["list_tokens", "login", "logout", "make", "revoke"]
-
 LONGEST = 200
 """Characters of a line that could be a token."""
 

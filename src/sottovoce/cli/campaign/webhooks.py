@@ -17,8 +17,6 @@ from sottovoce.http_client.replies import printable
 from sottovoce.requester.views import WebhookView
 from sottovoce.requester.webhook_signatures import verify_signature
 
-__all__ = ["add", "list_webhooks", "remove", "verify"]
-
 SECRET = "SOTTOVOCE_WEBHOOK_SECRET"  # noqa: S105 - where it is, not what it is
 
 

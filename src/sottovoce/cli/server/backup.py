@@ -21,8 +21,6 @@ from sottovoce.server.database import backup as database_backup
 from sottovoce.server.database.backup import Manifest, back_up
 from sottovoce.server.database.connection import exclusive_use, name_of
 
-__all__ = ["backup", "restore"]
-
 FileArgument = Annotated[
     Path, typer.Argument(metavar="FILE", help="The backup.", show_default=False)
 ]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = ["Check", "State", "fine", "problem", "unknown", "warning"]
-
 
 class State(StrEnum):
     """How it is. Only a problem makes the command fail."""

@@ -32,8 +32,6 @@ from sottovoce.server.database.schema_version import (
 )
 from sottovoce.server.database.schema_version import upgrade as bring_up
 
-__all__ = ["check", "counting_rows", "export_reports", "opened", "upgrade"]
-
 OFTEN, SELDOM = 0.1, 10.0
 """Seconds between two signs of life, on a terminal and in a log."""
 

@@ -24,8 +24,6 @@ from sottovoce.errors import NotInstalled, UsageError
 from sottovoce.http_client.addresses import checked_address
 from sottovoce.version import __version__
 
-__all__ = ["doctor"]
-
 EXTRAS = {
     "client": ("httpx",),
     "server": (

@@ -27,8 +27,6 @@ from sottovoce.server.web.logs import LogFormat
 from sottovoce.server.web.settings import Settings
 from sottovoce.version import __version__
 
-__all__ = ["serve"]
-
 ABOUT = """\
 This folder is all that a Sottovoce server keeps: campaigns, hashes of invites and tokens, and the
 randomised reports of workers. No worker's answer is in it.

@@ -17,7 +17,6 @@ from sottovoce.errors import NotInstalled
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["site"]
 
 PATIENCE = 10.0
 

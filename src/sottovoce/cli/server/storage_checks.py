@@ -22,7 +22,6 @@ from sottovoce.server.database.schema_version import WAYS_OUT, SchemaState, sche
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["database_findings", "folder_findings"]
 
 LEAST_FREE, LITTLE_FREE = 64 << 20, 1 << 30
 """Bytes: below the first a server takes no reports."""

@@ -39,8 +39,6 @@ from sottovoce.worker.delivery import Receipt
 from sottovoce.worker.offer import Offer
 from sottovoce.worker.submission_preview import Preview
 
-__all__ = ["answer"]
-
 INTERRUPTED = 130
 NOTHING = "Nothing was sent, and nothing was spent."
 

@@ -23,16 +23,6 @@ from sottovoce.worker.ledger import Ledger
 from sottovoce.worker.offer import Offer
 from sottovoce.worker.submission_preview import Preview
 
-__all__ = [
-    "amount_words",
-    "consent_lines",
-    "ledger_in",
-    "parsed_limits",
-    "quoted_lines",
-    "raise_budget",
-    "summary_lines",
-]
-
 
 def consent_lines(offer: Offer, preview: Preview) -> Iterator[str]:
     """The whole screen, line by line. Numbers are this program's; quoted words the requester's."""

@@ -12,8 +12,6 @@ from sottovoce.cli.prompts import read_line
 from sottovoce.server.web.page_verification import CheckedPage, PageDifference, check_page
 from sottovoce.version import __version__
 
-__all__ = ["verify_page"]
-
 SHOWN = 16
 """Digits of a hash in the table: enough to compare by eye; --json has all of them."""
 

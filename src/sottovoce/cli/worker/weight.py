@@ -12,8 +12,6 @@ from sottovoce.cli.options import JsonOption, OwnAnswersOption, allow_http_optio
 from sottovoce.worker.answer_table import read_answers
 from sottovoce.worker.client import Client
 
-__all__ = ["weigh"]
-
 
 def weigh(
     link: Annotated[str, link_argument("The link you answered with, in quotes.")],

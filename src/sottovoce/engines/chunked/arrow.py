@@ -17,8 +17,6 @@ from sottovoce.engines.chunked.name_index import Texts
 from sottovoce.errors import DataError
 from sottovoce.tables.duckdb_connection import first_line
 
-__all__ = ["ArrowColumn", "Batch", "batches"]
-
 
 class ArrowColumn(NamedTuple):
     """The cells of a column, and which of them are there; None: all."""

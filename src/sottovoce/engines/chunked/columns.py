@@ -25,17 +25,6 @@ from sottovoce.tables.faults import LONGEST, Fault, Faults, counted, raise_first
 from sottovoce.tables.relation import Relation
 from sottovoce.tables.vocabulary import cells_of, fault_of, looked_up, name_cells, number_cells
 
-__all__ = [
-    "LabelColumn",
-    "Located",
-    "NumberColumn",
-    "RowReader",
-    "answer_column",
-    "name_column",
-    "named",
-]
-
-
 MOST_LABELS = 1_000_000
 """More distinct labels than this are refused whatever is said of them: they are held in memory."""
 

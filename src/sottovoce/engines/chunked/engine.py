@@ -21,8 +21,6 @@ from sottovoce.model import Domain, FloatArray, LabelPart, Names, NumberPart, Pa
 from sottovoce.seams import Learnt, Step, SumsAggregator
 from sottovoce.tables.writers import write_columns
 
-__all__ = ["ChunkedEngine"]
-
 L = TypeVar("L", bound=Learnt)
 
 MOST_CELLS = 1 << 22

@@ -18,20 +18,6 @@ import numpy.typing as npt
 from sottovoce.inference.steps.arithmetic import COMPILED_FROM, compiled
 from sottovoce.model import Codes, Names
 
-__all__ = [
-    "Keys",
-    "NameIndex",
-    "Texts",
-    "cells_of",
-    "decoded",
-    "gathered",
-    "gathered_plain",
-    "joined",
-    "name_index",
-    "text_hashes",
-    "texts",
-]
-
 
 class Texts(NamedTuple):
     """Cells of text in UTF-8: cell i is data[ends[i] : ends[i + 1]]."""

@@ -40,18 +40,6 @@ from sottovoce.model import (
 )
 from sottovoce.tables.duplicates import Repeated, repeated_pairs, repeated_words
 
-__all__ = [
-    "CONTENTS",
-    "MANIFEST",
-    "PackedTable",
-    "PackedWriter",
-    "Room",
-    "Sizes",
-    "TableManifest",
-    "pack_rows",
-]
-
-
 VERSION = 1
 MANIFEST = "manifest.json"
 _LENGTHS = {"tasks": "task-lengths", "workers": "worker-lengths"}

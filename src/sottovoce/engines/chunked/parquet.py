@@ -22,9 +22,6 @@ from sottovoce.tables.duckdb_connection import first_line, name_of, path_of, tex
 from sottovoce.tables.input_file import format_of_ending, local_file
 from sottovoce.tables.relation import Relation, check_ends_like_parquet
 
-__all__ = ["SPILL", "database", "duckdb_errors", "fingerprint", "located", "parquet_files"]
-
-
 _LETTERS = "*?["
 _HIDDEN = ("_", ".")
 """What the names of files begin with that belong to whoever wrote the others."""

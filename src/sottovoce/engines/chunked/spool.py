@@ -20,8 +20,6 @@ from sottovoce.errors import DataError
 from sottovoce.inference.steps.arithmetic import compiled
 from sottovoce.model import Codes
 
-__all__ = ["BUCKET", "CHUNK", "Rows", "Spool", "bucket_count"]
-
 BUCKET = 1 << 21
 """So many rows are meant to be in a bucket: its arrays are tens of megabytes."""
 CHUNK = 1 << 20

@@ -44,8 +44,6 @@ from sottovoce.model import Domain, Kind, Reading, Repeats
 from sottovoce.tables.column_roles import MADE, REPORTS, is_stamp
 from sottovoce.tables.readers import BadRows, check_options
 
-__all__ = ["ChunkedTable", "open_table"]
-
 TABLE = "table"
 """Where the packed table is in the folder of the work."""
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pyspark import RDD
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["KeptBlocks", "SparkSums", "parts_again"]
 
 _TABLE = "table.json"
 _DIGEST = 32

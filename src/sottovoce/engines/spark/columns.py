@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame
 
-__all__ = ["Checked", "answers_of", "checked"]
-
 
 _WHOLE = frozenset("tinyint smallint int bigint".split())
 _FRACTIONS = ("float", "double", "decimal")

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import DataFrame
 
-__all__ = ["MOST_SHARED", "SparkEngine"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockTruths:

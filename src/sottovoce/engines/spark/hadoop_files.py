@@ -15,16 +15,6 @@ from sottovoce.errors import UsageError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = [
-    "address_of",
-    "check_arrived",
-    "exists",
-    "read_bytes",
-    "remove",
-    "write_bytes",
-    "write_parquet",
-]
-
 
 _UNFINISHED = ".unfinished"
 

@@ -34,20 +34,6 @@ if TYPE_CHECKING:
     from pyspark import RDD
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = [
-    "PART_COLUMNS",
-    "BlockCounts",
-    "Blocks",
-    "PackedPart",
-    "counts_of",
-    "names_in",
-    "pack",
-    "partition_count",
-    "parts_of",
-    "unpacked",
-    "worker_names",
-]
-
 
 MOST_REPORTS = 1 << 21
 """So many reports a block has at most, unless a single task has more: 8 MB of labels."""

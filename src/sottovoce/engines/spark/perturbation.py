@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from pyspark.accumulators import Accumulator
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["BucketMaker", "Made", "bucket_count", "bucket_seed", "write_reports"]
-
 
 _CELLS_PER_BUCKET = 1 << 16
 

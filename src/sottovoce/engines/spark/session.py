@@ -15,8 +15,6 @@ from sottovoce.errors import NotInstalled, SottovoceError, UsageError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["SETTINGS", "SparkFailed", "spark_errors", "spark_session"]
-
 
 class SparkFailed(SottovoceError):  # noqa: N818 - reads as the fact it states
     """A job that Spark gave up: the reason it gave; its log has the rest."""

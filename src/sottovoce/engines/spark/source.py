@@ -19,7 +19,6 @@ from sottovoce.tables.column_roles import Roles, chosen_columns
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Source", "open_source"]
 
 _TABLE = "table:"
 _ROW_BITS = 36

@@ -38,17 +38,6 @@ from sottovoce.seams import Step, WorkerStep
 if TYPE_CHECKING:
     from pyspark import RDD, Broadcast, SparkContext
 
-__all__ = [
-    "PartitionSums",
-    "Shared",
-    "WholeValue",
-    "added_up",
-    "array_bytes",
-    "share",
-    "wide_total",
-    "with_own_workers",
-]
-
 
 def with_own_workers(part: Part) -> tuple[Part, Codes]:
     """The same part with its workers numbered 0, 1, …, and who these are among all.

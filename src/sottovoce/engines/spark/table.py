@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from pyspark import RDD
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["SparkTable", "open_table"]
-
 
 def open_table(
     spark: SparkSession,

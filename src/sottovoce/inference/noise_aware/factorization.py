@@ -15,8 +15,6 @@ from sottovoce.inference.steps.votes import AnswersPerWorker
 from sottovoce.model import Domain, FactorChannel, FloatArray, Kind, Result
 from sottovoce.seams import Engine
 
-__all__ = ["AwareFactorization"]
-
 SPREADS = np.geomspace(1e-3, 1.0, 25)
 """Deviations of truths that are tried, as shares of the range."""
 

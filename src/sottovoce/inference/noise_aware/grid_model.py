@@ -23,20 +23,6 @@ from sottovoce.inference.steps.votes import LabelCounts, softmax
 from sottovoce.model import Domain, FloatArray, NoisyChannel, PointChannel
 from sottovoce.seams import Engine
 
-__all__ = [
-    "GridModel",
-    "NumberChannel",
-    "cell_masses",
-    "check_channel",
-    "check_symbols",
-    "fit_grid",
-    "grid_model",
-    "participation_rate",
-    "span",
-    "truth_grid",
-]
-
-
 NumberChannel: TypeAlias = PointChannel | NoisyChannel
 
 FINEST, COARSEST = 0.01, 0.8

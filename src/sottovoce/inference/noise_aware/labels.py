@@ -22,8 +22,6 @@ from sottovoce.inference.steps.label_sets import Sets
 from sottovoce.model import Codes, Domain, FloatArray, Kind, Result, SetChannel
 from sottovoce.seams import Engine
 
-__all__ = ["AwareLabels"]
-
 EVEN, FEWEST = 1.0, 200.0
 """Class shares are held even as if so many times the tasks, at least so many, had each label."""
 SKEWED = 0.1

@@ -31,9 +31,6 @@ from sottovoce.inference.steps.votes import LabelCounts, softmax
 from sottovoce.model import Domain, FloatArray, Kind, PointChannel, Result
 from sottovoce.seams import Engine
 
-__all__ = ["AwareNumbers", "AwareOrdinal"]
-
-
 CENTRES = 81
 SPREADS = np.geomspace(0.01, 2.0, 16)
 """Bell curves that are weighed: so many means, and deviations as shares of the grid's extent."""

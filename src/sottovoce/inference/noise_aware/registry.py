@@ -14,8 +14,6 @@ from sottovoce.inference.noise_aware.numbers import AwareNumbers, AwareOrdinal
 from sottovoce.model import Channel, Domain, FactorChannel, Kind, SetChannel
 from sottovoce.seams import Aggregator
 
-__all__ = ["AWARE_METHODS", "aware_method", "is_aware", "reads_numbers"]
-
 AWARE_METHODS: Mapping[str, type[Any]] = MappingProxyType(
     {
         method.name: method

@@ -25,17 +25,6 @@ from sottovoce.inference.steps.votes import softmax
 from sottovoce.model import Codes, FloatArray, SetChannel
 from sottovoce.seams import Engine
 
-__all__ = [
-    "CoinFit",
-    "CoinStates",
-    "ConfusionFit",
-    "coin_states",
-    "fit_coins",
-    "fit_confusions",
-    "sets_of",
-]
-
-
 ACCURACIES = 16
 BEST = 0.99
 PARTICIPATION = np.array([0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0])

@@ -23,20 +23,6 @@ from scipy.special import gammaln
 from sottovoce.model import FloatArray
 from sottovoce.model.opened_totals import NoiseLaw, Opened
 
-__all__ = [
-    "CountLaw",
-    "binary_hidden_likelihood",
-    "binary_public_likelihood",
-    "count_moments",
-    "counts_of",
-    "log_density",
-    "one_right",
-    "several_hidden_likelihood",
-    "several_public_likelihood",
-    "used_counts",
-]
-
-
 PRIOR_TASKS = 10.0
 """So many tasks a binomial spread of the counts weighs beside the one that was seen."""
 

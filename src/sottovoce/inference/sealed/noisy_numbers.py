@@ -13,8 +13,6 @@ from sottovoce.inference.sealed.likelihood import count_moments, counts_of, log_
 from sottovoce.model import FloatArray, Provenance, Result
 from sottovoce.model.opened_totals import Opened
 
-__all__ = ["SealedHistogram", "SealedMean"]
-
 
 @dataclass(frozen=True, slots=True)
 class SealedMean:

@@ -24,9 +24,6 @@ from sottovoce.inference.sealed.likelihood import (
 from sottovoce.model import FloatArray, Provenance, Result
 from sottovoce.model.opened_totals import Opened
 
-__all__ = ["SealedMajorityVote", "SealedVotes"]
-
-
 CONCENTRATIONS = (3.0, 8.0, 20.0, 60.0, 250.0)
 """How alike tasks are: a + b of the beta law from which each task's accuracy comes."""
 

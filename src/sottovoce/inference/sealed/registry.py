@@ -13,8 +13,6 @@ from sottovoce.inference.sealed.noisy_votes import SealedMajorityVote, SealedVot
 from sottovoce.model import Result
 from sottovoce.model.opened_totals import Opened
 
-__all__ = ["SEALED_METHODS", "SealedMethod", "sealed_method"]
-
 
 class SealedMethod(Protocol):
     """Finds truths in totals of one layout."""

@@ -18,23 +18,6 @@ import numpy.typing as npt
 
 from sottovoce.model import CodedArray, Codes, FloatArray, StartsArray
 
-__all__ = [
-    "COMPILED_FROM",
-    "TIE",
-    "column_sum",
-    "columns_of",
-    "compiled",
-    "grouped_sums",
-    "row_max",
-    "row_sum",
-    "segment_sums",
-    "shares",
-    "split",
-    "steady",
-    "total",
-]
-
-
 COMPILED_FROM = 100_000
 """From so many rows on compiled code is used: below, nothing waits for a compiler."""
 

@@ -15,8 +15,6 @@ from sottovoce.inference.steps.votes import Votes, normalized, vote_shares
 from sottovoce.model import Codes, FloatArray, LabelPart, Part, labels_of
 from sottovoce.seams import Kernel
 
-__all__ = ["CoinSums", "Coins", "VoteCoins"]
-
 
 @dataclass(frozen=True, slots=True)
 class CoinSums:

@@ -18,17 +18,6 @@ from sottovoce.inference.steps.votes import normalized, vote_shares
 from sottovoce.model import Codes, FloatArray, LabelPart, Part, labels_of
 from sottovoce.seams import Kernel
 
-__all__ = [
-    "FLOOR",
-    "RUN",
-    "ConfusionSums",
-    "Confusions",
-    "Errors",
-    "Posteriors",
-    "VoteConfusions",
-    "narrowed",
-]
-
 
 def narrowed(table: npt.NDArray[Any], workers: Codes, count: int) -> npt.NDArray[Any]:
     """The rows of some of `count` workers, in a table that has as many rows for each of them.

@@ -20,8 +20,6 @@ from sottovoce.inference.steps.votes import softmax
 from sottovoce.model import FloatArray, LabelPart, Part, labels_of
 from sottovoce.seams import Kernel
 
-__all__ = ["GridPosteriors", "GridTruths", "Grids"]
-
 NEGLIGIBLE = 1e-9
 """A point of smaller posterior probability says nothing about workers."""
 NARROW = 1.5

@@ -16,8 +16,6 @@ from sottovoce.inference.steps.votes import normalized
 from sottovoce.model import Codes, FloatArray, LabelPart, Part, StartsArray, labels_of
 from sottovoce.seams import Kernel
 
-__all__ = ["KindCounts", "SetCoinSums", "SetCoins", "SetPosteriors", "Sets"]
-
 
 class Sets(NamedTuple):
     """The labels of each symbol, members[starts[y] : starts[y + 1]], and its kind.

@@ -16,19 +16,6 @@ from sottovoce.inference.steps.arithmetic import compiled, grouped_sums, segment
 from sottovoce.model import Codes, FloatArray, NumberPart, Part, numbers_of
 from sottovoce.seams import Kernel
 
-__all__ = [
-    "FLAT",
-    "Scaling",
-    "SpreadBetween",
-    "SpreadFrom",
-    "SpreadWithin",
-    "SquaredErrors",
-    "TaskMeans",
-    "WeightedMeans",
-    "centred",
-]
-
-
 Scaling: TypeAlias = Literal["none", "deviation", "variance"]
 """What squared errors are divided by: 1, the task's standard deviation, or its variance."""
 

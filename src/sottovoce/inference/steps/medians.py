@@ -13,8 +13,6 @@ from sottovoce.inference.steps.arithmetic import TIE, compiled, grouped_sums, se
 from sottovoce.model import Codes, FloatArray, NumberPart, Part, numbers_of
 from sottovoce.seams import Kernel
 
-__all__ = ["AbsoluteErrors", "WeightedMedians"]
-
 
 @dataclass(frozen=True, slots=True)
 class WeightedMedians:

@@ -16,9 +16,6 @@ from sottovoce.inference.steps.votes import Votes
 from sottovoce.model import Codes, FloatArray, NumberPart, Part, labels_of, numbers_of
 from sottovoce.seams import Kernel
 
-__all__ = ["LeaveOneOut", "MeanVariances", "PeerAgreements", "WorkerLabels", "task_variances"]
-
-
 TASK_PRIOR = 10.0
 """How many answers everybody's spread counts for beside a task's own."""
 

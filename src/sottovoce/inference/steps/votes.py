@@ -23,17 +23,6 @@ from sottovoce.inference.steps.arithmetic import (
 from sottovoce.model import Codes, FloatArray, LabelPart, Part, labels_of
 from sottovoce.seams import Kernel
 
-__all__ = [
-    "Agreements",
-    "AnswerCounts",
-    "AnswersPerWorker",
-    "LabelCounts",
-    "Votes",
-    "normalized",
-    "softmax",
-    "vote_shares",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class AnswerCounts:

@@ -16,8 +16,6 @@ import numpy.typing as npt
 
 from sottovoce.live.attack.integer_span import PRIME, Integers, Span
 
-__all__ = ["MOST_RANK", "Bits", "binary_vectors"]
-
 Bits: TypeAlias = npt.NDArray[np.bool_]
 
 MOST_RANK = 44

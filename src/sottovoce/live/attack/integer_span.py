@@ -23,9 +23,6 @@ import numpy.typing as npt
 from sottovoce.inference.steps.arithmetic import compiled
 from sottovoce.model import FloatArray
 
-__all__ = ["PRIME", "Integers", "Span", "completed", "reduced", "span_of"]
-
-
 Integers: TypeAlias = npt.NDArray[np.int64]
 
 PRIME = (1 << 31) - 1

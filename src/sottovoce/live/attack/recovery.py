@@ -21,9 +21,6 @@ from sottovoce.errors import UsageError
 from sottovoce.live.attack.binary_vectors import MOST_RANK, Bits, binary_vectors
 from sottovoce.live.attack.integer_span import Integers, Span, completed, span_of
 
-__all__ = ["NONE", "Observed", "Recovered", "distinct", "linked", "recover"]
-
-
 NONE = -1
 """The code of a label that is not there, or not known."""
 

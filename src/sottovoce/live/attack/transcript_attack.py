@@ -26,9 +26,6 @@ from sottovoce.securesum.em.sensitivity import NoisedSlots
 from sottovoce.securesum.em.terms import EMTerms, Mode
 from sottovoce.securesum.em.transcript import Transcript
 
-__all__ = ["Recovery", "RecoveryScore", "read_transcript", "recover_labels"]
-
-
 NEAR = 1e-9
 """How far a worker's logarithm may be off: answers in another order are added in another order."""
 

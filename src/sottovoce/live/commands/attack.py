@@ -18,8 +18,6 @@ from sottovoce.live.attack.transcript_attack import (
 from sottovoce.securesum.em.terms import Mode
 from sottovoce.tables import check_path, write_columns
 
-__all__ = ["attack"]
-
 TranscriptArgument = Annotated[
     Path,
     typer.Argument(

@@ -19,8 +19,6 @@ from sottovoce.live.worker import LiveAnswers, LiveWorker
 from sottovoce.worker.budget import Budget
 from sottovoce.worker.ledger import Ledger
 
-__all__ = ["RehearsedWorker", "WorkerOutcome", "live_crowd"]
-
 PRELOADED = ["sottovoce.live.worker", "sottovoce.live.commands.crowd", "certifi"]
 """What every worker would import anew."""
 

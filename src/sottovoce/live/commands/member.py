@@ -39,7 +39,6 @@ from sottovoce.worker.answer_table import sound_rows
 if TYPE_CHECKING:
     from sottovoce.securesum.star.terms import KeyTerms
 
-__all__ = ["deal", "worker", "worker_lines"]
 
 FAILED, INTERRUPTED = 1, 130
 NOTHING = "You do not take part: nothing was sent, and nothing was spent."

@@ -15,7 +15,6 @@ from sottovoce.planning.weighted_rounds import weighted_rounds_that_pay
 if TYPE_CHECKING:
     from sottovoce.model import Reports, Score
 
-__all__ = ["run", "show"]
 
 NO_GUARANTEE = {
     "as_published": "the sums are exact, and workers' labels can be computed from what is opened, "

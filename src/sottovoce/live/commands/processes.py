@@ -29,7 +29,6 @@ from sottovoce.testing.server_process import ServerProcess
 if TYPE_CHECKING:
     from sottovoce.live.requester import LiveLinks, LiveView
 
-__all__ = ["run_live_processes"]
 
 TITLE = "A rehearsal"
 PATIENCE = 600.0

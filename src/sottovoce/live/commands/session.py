@@ -36,18 +36,6 @@ if TYPE_CHECKING:
     from sottovoce.model import Score
     from sottovoce.requester.client import Requester
 
-__all__ = [
-    "create",
-    "delete",
-    "list_sessions",
-    "results",
-    "session",
-    "show",
-    "start",
-    "stop",
-    "transcript",
-]
-
 
 PAUSE = 1.0
 """Seconds between two looks."""

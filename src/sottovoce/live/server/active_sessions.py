@@ -21,16 +21,6 @@ from sottovoce.live.server.replica import Replica, View
 from sottovoce.securesum.star.messages import Place
 from sottovoce.server.service import Service
 
-__all__ = [
-    "ActiveSession",
-    "ActiveSessions",
-    "Look",
-    "QueuedItem",
-    "QueuedReply",
-    "Stop",
-    "sessions_of",
-]
-
 THREADS = 4
 """Sessions in which something is done at the same time."""
 

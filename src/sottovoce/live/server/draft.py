@@ -34,9 +34,6 @@ from sottovoce.securesum.star.terms import (
 )
 from sottovoce.server.campaigns.drafts import malformed_field
 
-__all__ = ["SessionDraft", "check_draft", "session_terms"]
-
-
 MOST_TASKS, MOST_LABELS, MOST_ROUNDS = 100_000, 100, 1_000
 LEAST_PATIENCE, MOST_PATIENCE = 0.1, 3_600.0
 BITS, S = 2_048, 1

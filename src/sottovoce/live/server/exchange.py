@@ -34,9 +34,6 @@ from sottovoce.server.database.live_sessions import (
 )
 from sottovoce.server.service import Service
 
-__all__ = ["Agreed", "agreed", "largest_reply", "receive", "take_deal", "turn"]
-
-
 SHORT = 0.05
 """Seconds to wait while something is done in a session, which may take long."""
 

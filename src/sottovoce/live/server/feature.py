@@ -9,8 +9,6 @@ from sottovoce.live.server.supervision import phase_supervision
 from sottovoce.server.web.app import Feature
 from sottovoce.server.web.page_templates import page
 
-__all__ = ["FEATURE"]
-
 router = APIRouter(include_in_schema=False, tags=["pages"])
 
 

@@ -32,8 +32,6 @@ from sottovoce.server.web.requests import (
     replayed_response,
 )
 
-__all__ = ["SessionId", "router"]
-
 Body = TypeVar("Body", bound=Asked)
 
 router = APIRouter(tags=["member"])

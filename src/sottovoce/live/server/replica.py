@@ -29,9 +29,6 @@ from sottovoce.server.database.live_sessions import (
     the_session,
 )
 
-__all__ = ["Replica", "View", "catch_up", "check_deal", "check_suite", "deal_document", "restored"]
-
-
 THE_DEALER = "the dealer"
 
 

@@ -21,8 +21,6 @@ from sottovoce.server.database.live_sessions import LiveState
 from sottovoce.server.web.bodies import Asked, Day, KeyholderBody
 from sottovoce.server.web.requests import Requester, RoomyRoute, TheService
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["live"], route_class=RoomyRoute)
 
 MOST_ROWS = 100_000

@@ -36,20 +36,6 @@ from sottovoce.server.database.live_sessions import (
 from sottovoce.server.sealed.keyholders import coordinator_of
 from sottovoce.server.service import Service
 
-__all__ = [
-    "Created",
-    "check_dealer",
-    "check_worker",
-    "create_session",
-    "join",
-    "offered",
-    "over_words",
-    "seated",
-    "start",
-    "worker_number",
-]
-
-
 FOREIGN = "this credential is not for this session"
 
 

@@ -21,9 +21,6 @@ from sottovoce.server.campaigns.results import Sort
 from sottovoce.server.database.live_sessions import LiveState, rounds_of, the_session
 from sottovoce.server.service import Service
 
-__all__ = ["Truths", "result_document", "transcript", "truths_page"]
-
-
 SUMMARY = ("method", "rounds", "converged", "workers", "version")
 
 WORDS = {

@@ -32,9 +32,6 @@ from sottovoce.server.database.live_sessions import (
 )
 from sottovoce.server.service import Service
 
-__all__ = ["SessionProgress", "list_sessions", "phase_supervision", "progress", "remove", "stop"]
-
-
 STOPPED = "the requester stopped it"
 
 LOOK = 2.0

@@ -43,9 +43,6 @@ from sottovoce.server.database.live_sessions import (
 from sottovoce.server.sealed.keyholders import coordinator_key
 from sottovoce.server.service import Service
 
-__all__ = ["look", "stopped_early", "wish"]
-
-
 log = logging.getLogger("sottovoce.live")
 
 ATTEMPTS = 20

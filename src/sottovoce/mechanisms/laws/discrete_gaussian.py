@@ -14,8 +14,6 @@ from sottovoce.mechanisms.validation import check_integer
 from sottovoce.model import FloatArray, Words
 from sottovoce.seams import Randomness
 
-__all__ = ["MOST_VARIANCE", "DiscreteGaussian"]
-
 MOST_VARIANCE = 1 << 24
 """Beyond it, squares of what is proposed would not fit a word."""
 

@@ -12,9 +12,6 @@ import scipy  # its parts are loaded when first used
 from sottovoce.model import WORDS, FloatArray, Words
 from sottovoce.seams import Randomness
 
-__all__ = ["below", "blocks", "completed", "exponential", "laplace", "leading", "normal"]
-
-
 BLOCK = 1 << 16
 """Rows at a time: what is computed on the way stays in the processor's cache."""
 

@@ -20,17 +20,6 @@ from sottovoce.mechanisms.validation import check_integer, check_weight
 from sottovoce.model import WORDS, FloatArray, Words
 from sottovoce.seams import Randomness
 
-__all__ = [
-    "LONGEST",
-    "Clamped",
-    "Geometric",
-    "finest_resolution",
-    "log_probabilities",
-    "noise_for",
-    "step_epsilon",
-]
-
-
 LONGEST = 1 << 17
 """The furthest reach: a table has 2 · reach entries."""
 

@@ -19,15 +19,6 @@ from sottovoce.model import WORDS, FloatArray, Words
 from sottovoce.privacy.hyper_distribution import Hyper, LevelsHyper, UniformHyper
 from sottovoce.seams import Randomness
 
-__all__ = [
-    "LEAST_HIGH",
-    "HyperWeights",
-    "LevelWeights",
-    "UniformWeights",
-    "hyper_weights",
-    "most_other",
-]
-
 LEAST_HIGH = 1 << 20
 """The smallest top of a range: integers from 0 to this are as good as a continuum."""
 MOST_LEVELS = 4096

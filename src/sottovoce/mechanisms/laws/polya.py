@@ -16,8 +16,6 @@ from sottovoce.model import WORDS, FloatArray, Words
 from sottovoce.model.policy import short
 from sottovoce.seams import Randomness
 
-__all__ = ["FLATTEST", "Polya", "exponential_coins", "exponential_lengths", "noise_law"]
-
 BLOCK = 1 << 18
 """Proposals at a time."""
 

@@ -23,9 +23,6 @@ from sottovoce.privacy.calibration import smallest_integer
 from sottovoce.privacy.composition import repeated_delta, repeated_guarantee
 from sottovoce.seams import Randomness
 
-__all__ = ["MOST_SYMBOLS", "Subsets", "masks", "uniform_masks"]
-
-
 LISTED = 1 << 16
 """Up to so many sets a table of them is kept."""
 

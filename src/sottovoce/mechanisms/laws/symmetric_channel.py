@@ -17,8 +17,6 @@ from sottovoce.privacy.calibration import smallest_integer
 from sottovoce.privacy.composition import repeated_delta, repeated_guarantee
 from sottovoce.seams import Randomness
 
-__all__ = ["Keeping"]
-
 Shifts: TypeAlias = npt.NDArray[np.int8] | npt.NDArray[np.int32]
 
 MOST_FOR_8_BITS = 16

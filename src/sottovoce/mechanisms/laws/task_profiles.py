@@ -21,8 +21,6 @@ import numpy.typing as npt
 from sottovoce.errors import UsageError
 from sottovoce.model import Cells, Codes, FloatArray
 
-__all__ = ["as_matrix", "check_salt", "integer_profiles", "real_profiles"]
-
 
 def as_matrix(cells: Cells, codes: Codes, mechanism: str) -> FloatArray:
     """Codes by worker and task; cells that are not all there, in that order, are refused."""

@@ -12,8 +12,6 @@ from sottovoce.errors import UsageError
 from sottovoce.model import FloatArray
 from sottovoce.model.guarantee import check_delta
 
-__all__ = ["bounds", "check_chances", "log_ratios"]
-
 
 class Bounds(NamedTuple):
     """ε ≥ epsilon: an event has at least p_low under one input, at most q_high under the other."""

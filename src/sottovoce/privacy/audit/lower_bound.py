@@ -17,9 +17,6 @@ from sottovoce.privacy.audit.confidence_bounds import bounds, check_chances, log
 from sottovoce.privacy.audit.samples import Encoding, Matrix, Stream, check_unsorted, matrix
 from sottovoce.privacy.audit.views import Scored, View, views
 
-__all__ = ["Audit", "audit", "audit_pairs", "audit_samples"]
-
-
 Counts = npt.NDArray[np.int64]
 
 CUTS = 128

@@ -13,8 +13,6 @@ import numpy.typing as npt
 from sottovoce.errors import DataError
 from sottovoce.model import FloatArray
 
-__all__ = ["Encoding", "Matrix", "Stream", "check_unsorted", "matrix", "numbers"]
-
 Matrix: TypeAlias = npt.NDArray[Any]
 """One report per row, numbers or texts."""
 

@@ -11,8 +11,6 @@ import numpy.typing as npt
 from sottovoce.model import FloatArray
 from sottovoce.privacy.audit.samples import Matrix, numbers
 
-__all__ = ["Axis", "Bins", "Direction", "Distance", "LogRatioSum", "ReportColumn", "Usual"]
-
 Columns = npt.NDArray[np.intp]
 
 RAREST = 8

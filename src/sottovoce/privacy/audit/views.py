@@ -22,9 +22,6 @@ from sottovoce.privacy.audit.scores import (
     Usual,
 )
 
-__all__ = ["Scored", "View", "views"]
-
-
 Cells = npt.NDArray[np.intp]
 
 AT_ONCE = 1 << 22

@@ -24,8 +24,6 @@ from sottovoce.securesum.envelope import read_envelope, unb64
 from sottovoce.securesum.field import WIDTH
 from sottovoce.securesum.hpke import OVERHEAD
 
-__all__ = ["Admission", "Contribution"]
-
 Places = npt.NDArray[np.intp]
 
 

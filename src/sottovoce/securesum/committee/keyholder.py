@@ -53,8 +53,6 @@ from sottovoce.securesum.envelope import Ed25519PrivateKey, b64, public_text
 from sottovoce.securesum.field import Elements, add, to_bytes
 from sottovoce.securesum.hpke import X25519PrivateKey, unseal
 
-__all__ = ["KeyholderKeys", "KeyholderSession", "Reply"]
-
 
 @dataclass(frozen=True, slots=True)
 class Share:

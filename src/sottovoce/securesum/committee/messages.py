@@ -25,19 +25,6 @@ from sottovoce.securesum.committee.terms import SUITE, Session
 from sottovoce.securesum.envelope import Ed25519PrivateKey, Envelope, read_envelope, signed, unb64
 from sottovoce.securesum.field import WIDTH, P
 
-__all__ = [
-    "MOST_IN_BATCH",
-    "SERVER",
-    "THE_SERVER",
-    "Message",
-    "Phase",
-    "WorkKind",
-    "party",
-    "read_message",
-    "written",
-]
-
-
 FORMAT = "sottovoce-message/1"
 SERVER = 0
 """The server's number as a sender."""

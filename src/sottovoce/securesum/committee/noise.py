@@ -23,8 +23,6 @@ from sottovoce.securesum.field import WIDTH, Elements, elements, from_bytes, to_
 from sottovoce.securesum.hpke import OVERHEAD, X25519PrivateKey, seal, unseal
 from sottovoce.securesum.shamir import random_sharing, share
 
-__all__ = ["DEAL_MASKS", "check_shares", "deal_noise", "read_elements", "sealed_share", "unsealed"]
-
 DEAL_MASKS = CHECKS
 """Elements after the noise in a deal: m₁, m₂."""
 

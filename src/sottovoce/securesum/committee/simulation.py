@@ -36,8 +36,6 @@ from sottovoce.securesum.field import P, elements, from_bytes, to_bytes, total
 from sottovoce.securesum.hpke import X25519PrivateKey, seal, unseal
 from sottovoce.securesum.shamir import interpolate, lies_on, share
 
-__all__ = ["Committee", "CommitteeRun", "CommitteeSum", "run_in_memory"]
-
 
 class AddingKeyholder:
     """A seat: it adds up its shares of one round's vectors, and opens their sum, once a round."""

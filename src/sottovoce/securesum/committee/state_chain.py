@@ -40,19 +40,6 @@ from sottovoce.securesum.committee.terms import Session
 from sottovoce.securesum.committee.validity import failures
 from sottovoce.securesum.envelope import canonical, sha256_hex
 
-__all__ = [
-    "BEGINNING",
-    "START",
-    "Certified",
-    "Fact",
-    "Facts",
-    "Verdicts",
-    "by_seat",
-    "certified",
-    "judged",
-]
-
-
 BEGINNING = "0" * 64
 """The state before the deals."""
 

@@ -17,9 +17,6 @@ from sottovoce.model import Policy
 from sottovoce.securesum.ballot import Ballot
 from sottovoce.securesum.envelope import CONTEXT, canonical, sha256_hex
 
-__all__ = ["CHECKS", "SUITE", "ContributionTerms", "Session", "committee_of", "sealing_info"]
-
-
 SUITE = "committee"
 
 

@@ -41,7 +41,6 @@ except ImportError:
     if not TYPE_CHECKING:
         Cipher = AES256 = CTR = absent("cryptography", purpose="checking answers", extra="secure")
 
-__all__ = ["MASKS", "Failure", "coefficients", "failures", "lies_on_each", "opened_values"]
 
 MASKS = 2 * CHECKS
 """Elements after the bits of a contribution: z₁, z₂, m₁, m₂."""

@@ -25,8 +25,6 @@ from sottovoce.securesum.field import Elements, to_bytes
 from sottovoce.securesum.hpke import seal
 from sottovoce.securesum.shamir import random_sharing, share, zero_sharing
 
-__all__ = ["contribute", "entropy"]
-
 _SEED_BYTES = 32
 
 

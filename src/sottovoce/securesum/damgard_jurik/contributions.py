@@ -31,21 +31,6 @@ from sottovoce.securesum.star.confirmation import ProposedSet, listed
 from sottovoce.securesum.star.messages import SignedFrame
 from sottovoce.securesum.star.suite import RoundStart
 
-__all__ = [
-    "EncryptedContribution",
-    "Gathered",
-    "PlaintextLayout",
-    "check_units",
-    "commitment",
-    "is_digest",
-    "note_distinct",
-    "plaintext_layout",
-    "proof_context",
-    "read_contribution",
-    "read_units",
-    "units_content",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class EncryptedContribution:

@@ -48,9 +48,6 @@ from sottovoce.securesum.envelope import (
 from sottovoce.securesum.hpke import X25519PrivateKey, seal, unseal
 from sottovoce.securesum.star.terms import KeyTerms, StarTerms
 
-__all__ = ["DealtKey", "deal_threshold_key", "open_share", "read_public"]
-
-
 FORMAT = "sottovoce-dealt-key/1"
 THE_DEALER = "the dealer"
 

@@ -33,8 +33,6 @@ from sottovoce.securesum.damgard_jurik.number_theory import (
     product_of_powers,
 )
 
-__all__ = ["combine", "holds_share", "lagrange", "logarithm", "partial"]
-
 
 @lru_cache(maxsize=256)
 def lagrange(points: tuple[int, ...], at: int = 0) -> tuple[int, tuple[int, ...]]:

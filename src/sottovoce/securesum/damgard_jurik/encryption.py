@@ -27,20 +27,6 @@ from sottovoce.errors import UsageError
 from sottovoce.securesum.damgard_jurik.keys import PublicKey
 from sottovoce.securesum.damgard_jurik.number_theory import gcd, invert, mpz, powmod, unit_below
 
-__all__ = [
-    "Blind",
-    "Blinds",
-    "Comb",
-    "blinding_comb",
-    "encrypt",
-    "exponent_bits",
-    "full_blind",
-    "is_ciphertext",
-    "power_of_generator",
-    "product",
-]
-
-
 TEETH, TABLES = 8, 4
 
 

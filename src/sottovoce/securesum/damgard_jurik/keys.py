@@ -35,8 +35,6 @@ from sottovoce.securesum.damgard_jurik.number_theory import (
 )
 from sottovoce.securesum.envelope import canonical, sha256_hex
 
-__all__ = ["KeyShare", "PublicKey", "generate", "key_of"]
-
 
 @dataclass(frozen=True)
 class PublicKey:

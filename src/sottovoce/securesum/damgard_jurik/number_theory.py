@@ -26,28 +26,6 @@ import numpy.typing as npt
 
 from sottovoce.errors import UsageError, absent
 
-__all__ = [
-    "below",
-    "bytes_of",
-    "gcd",
-    "integer_of",
-    "invert",
-    "is_power",
-    "is_prime",
-    "is_safe_prime",
-    "jacobi",
-    "length_of",
-    "mpz",
-    "powmod",
-    "powmod_sec",
-    "primorial",
-    "product_of_powers",
-    "safe_prime",
-    "small_primes",
-    "unit_below",
-]
-
-
 try:
     import gmpy2
 except ImportError:

@@ -78,18 +78,6 @@ from sottovoce.securesum.damgard_jurik.number_theory import (
     product_of_powers,
 )
 
-__all__ = [
-    "Announcement",
-    "ProofResponse",
-    "announce",
-    "challenges",
-    "holds",
-    "proof_length",
-    "prove",
-    "verify",
-]
-
-
 _KNOWLEDGE_LABEL = b"sottovoce-known-contributions/1\0"
 _SOUND, _KNOWLEDGE_SLACK = 16, 16
 """Bytes: of a challenge beside the bits for subsets, and by how much r is longer than needed."""

@@ -55,8 +55,6 @@ from sottovoce.securesum.star.confirmation import (
 from sottovoce.securesum.star.messages import Place, SignedFrame, bundle, party
 from sottovoce.securesum.star.suite import Content, Phase, RoundStart
 
-__all__ = ["ThresholdServer"]
-
 
 class Assembly:
     """Partial decryptions of the products of one confirmed set; the server's own to begin with."""

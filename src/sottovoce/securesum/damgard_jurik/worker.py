@@ -51,8 +51,6 @@ from sottovoce.securesum.star.messages import (
 )
 from sottovoce.securesum.star.suite import Content, Phase, RoundStart
 
-__all__ = ["Sealed", "ThresholdWorker", "seal_values"]
-
 Step: TypeAlias = Callable[[SignedFrame], Content]
 
 

@@ -19,8 +19,6 @@ from sottovoce.securesum.em.planner import EMPlanner, NoisedPlanner
 from sottovoce.securesum.em.terms import EMTerms, Mode
 from sottovoce.securesum.em.weights import IntegerArray, agreement, log_terms, skill, weights
 
-__all__ = ["EMContributor", "NoisedContributor", "PrivateContributor", "contributor_of"]
-
 
 def check_answers(terms: EMTerms, task: IntegerArray, label: IntegerArray) -> None:
     """Refuse codes that are not about the tasks and labels of the terms, or too many to a task."""

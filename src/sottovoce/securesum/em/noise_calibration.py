@@ -20,9 +20,6 @@ from sottovoce.securesum.em.sensitivity import NoisedSlots
 from sottovoce.securesum.em.terms import MOST_NOISED, EMTerms, Law, Mode, NoiseTerms, RoundNoise
 from sottovoce.securesum.em.weights import MOST_SCALE, SMOOTHING, Moves
 
-__all__ = ["calibrated", "default_honest", "guarantee"]
-
-
 REACHED = 1e-39
 """What it costs in each slot, for each share, that noise has an end (see `guarantee`)."""
 

@@ -40,17 +40,6 @@ from sottovoce.securesum.em.sensitivity import NoisedSlots, check_opened
 from sottovoce.securesum.em.terms import EMTerms, Law, Mode
 from sottovoce.version import __version__
 
-__all__ = [
-    "USUAL",
-    "EMPlanner",
-    "NoisedPlanner",
-    "PrivatePlanner",
-    "codec_of",
-    "exact_terms",
-    "planner_of",
-]
-
-
 USUAL: Mapping[Mode, Mapping[str, int]] = {
     Mode.AS_PUBLISHED: {"scale": 10**10, "clip": 10**6, "tolerance": 10**8},
     Mode.LOG_ODDS: {"scale": 10**3, "clip": 10**3, "tolerance": 10**4},

@@ -17,17 +17,6 @@ from sottovoce.inference.steps.arithmetic import column_sum, shares, steady
 from sottovoce.inference.steps.votes import normalized
 from sottovoce.model import FloatArray
 
-__all__ = [
-    "guess",
-    "is_settled",
-    "posterior_of",
-    "posterior_of_rounds",
-    "prior_of",
-    "quality",
-    "start",
-]
-
-
 ROUNDS, SETTLED = 20, 1e-4
 """Rounds of expectation and maximisation at most, and the change of a posterior that ends them."""
 

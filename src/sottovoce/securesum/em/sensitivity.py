@@ -18,8 +18,6 @@ from sottovoce.seams import Randomness
 from sottovoce.securesum.em.terms import EMTerms, Law, NoiseTerms
 from sottovoce.securesum.em.weights import Moves, answer_moves, worker_moves
 
-__all__ = ["TAIL", "NoisedSlots", "check_opened"]
-
 TAIL = 1e-100
 """The chance that a share of noise in one slot lies beyond its reach, at most."""
 

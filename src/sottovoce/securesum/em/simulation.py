@@ -23,17 +23,6 @@ from sottovoce.model.sum_rounds import (
 )
 from sottovoce.securesum.em.terms import EMTerms
 
-__all__ = [
-    "SUITES",
-    "Dropouts",
-    "Recorded",
-    "Rehearsal",
-    "Suite",
-    "SummedRounds",
-    "rehearse",
-    "run_rounds",
-]
-
 
 class Adding(Protocol):
     """A way to add up one round's vectors, one of each worker."""

@@ -10,8 +10,6 @@ from typing import Any, Self
 from sottovoce.errors import UsageError
 from sottovoce.model.canonical_json import canonical
 
-__all__ = ["EMTerms", "Law", "Mode", "NoiseTerms", "RoundNoise"]
-
 PURPOSE = "sottovoce-private-em/1"
 MOST_SCALE = 10**14
 """P2, section 6.2: the largest L of its experiments."""

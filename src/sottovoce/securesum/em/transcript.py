@@ -15,8 +15,6 @@ from sottovoce.model.canonical_json import canonical
 from sottovoce.model.sum_rounds import OpenedSum
 from sottovoce.securesum.em.terms import EMTerms
 
-__all__ = ["Transcript"]
-
 FAMILY = "sottovoce-transcript/"
 FORMAT = f"{FAMILY}1"
 

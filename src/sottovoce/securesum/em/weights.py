@@ -22,22 +22,6 @@ from sottovoce.inference.steps.arithmetic import steady
 from sottovoce.model import FloatArray
 from sottovoce.model.sum_rounds import Integers
 
-__all__ = [
-    "GRID",
-    "MOST_SCALE",
-    "MOST_TASKS",
-    "SMOOTHING",
-    "IntegerArray",
-    "Moves",
-    "agreement",
-    "answer_moves",
-    "log_terms",
-    "skill",
-    "weights",
-    "worker_moves",
-]
-
-
 IntegerArray: TypeAlias = npt.NDArray[np.integer]
 
 

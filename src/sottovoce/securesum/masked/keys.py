@@ -28,21 +28,6 @@ from sottovoce.securesum.envelope import b64, unb64
 from sottovoce.securesum.star.suite import RoundStart
 from sottovoce.securesum.star.terms import Member, StarTerms
 
-__all__ = [
-    "KEY",
-    "TAG",
-    "Channels",
-    "MaskKeys",
-    "derived",
-    "is_small",
-    "pair_key",
-    "sealed",
-    "self_key",
-    "tagged",
-    "unsealed",
-]
-
-
 try:
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey

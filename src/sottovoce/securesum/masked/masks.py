@@ -23,7 +23,6 @@ except ImportError:
     if not TYPE_CHECKING:
         Cipher = algorithms = modes = absent("cryptography", purpose="masking sums", extra="secure")
 
-__all__ = ["Masks", "Words", "check_fits", "checked_totals", "masked", "unmasked", "width", "words"]
 
 Words = npt.NDArray[np.uint64]
 """Integers modulo 2⁶⁴."""

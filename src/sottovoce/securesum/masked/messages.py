@@ -53,23 +53,6 @@ from sottovoce.securesum.star.messages import HEAD, THE_SERVER, Head, Place, Sig
 from sottovoce.securesum.star.suite import Phase, RoundStart
 from sottovoce.securesum.star.terms import StarTerms
 
-__all__ = [
-    "ORDER",
-    "ROW",
-    "SHOWN",
-    "Confirms",
-    "Deal",
-    "Deals",
-    "Dealt",
-    "PieceKind",
-    "check_tagged_confirm",
-    "check_tagged_confirms",
-    "deal_shares",
-    "piece_of",
-    "read_dealt",
-]
-
-
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 
 

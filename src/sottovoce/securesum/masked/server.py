@@ -21,8 +21,6 @@ from sottovoce.securesum.star.confirmation import (
 from sottovoce.securesum.star.messages import Place, SignedFrame, party
 from sottovoce.securesum.star.suite import Content, Phase, RoundStart, ServerRound
 
-__all__ = ["MaskedServer"]
-
 
 @dataclass(frozen=True, slots=True)
 class MaskedServer:

@@ -19,19 +19,6 @@ from sottovoce.securesum.field import WIDTH, Elements, P, from_bytes
 from sottovoce.securesum.shamir import interpolate, share
 from sottovoce.securesum.star.messages import party
 
-__all__ = [
-    "COMMITMENT",
-    "PIECE",
-    "commitment",
-    "commitments",
-    "dealt",
-    "joined",
-    "pieces_in",
-    "recovered",
-    "well_formed",
-]
-
-
 _SECRET, _LIMB, _LIMBS = 32, 7, 5
 _SALT = 16
 _SALT_WORDS = _SALT // WIDTH

@@ -31,8 +31,6 @@ from sottovoce.securesum.star.confirmation import (
 from sottovoce.securesum.star.messages import THE_SERVER, Place, SignedFrame, digest_of
 from sottovoce.securesum.star.suite import Content, Phase, RoundStart, WorkerRound
 
-__all__ = ["MaskedWorker"]
-
 
 @dataclass(frozen=True, slots=True)
 class MaskedWorker:

@@ -30,19 +30,6 @@ from sottovoce.securesum.star.messages import (
 )
 from sottovoce.securesum.star.suite import Phase, RoundStart
 
-__all__ = [
-    "ProposedSet",
-    "check_confirm",
-    "check_confirms",
-    "check_enough",
-    "check_proposed",
-    "confirms_content",
-    "listed",
-    "pin",
-    "read_list",
-    "read_numbers",
-]
-
 _HEX = frozenset("0123456789abcdef")
 
 

@@ -31,26 +31,6 @@ from sottovoce.securesum.envelope import (
 )
 from sottovoce.securesum.star.terms import FORMAT, StarTerms
 
-__all__ = [
-    "BEGINNING",
-    "HEAD",
-    "SERVER",
-    "THE_SERVER",
-    "Head",
-    "Place",
-    "SignedFrame",
-    "bundle",
-    "digest_of",
-    "extended",
-    "party",
-    "read_frame",
-    "read_totals",
-    "totals_content",
-    "unbundle",
-    "written",
-]
-
-
 SERVER = 0
 """The sender of what the server says; workers are 1, 2, …"""
 

@@ -26,8 +26,6 @@ from sottovoce.securesum.star.suite import Phase, ServerSuite, WorkerSuite
 from sottovoce.securesum.star.terms import KeyTerms, Member, StarTerms, Suite, default_threshold
 from sottovoce.securesum.star.worker import WorkerSession
 
-__all__ = ["StarRun", "run_in_memory", "run_star"]
-
 
 @dataclass(frozen=True, slots=True)
 class StarRun:

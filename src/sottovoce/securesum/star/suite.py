@@ -15,17 +15,6 @@ from sottovoce.model.sum_rounds import Integers, OpenedSum, SumSpec
 from sottovoce.securesum.star.messages import Place, SignedFrame
 from sottovoce.securesum.star.terms import StarTerms
 
-__all__ = [
-    "Content",
-    "Phase",
-    "RoundStart",
-    "ServerRound",
-    "ServerSuite",
-    "WorkerRound",
-    "WorkerSuite",
-    "rank",
-]
-
 
 class Phase(StrEnum):
     """What the server asks of workers."""

@@ -11,8 +11,6 @@ from sottovoce.errors import UsageError
 from sottovoce.model import Keyholder
 from sottovoce.securesum.envelope import canonical, sha256_hex, unb64
 
-__all__ = ["FORMAT", "KeyTerms", "Member", "StarTerms", "Suite", "default_threshold"]
-
 FORMAT = "sottovoce-star/1"
 SIZES = (1024, 2048, 3072)
 MOST_MEMBERS = 10_000

@@ -28,8 +28,6 @@ from sottovoce.securesum.star.messages import (
 from sottovoce.securesum.star.suite import Phase, RoundStart, WorkerRound, WorkerSuite, rank
 from sottovoce.securesum.star.terms import StarTerms
 
-__all__ = ["EndState", "SessionEnded", "WorkerSession"]
-
 EndState: TypeAlias = Literal["done", "aborted", "excluded"]
 _END_FIELDS = frozenset({"culprits", "reason", "state"})
 

@@ -36,9 +36,6 @@ from sottovoce.model import Domain, FloatArray, Grid
 from sottovoce.server.campaigns.histogram import Bin, binned
 from sottovoce.server.database.results import Columns
 
-__all__ = ["Certainty", "Further", "certainty_of", "further_of", "is_decided"]
-
-
 CONFIDENT = 0.95
 """A label is settled from this confidence on."""
 

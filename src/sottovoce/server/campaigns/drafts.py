@@ -23,15 +23,6 @@ from sottovoce.server.database.campaigns import (
 )
 from sottovoce.server.service import Service
 
-__all__ = [
-    "change_draft",
-    "change_tasks",
-    "create_draft",
-    "list_tasks",
-    "malformed_field",
-    "new_id",
-]
-
 
 def create_draft(service: Service, terms: Terms, tasks: Sequence[Task] | None = None) -> Campaign:
     """A new campaign, which takes no reports yet. Its tasks may come later."""

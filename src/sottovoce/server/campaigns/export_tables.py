@@ -37,19 +37,6 @@ from sottovoce.server.database.stored_reports import (
 from sottovoce.server.service import Service
 from sottovoce.tables.writers import Chunk
 
-__all__ = [
-    "TEXT",
-    "ExportTable",
-    "crowdkit_table",
-    "report_column",
-    "reports_table",
-    "tasks_table",
-    "totals_table",
-    "truths_table",
-    "workers_table",
-]
-
-
 TEXT, NUMBER, COUNT = "VARCHAR", "DOUBLE", "BIGINT"
 
 ANSWERED = "answered"

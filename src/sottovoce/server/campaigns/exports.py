@@ -33,8 +33,6 @@ from sottovoce.server.service import Service
 from sottovoce.tables import policy_text
 from sottovoce.tables.writers import Pieces, csv_pieces, jsonl_pieces, parquet_pieces
 
-__all__ = ["EXPORTS", "MEDIA_TYPES", "SEALED_EXPORTS", "Export", "export"]
-
 MEDIA_TYPES = {
     "csv": "text/csv; charset=utf-8",
     "jsonl": "application/x-ndjson",

@@ -25,9 +25,6 @@ from sottovoce.server.campaigns.forecasts import Outlook, Question
 from sottovoce.server.campaigns.guarantees import calibrated_policy, guarantees_of, works_in_browser
 from sottovoce.server.child_process import answer_all
 
-__all__ = ["outlook"]
-
-
 TRIALS = 20
 """Simulated campaigns: 19 are the fewest that give a band."""
 

@@ -18,8 +18,6 @@ from sottovoce.planning.scenario import Assumption
 from sottovoce.server.campaigns.guarantees import KeptGuarantees
 from sottovoce.server.child_process import ChildEnded, ChildProcess
 
-__all__ = ["Forecaster", "Outlook", "Question"]
-
 MOST_WAITING = 8
 """Questions that may wait; each takes about a second."""
 

@@ -25,15 +25,6 @@ from sottovoce.mechanisms.policies import (
 from sottovoce.mechanisms.registry import release_from
 from sottovoce.model import Calibration, Domain, Guarantee, Policy, Unit
 
-__all__ = [
-    "KeptGuarantees",
-    "calibrated_policy",
-    "computable",
-    "given_policy",
-    "guarantees_of",
-    "works_in_browser",
-]
-
 
 def works_in_browser(policy: Policy) -> bool:
     """Whether a worker can take part with nothing but a browser.

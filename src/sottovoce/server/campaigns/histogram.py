@@ -10,8 +10,6 @@ import numpy as np
 
 from sottovoce.model import FloatArray
 
-__all__ = ["MOST_BINS", "Bin", "binned"]
-
 MOST_BINS = 20
 
 

@@ -20,19 +20,6 @@ from sottovoce.server.database import hashed_credentials as rows
 from sottovoce.server.database.campaigns import note_event, the_campaign
 from sottovoce.server.service import Service
 
-__all__ = [
-    "MOST_CODES",
-    "MOST_INVITES",
-    "InviteCounts",
-    "InviteKind",
-    "QrCode",
-    "count_invites",
-    "invite",
-    "qr_code",
-    "revoke_invites",
-]
-
-
 MOST_INVITES = 100_000
 """Links that can be asked for at once."""
 

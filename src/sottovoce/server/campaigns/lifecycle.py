@@ -22,16 +22,6 @@ from sottovoce.server.sealed.keyholders import coordinator_of
 from sottovoce.server.sealed.transitions import advance
 from sottovoce.server.service import Service
 
-__all__ = [
-    "close_campaign",
-    "close_due",
-    "delete_campaign",
-    "find_campaign",
-    "list_campaigns",
-    "open_campaign",
-    "scheduled_closing",
-]
-
 LOOK = 60.0
 """Seconds between two looks for campaigns whose last day has passed."""
 

@@ -26,8 +26,6 @@ from sottovoce.server.database.results import Summary
 from sottovoce.server.service import Service
 from sottovoce.version import __version__
 
-__all__ = ["describe"]
-
 LONG = frozenset({"name", "keyholders", "coordinator"})
 """Fields of a policy that are no parameters: names and keys."""
 

@@ -14,8 +14,6 @@ from sottovoce.server.database.campaigns import Stored, tasks_at, the_campaign
 from sottovoce.server.database.hashed_credentials import SINGLE, Invite, find_invite
 from sottovoce.server.service import Service
 
-__all__ = ["block_for", "found_campaign", "offered"]
-
 
 @dataclass(frozen=True, slots=True)
 class TaskBlock:

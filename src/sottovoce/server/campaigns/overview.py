@@ -20,9 +20,6 @@ from sottovoce.server.database.results import Columns, StoredResult, Summary
 from sottovoce.server.database.stored_reports import all_task_lists
 from sottovoce.server.service import Service
 
-__all__ = ["Overview", "Weights", "overview"]
-
-
 MOST_RUNS = 60
 """Runs of tasks in a strip."""
 

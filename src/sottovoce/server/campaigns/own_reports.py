@@ -26,8 +26,6 @@ from sottovoce.server.database.stored_reports import (
 from sottovoce.server.sealed.contributions import SealedAdmission
 from sottovoce.server.service import Service
 
-__all__ = ["Returned", "erase", "own_reports"]
-
 SEALED = "sealed"
 """What is shown for an answer that only the keyholders together could read."""
 

@@ -43,8 +43,6 @@ from sottovoce.tables.duckdb_connection import name_of as quoted
 from sottovoce.tables.duckdb_connection import path_of
 from sottovoce.tables.writers import copied
 
-__all__ = ["PartitionedExport", "export_parts"]
-
 PART = 4_000_000
 """Reports in a part, about, if nobody says how many parts there are."""
 

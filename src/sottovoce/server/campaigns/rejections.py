@@ -16,8 +16,6 @@ from sottovoce.server.database.campaigns import number_of, the_campaign
 from sottovoce.server.database.intake import add_rejections, find_rejections
 from sottovoce.server.service import Service
 
-__all__ = ["find_number", "list_rejections", "rejection_writer", "write_rejections"]
-
 PAUSE = 3.0
 """Seconds between two writes: what a server that is killed loses of its counts."""
 

@@ -14,8 +14,6 @@ from sqlalchemy import Connection
 from sottovoce.server.database.campaigns import Stored, task_names
 from sottovoce.server.database.results import Columns, StoredResult, find_content
 
-__all__ = ["CachedResult", "ResultCache"]
-
 LIMIT = 256 << 20
 """Bytes of results that are kept."""
 

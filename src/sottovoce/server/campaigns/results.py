@@ -31,19 +31,6 @@ from sottovoce.server.database.stored_reports import (
 from sottovoce.server.service import Service
 from sottovoce.tables.writers import json_rows
 
-__all__ = [
-    "Sort",
-    "certainty_name",
-    "found_result",
-    "publish",
-    "published_truths",
-    "reports_waiting",
-    "truth_columns",
-    "truths_page",
-    "worker_columns",
-    "workers_page",
-]
-
 
 class Sort(StrEnum):
     """The order of truths: as the tasks are listed, or the least sure first."""

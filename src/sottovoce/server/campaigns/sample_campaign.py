@@ -51,9 +51,6 @@ from sottovoce.server.database.campaigns import (
 from sottovoce.server.database.hashed_credentials import add_invites
 from sottovoce.server.service import Service
 
-__all__ = ["DOMAIN", "SimulatedCrowd", "rehearse"]
-
-
 LEAVES = {
     "oak": (
         "rounded lobes and a short stalk",

@@ -39,9 +39,6 @@ from sottovoce.server.database import Database, Intake, Writer
 from sottovoce.server.database.campaigns import find_campaign, task_names
 from sottovoce.server.sealed.contributions import SealedAdmission
 
-__all__ = ["AnyAdmission", "Reception", "Rejections", "ReportAdmission"]
-
-
 MOST_ADMISSIONS = 256
 """Campaigns whose tasks are kept in memory, as long as they have no more tasks than one may."""
 

@@ -41,9 +41,6 @@ from sottovoce.server.database.webhooks import (
 from sottovoce.server.service import Service
 from sottovoce.version import __version__
 
-__all__ = ["Registered", "announce", "list_webhooks", "register", "remove", "webhook_delivery"]
-
-
 T = TypeVar("T")
 
 DELAYS = (10, 60, 300, 1_800, 7_200, 21_600, 43_200)

@@ -56,9 +56,6 @@ from sottovoce.server.database.schema_version import (
 )
 from sottovoce.version import __version__
 
-__all__ = ["Manifest", "Progress", "back_up", "restore", "verify"]
-
-
 FORMAT = "sottovoce-backup/1"
 
 MANIFEST = Table(

@@ -16,22 +16,6 @@ from sottovoce.model import Campaign, Counts, Policy, State, Task, Terms
 from sottovoce.server.database.postgresql import add_partition, drop_partition, insert_many
 from sottovoce.server.database.schema import campaigns, events, opened, tasks
 
-__all__ = [
-    "Stored",
-    "add_campaign",
-    "all_campaigns",
-    "change_campaign",
-    "delete_campaign",
-    "find_campaign",
-    "note_event",
-    "number_of",
-    "sealed_ids",
-    "set_tasks",
-    "task_names",
-    "tasks_at",
-    "the_campaign",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Stored:

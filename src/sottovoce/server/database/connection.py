@@ -21,16 +21,6 @@ from sqlalchemy.exc import TimeoutError as NoConnection
 from sottovoce.errors import NotInstalled, Reason, Refused, UsageError
 from sottovoce.files.locks import folder_lock
 
-__all__ = [
-    "STORAGE_ERRORS",
-    "Database",
-    "exclusive_use",
-    "name_of",
-    "readable_errors",
-    "unavailable",
-]
-
-
 PATIENCE = 10.0
 """Seconds to wait for another connection that writes."""
 

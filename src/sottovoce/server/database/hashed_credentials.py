@@ -13,22 +13,6 @@ from sottovoce.model import Credential
 from sottovoce.server.database.postgresql import insert_many
 from sottovoce.server.database.schema import invites, tokens
 
-__all__ = [
-    "OPEN",
-    "SINGLE",
-    "Invite",
-    "add_invites",
-    "add_token",
-    "all_tokens",
-    "count_invites",
-    "find_invite",
-    "has_token",
-    "remove_invites",
-    "remove_setups",
-    "remove_token",
-]
-
-
 OPEN, SINGLE = "open", "single"
 """The kinds of an invite: any number of workers may use it, or one."""
 

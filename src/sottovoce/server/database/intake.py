@@ -22,8 +22,6 @@ from sottovoce.server.database.hashed_credentials import SINGLE, Invite
 from sottovoce.server.database.postgresql import Rows, Statement, in_one_trip
 from sottovoce.server.database.schema import campaigns, rejections
 
-__all__ = ["Intake", "Outcome", "add_rejections", "find_rejections", "hold", "take"]
-
 
 @dataclass(frozen=True, slots=True)
 class Intake:

@@ -38,9 +38,6 @@ from sottovoce.server.database.schema import (
 )
 from sottovoce.server.database.sealed_campaigns import DIGEST
 
-__all__ = ["check", "integrity"]
-
-
 _WIDTH = 8
 """Bytes of a total."""
 

@@ -23,37 +23,6 @@ from sqlalchemy.engine import Row
 from sottovoce.errors import Reason, Refused
 from sottovoce.server.database.schema import live_events, live_members, live_rounds, live_sessions
 
-__all__ = [
-    "DEALER",
-    "AuthenticatedMember",
-    "Event",
-    "EventKind",
-    "LiveState",
-    "MemberRow",
-    "StoredRound",
-    "StoredSession",
-    "add_session",
-    "all_sessions",
-    "change_session",
-    "count_rounds",
-    "delete_session",
-    "end_session",
-    "ending_of",
-    "events_of",
-    "find_member",
-    "joined",
-    "live_faults",
-    "members_of",
-    "record",
-    "rounds_of",
-    "secret_of",
-    "session_ids",
-    "set_joined",
-    "state_of",
-    "the_session",
-]
-
-
 DEALER = 0
 """The seat of who deals the key; workers' links have the seats 1, 2, …"""
 

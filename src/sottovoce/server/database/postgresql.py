@@ -21,19 +21,6 @@ from sqlalchemy.exc import OperationalError
 from sottovoce.server.database.connection import unavailable
 from sottovoce.server.database.schema import reports
 
-__all__ = [
-    "Rows",
-    "Statement",
-    "add_missing_partitions",
-    "add_partition",
-    "count_partitions",
-    "drop_partition",
-    "hold_partitions",
-    "in_one_trip",
-    "insert_many",
-    "without_partition",
-]
-
 
 def insert_many(
     connection: Connection, table: Table, columns: Sequence[str], rows: Iterable[Sequence[Any]]

@@ -15,18 +15,6 @@ from sqlalchemy import Connection, insert, select, update
 from sottovoce.model import FloatArray, State
 from sottovoce.server.database.schema import campaigns, opened, results
 
-__all__ = [
-    "Columns",
-    "StoredResult",
-    "Summary",
-    "find_content",
-    "find_result",
-    "gone",
-    "store_problem",
-    "store_result",
-    "unfinished",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Summary:

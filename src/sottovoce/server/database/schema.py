@@ -25,30 +25,6 @@ from sqlalchemy import (
     text,
 )
 
-__all__ = [
-    "METADATA",
-    "batched",
-    "campaigns",
-    "deliveries",
-    "erased",
-    "events",
-    "invites",
-    "keyholders",
-    "live_events",
-    "live_members",
-    "live_rounds",
-    "live_sessions",
-    "messages",
-    "opened",
-    "rejections",
-    "reports",
-    "results",
-    "signing_keys",
-    "tasks",
-    "tokens",
-    "webhooks",
-]
-
 METADATA = MetaData()
 
 # SQLite numbers rows itself only in an INTEGER column. It would give the number of a deleted row to

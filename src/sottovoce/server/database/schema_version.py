@@ -19,20 +19,6 @@ from sottovoce.server.database.schema import METADATA
 if TYPE_CHECKING:
     from alembic.script import ScriptDirectory
 
-__all__ = [
-    "VERSION_TABLE",
-    "WAYS_OUT",
-    "SchemaState",
-    "check_schema",
-    "make_tables",
-    "migrate",
-    "pending",
-    "revision_of",
-    "revisions",
-    "schema_change",
-    "schema_state",
-    "upgrade",
-]
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 

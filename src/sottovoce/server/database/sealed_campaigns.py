@@ -36,36 +36,6 @@ from sottovoce.server.database.schema import (
     signing_keys,
 )
 
-__all__ = [
-    "DIGEST",
-    "SERVER",
-    "MessageKey",
-    "OpenedTotals",
-    "WaitingContribution",
-    "add_batch",
-    "add_message",
-    "add_signing_key",
-    "all_seats",
-    "batch_contents",
-    "count_batched",
-    "find_message",
-    "find_opened",
-    "find_seat",
-    "is_batched",
-    "is_opened",
-    "message_keys",
-    "messages_of",
-    "note_seen",
-    "series",
-    "set_seats",
-    "signing_key",
-    "store_opened",
-    "task_lists",
-    "waiting_contributions",
-    "workers_of",
-]
-
-
 DIGEST = 32
 """Bytes of a digest, which stands before the contribution itself."""
 

@@ -23,26 +23,6 @@ from sqlalchemy.engine import Row
 from sottovoce.model import Codes
 from sottovoce.server.database.schema import campaigns, erased, reports
 
-__all__ = [
-    "EVERYBODY",
-    "OrderedReports",
-    "OwnRow",
-    "PackedReports",
-    "all_task_lists",
-    "count_reports",
-    "erase_report",
-    "factorized",
-    "has_reported",
-    "is_erased",
-    "own_rows",
-    "owner_of",
-    "packed_after",
-    "packed_by_worker",
-    "reports_between",
-    "split_range",
-    "worker_names",
-]
-
 AT_ONCE = 1 << 15
 """Reports that are read at once, unless one worker has more."""
 

@@ -13,21 +13,6 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from sottovoce.server.database.schema import deliveries, webhooks
 
-__all__ = [
-    "Delivery",
-    "DeliveryState",
-    "Webhook",
-    "add_webhook",
-    "book",
-    "claim",
-    "next_due",
-    "put_back",
-    "put_back_all",
-    "remove_webhook",
-    "settle",
-    "webhooks_of",
-]
-
 KEPT = 20
 """Deliveries of a webhook that are kept once they are over."""
 

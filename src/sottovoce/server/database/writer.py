@@ -18,8 +18,6 @@ from sottovoce.errors import Reason, Refused
 from sottovoce.server.database.connection import STORAGE_ERRORS, Database, unavailable
 from sottovoce.server.database.intake import Intake, Outcome, hold, take
 
-__all__ = ["Writer"]
-
 T = TypeVar("T")
 
 Pending: TypeAlias = asyncio.Future[Outcome]

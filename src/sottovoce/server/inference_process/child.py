@@ -27,9 +27,6 @@ from sottovoce.server.inference_process.fit import (
     fitted_totals,
 )
 
-__all__ = ["ReportCache"]
-
-
 LIMIT = 512 << 20
 """Bytes of reports that are remembered; beyond it, who waited longest is read again in full."""
 

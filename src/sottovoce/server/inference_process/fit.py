@@ -37,9 +37,6 @@ from sottovoce.server.database.stored_reports import PackedReports, factorized, 
 from sottovoce.tables.vocabulary import in_order
 from sottovoce.version import __version__
 
-__all__ = ["FittedResult", "GatheredReports", "fitted", "fitted_totals", "with_stability"]
-
-
 FEWER = 0.9
 """A checkpoint counts once it has at most so large a share of the reports there are."""
 

@@ -31,9 +31,6 @@ from sottovoce.server.inference_process.fit import FittedResult
 from sottovoce.server.service import Service
 from sottovoce.version import __version__
 
-__all__ = ["Election", "InferenceProcess", "background_inference", "infer_now"]
-
-
 KEY = int.from_bytes(b"sotto-vo", "big")
 """The number of PostgreSQL's advisory lock; locks belong to one database of a server."""
 

@@ -12,8 +12,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-__all__ = ["Attendance"]
-
 HERE = 60.0
 """Seconds after its last question for which a keyholder counts as here."""
 

@@ -19,8 +19,6 @@ from sottovoce.securesum.field import WIDTH
 from sottovoce.securesum.hpke import OVERHEAD
 from sottovoce.server.database import Intake
 
-__all__ = ["SealedAdmission"]
-
 ROOM = 2_000
 """Bytes of a contribution besides its tasks and shares."""
 

@@ -29,15 +29,6 @@ try:
 except ImportError:
     raise NotInstalled("cryptography", purpose="sealed campaigns", extra="secure") from None
 
-__all__ = [
-    "AuthenticatedKeyholder",
-    "authenticated_keyholder",
-    "coordinator_key",
-    "coordinator_of",
-    "keyholder_links",
-    "sealed_admission",
-    "sealed_sum",
-]
 
 SEED_BYTES = 32
 

@@ -29,8 +29,6 @@ from sottovoce.server.sealed.state import KeyholderWork, SealedState
 from sottovoce.server.sealed.transitions import advance, verdict_of
 from sottovoce.server.service import Service
 
-__all__ = ["batch", "closed", "largest_message", "next_work", "receive"]
-
 ROOM = 4_096
 OF_AN_ITEM = 128
 """Bytes of what a check says of one contribution: four numbers of 19 digits and what is around."""

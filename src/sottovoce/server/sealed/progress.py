@@ -29,8 +29,6 @@ from sottovoce.server.sealed.state import AGREEMENT, DEAD, SealedState
 from sottovoce.server.sealed.transitions import Verdict, all_verdicts, close_at
 from sottovoce.server.service import Service
 
-__all__ = ["RoundPhase", "SealedProgress", "open_without", "sealed_progress"]
-
 WORDS_OF = {
     "unreadable": "a keyholder could not open its share",
     "invalid": "the answers in it are none that may be given",

@@ -9,8 +9,6 @@ from sqlalchemy import Connection
 from sottovoce.securesum.committee.messages import Phase, WorkKind
 from sottovoce.server.database.sealed_campaigns import SERVER, MessageKey, message_keys
 
-__all__ = ["AGREEMENT", "DEAD", "VERDICT", "KeyholderWork", "SealedState"]
-
 VERDICT, DEAD, AGREEMENT = "verdict", "dead", "agreement"
 """What the server notes beside the messages: what they come to. Nobody signs it.
 

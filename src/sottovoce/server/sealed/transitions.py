@@ -50,9 +50,6 @@ from sottovoce.server.sealed.keyholders import coordinator_key, sealed_admission
 from sottovoce.server.sealed.state import AGREEMENT, DEAD, VERDICT, SealedState
 from sottovoce.server.service import Service
 
-__all__ = ["Verdict", "advance", "all_verdicts", "close_at", "scheduled_advances", "verdict_of"]
-
-
 MOST_BYTES = 64 << 20
 """Bytes of the contributions in one batch, unless it is one alone."""
 

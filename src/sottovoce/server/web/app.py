@@ -55,8 +55,6 @@ from sottovoce.server.web.settings import Settings
 from sottovoce.server.web.worker_page import STATIC
 from sottovoce.version import __version__
 
-__all__ = ["Feature", "build_app"]
-
 # Routes are tried in this order, and most requests bring reports.
 API = (
     *(reports, tokens, campaigns, tasks, invites, worker, results, overview),

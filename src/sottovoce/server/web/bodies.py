@@ -35,19 +35,6 @@ from sottovoce.model.policy import MOST_ANSWERS
 from sottovoce.server.campaigns.guarantees import calibrated_policy, given_policy
 from sottovoce.server.web.problems import malformed
 
-__all__ = [
-    "LIST_OF_TASKS",
-    "Asked",
-    "Day",
-    "DomainBody",
-    "DraftBody",
-    "KeyholderBody",
-    "PrivacyBody",
-    "TaskBody",
-    "campaign_fields",
-]
-
-
 _ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 
 

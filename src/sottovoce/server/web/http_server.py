@@ -34,8 +34,6 @@ from sottovoce.server.web.metrics import FOLDER, registry_of_all
 from sottovoce.server.web.problems import problem_response
 from sottovoce.server.web.settings import Settings
 
-__all__ = ["ImpatientProtocol", "listening", "run"]
-
 MOST_CONNECTIONS = 8192
 
 SPARE_FILES = 128

@@ -19,8 +19,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
-__all__ = ["LogFormat", "set_up_logs"]
-
 FIELDS = (
     "method",
     "route",

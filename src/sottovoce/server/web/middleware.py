@@ -20,9 +20,6 @@ from sottovoce.server.web.problems import REASON, unexpected_problem
 from sottovoce.server.web.settings import Settings
 from sottovoce.server.web.worker_page import COMMON, NOTHING, PAGE_RULES, SERVICE_WORKER, SHOWN
 
-__all__ = ["ObservedRoute", "Prefixed", "RequestObserver", "SecurityHeaders"]
-
-
 # Swagger UI sets innerHTML, which trusted types forbid; an inline script does not run even so.
 REFERENCE = PAGE_RULES.partition("; require-trusted-types-for")[0]
 TWO_YEARS = "max-age=63072000"

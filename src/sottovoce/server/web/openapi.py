@@ -14,8 +14,6 @@ from sottovoce.model.submission import FORMAT
 from sottovoce.server.web.page_templates import page
 from sottovoce.server.web.problems import MEDIA_TYPE
 
-__all__ = ["TITLE", "describe", "router"]
-
 TITLE = "Sottovoce"
 DESCRIPTION = """\
 A requester makes campaigns; workers' software randomises answers on the device and sends reports.

@@ -14,8 +14,6 @@ from starlette.responses import HTMLResponse
 from sottovoce.mechanisms.registry import RELEASES, always_hides, is_sealed
 from sottovoce.version import __version__
 
-__all__ = ["listed_mechanisms", "page", "wants_page"]
-
 
 @cache
 def listed_mechanisms() -> str:

@@ -32,7 +32,6 @@ except ImportError:
     if not TYPE_CHECKING:
         httpx = absent("httpx", purpose="looking at a server's page", extra="client")
 
-__all__ = ["CheckedPage", "PageDifference", "PageState", "check_page"]
 
 LARGEST = 1 << 22
 """Bytes of a file: nothing of ours is as large, and nobody fills this machine's memory."""

@@ -18,15 +18,6 @@ from sottovoce.errors import DataError, Reason, Refused, UsageError
 from sottovoce.server.database.connection import STORAGE_ERRORS, unavailable
 from sottovoce.server.web.page_templates import page, wants_page
 
-__all__ = [
-    "PROBLEMS",
-    "REASON",
-    "add_handlers",
-    "malformed",
-    "problem_response",
-    "unexpected_problem",
-]
-
 STATUS: dict[Reason, HTTPStatus] = {
     Reason.MALFORMED: HTTPStatus.UNPROCESSABLE_ENTITY,
     Reason.OVERSIZE: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,

@@ -24,28 +24,6 @@ from sottovoce.server.credentials import check_setup, check_token
 from sottovoce.server.sealed.attendance import Attendance
 from sottovoce.server.service import Service
 
-__all__ = [
-    "JSON",
-    "LARGEST",
-    "Bearer",
-    "BoundedRoute",
-    "CampaignId",
-    "ReportId",
-    "Requester",
-    "RoomyRoute",
-    "Setup",
-    "TheService",
-    "bearer_of",
-    "bounded_body",
-    "check_is_json",
-    "kind_of",
-    "long_poll",
-    "parsed_json",
-    "receipt_of",
-    "replayed_response",
-    "service_of",
-]
-
 T = TypeVar("T")
 
 JSON = "application/json"

@@ -9,8 +9,6 @@ from urllib.parse import urlsplit
 from sottovoce.errors import UsageError
 from sottovoce.server.database import Database
 
-__all__ = ["Settings"]
-
 OWN_NAMES = frozenset(
     {"api", "c", "campaigns", "healthz", "k", "l", "lab", "metrics", "readyz", "setup", "static"}
 )

@@ -8,19 +8,6 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-__all__ = [
-    "COMMON",
-    "NOTHING",
-    "PAGE",
-    "PAGE_RULES",
-    "SERVICE_WORKER",
-    "SHOWN",
-    "STATIC",
-    "fingerprint",
-    "worker_files",
-]
-
-
 STATIC = Path(__file__).parent / "static"
 
 PAGE = "worker.html"

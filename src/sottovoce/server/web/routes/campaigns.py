@@ -26,8 +26,6 @@ from sottovoce.server.service import Service
 from sottovoce.server.web.bodies import Day, DraftBody, campaign_fields
 from sottovoce.server.web.requests import CampaignId, Requester, RoomyRoute, TheService
 
-__all__ = ["GuaranteeBody", "router"]
-
 router = APIRouter(tags=["campaigns"], route_class=RoomyRoute)
 
 

@@ -19,8 +19,6 @@ from sottovoce.server.campaigns.exports import (
 )
 from sottovoce.server.web.requests import CampaignId, Requester, TheService
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["results"])
 
 ExportName = Annotated[

@@ -18,8 +18,6 @@ from sottovoce.server.web.bodies import Asked, DomainBody, PrivacyBody
 from sottovoce.server.web.requests import BoundedRoute, Requester, TheService
 from sottovoce.server.web.routes.campaigns import GuaranteeBody
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["campaigns"], route_class=BoundedRoute)
 
 

@@ -19,8 +19,6 @@ from sottovoce.server.service import Service
 from sottovoce.server.web.metrics import CONTENT_TYPE_LATEST
 from sottovoce.server.web.requests import Requester, TheService
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["health"])
 
 PATIENCE = 2.0

@@ -21,8 +21,6 @@ from sottovoce.server.campaigns.invites import (
 from sottovoce.server.web.bodies import Asked, Day
 from sottovoce.server.web.requests import BoundedRoute, CampaignId, Requester, TheService
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["campaigns"], route_class=BoundedRoute)
 
 

@@ -27,8 +27,6 @@ from sottovoce.server.web.requests import (
     replayed_response,
 )
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["keyholder"])
 
 MOST_SECONDS = 60

@@ -14,9 +14,6 @@ from sottovoce.server.web.page_templates import page
 from sottovoce.server.web.requests import TheService
 from sottovoce.server.web.worker_page import PAGE, STATIC
 
-__all__ = ["router"]
-
-
 router = APIRouter(include_in_schema=False, tags=["pages"])
 
 BOTH = ["GET", "HEAD"]

@@ -27,8 +27,6 @@ from sottovoce.server.web.requests import (
     service_of,
 )
 
-__all__ = ["router"]
-
 REPORT_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 

@@ -12,8 +12,6 @@ from pydantic import BaseModel, Field
 from sottovoce.server.campaigns.results import Sort, truths_page, workers_page
 from sottovoce.server.web.requests import CampaignId, Requester, TheService
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["results"])
 
 MOST_ROWS = 100_000

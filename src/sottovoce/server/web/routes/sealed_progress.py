@@ -18,8 +18,6 @@ from sottovoce.server.sealed.progress import (
 from sottovoce.server.web.bodies import Day
 from sottovoce.server.web.requests import CampaignId, Requester, TheService
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["sealed"])
 
 

@@ -23,8 +23,6 @@ from sottovoce.server.web.requests import (
 )
 from sottovoce.tables.task_table import TaskFormat, read_task_table
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["campaigns"])
 
 FORMATS: dict[str, TaskFormat] = {

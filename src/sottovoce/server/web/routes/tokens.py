@@ -19,8 +19,6 @@ from sottovoce.server.credentials import (
 from sottovoce.server.web.bodies import Asked, Day
 from sottovoce.server.web.requests import BoundedRoute, Requester, Setup, TheService
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["tokens"], route_class=BoundedRoute)
 
 TokenId = Annotated[

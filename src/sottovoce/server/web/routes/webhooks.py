@@ -15,8 +15,6 @@ from sottovoce.server.web.bodies import Asked
 from sottovoce.server.web.requests import BoundedRoute, CampaignId, Requester, TheService
 from sottovoce.server.web.settings import Settings
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["webhooks"], route_class=BoundedRoute)
 
 WebhookId = Annotated[str, Path(pattern="^[0-9a-f]{16}$", examples=["0c5f1e7d2b9a48c6"])]

@@ -15,8 +15,6 @@ from sottovoce.server.campaigns.results import published_truths
 from sottovoce.server.web.bodies import campaign_fields
 from sottovoce.server.web.requests import Bearer, CampaignId, ReportId, TheService, receipt_of
 
-__all__ = ["router"]
-
 router = APIRouter(tags=["worker"])
 
 
