@@ -11,27 +11,11 @@ from functools import partial
 from typing import Any, NoReturn
 
 __all__ = [
-    "AlreadyReported",
-    "BudgetExceeded",
-    "DataError",
-    "LedgerBusy",
-    "LedgerDamaged",
-    "LedgerError",
-    "LedgerUnwritable",
-    "NotInstalled",
-    "OutputExists",
-    "PolicyChanged",
-    "Reason",
-    "Refused",
-    "SealedAborted",
-    "SealedRefused",
-    "SottovoceError",
-    "SpendRefused",
-    "Stopped",
-    "Unreachable",
-    "UsageError",
-    "absent",
-]
+    "AlreadyReported", "BudgetExceeded", "DataError", "LedgerBusy", "LedgerDamaged", "LedgerError",
+    "LedgerUnwritable", "NotInstalled", "OutputExists", "PolicyChanged", "Reason", "Refused",
+    "SealedAborted", "SealedRefused", "SottovoceError", "SpendRefused", "Stopped", "Unreachable",
+    "UsageError", "absent",
+]  # fmt: skip
 
 
 class SottovoceError(Exception):

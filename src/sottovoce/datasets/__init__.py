@@ -20,19 +20,7 @@ from sottovoce.datasets.dataset_cache import (
 from sottovoce.datasets.seeded_randomness import SeededRandomness
 
 __all__ = [
-    "Ability",
-    "Block",
-    "CategoricalCrowd",
-    "Crowd",
-    "DatasetCard",
-    "NumericCrowd",
-    "SeededRandomness",
-    "SparseCrowd",
-    "add",
-    "data_folder",
-    "describe",
-    "generate",
-    "list_datasets",
-    "load",
-    "stream_to_parquet",
-]
+    "Ability", "Block", "CategoricalCrowd", "Crowd", "DatasetCard", "NumericCrowd",
+    "SeededRandomness", "SparseCrowd", "add", "data_folder", "describe", "generate",
+    "list_datasets", "load", "stream_to_parquet",
+]  # fmt: skip

@@ -16,24 +16,7 @@ from sottovoce.inference.weighted_median import WeightedMedian
 from sottovoce.inference.weights import importance, important
 
 __all__ = [
-    "CATD",
-    "CRH",
-    "GTM",
-    "METHODS",
-    "TD",
-    "Constant",
-    "DawidSkene",
-    "InverseDeviation",
-    "LatentLabel",
-    "MajorityVote",
-    "Mean",
-    "Median",
-    "OneCoin",
-    "WeightedMedian",
-    "default_method",
-    "importance",
-    "important",
-    "method_named",
-    "score",
-    "suits",
-]
+    "CATD", "CRH", "GTM", "METHODS", "TD", "Constant", "DawidSkene", "InverseDeviation",
+    "LatentLabel", "MajorityVote", "Mean", "Median", "OneCoin", "WeightedMedian", "default_method",
+    "importance", "important", "method_named", "score", "suits",
+]  # fmt: skip

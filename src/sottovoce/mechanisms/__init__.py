@@ -14,17 +14,7 @@ from sottovoce.mechanisms.threshold import Threshold
 from sottovoce.mechanisms.two_layer import TwoLayer
 
 __all__ = [
-    "Duchi",
-    "Laplace",
-    "Layout",
-    "MatrixFactorization",
-    "NullRandomizedResponse",
-    "Piecewise",
-    "RandomVarianceGaussian",
-    "RandomizedResponse",
-    "Sampled",
-    "SealedSum",
-    "SubsetSelection",
-    "Threshold",
-    "TwoLayer",
-]
+    "Duchi", "Laplace", "Layout", "MatrixFactorization", "NullRandomizedResponse", "Piecewise",
+    "RandomVarianceGaussian", "RandomizedResponse", "Sampled", "SealedSum", "SubsetSelection",
+    "Threshold", "TwoLayer",
+]  # fmt: skip

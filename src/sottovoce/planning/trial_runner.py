@@ -33,18 +33,9 @@ from sottovoce.planning.trials import run_trial, trial_seed
 from sottovoce.version import __version__
 
 DECIDING = (
-    "model",
-    "privacy",
-    "mechanisms",
-    "inference",
-    "files",
-    "tables",
-    "securesum",
-    "datasets",
-    "engines",
-    "api",
-    "planning",
-)
+    "model", "privacy", "mechanisms", "inference", "files", "tables", "securesum", "datasets",
+    "engines", "api", "planning",
+)  # fmt: skip
 """The folders whose code decides what a simulation finds: all layers up to this one."""
 
 Item = TypeVar("Item")

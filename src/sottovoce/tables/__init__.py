@@ -17,15 +17,6 @@ from sottovoce.tables.readers import BadRows, read_gold, read_reports
 from sottovoce.tables.writers import check_path, write_columns, write_tables
 
 __all__ = [
-    "BadRows",
-    "Source",
-    "check_path",
-    "parse_domain",
-    "policy_text",
-    "read_gold",
-    "read_policy",
-    "read_reports",
-    "write_columns",
-    "write_policy",
-    "write_tables",
-]
+    "BadRows", "Source", "check_path", "parse_domain", "policy_text", "read_gold", "read_policy",
+    "read_reports", "write_columns", "write_policy", "write_tables",
+]  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 
 from sottovoce.errors import SealedRefused
 from sottovoce.model import Keyholder
-from sottovoce.model.sum_rounds import Integers, OpenedSum, SumSpec
+from sottovoce.model.sum_rounds import Integers, OpenedSum, RoundRecord, SumSpec
 from sottovoce.securesum.damgard_jurik.dealer import (
     DealtKey,
     deal_threshold_key,
@@ -24,7 +24,7 @@ from sottovoce.securesum.damgard_jurik.worker import ThresholdWorker
 from sottovoce.securesum.envelope import Ed25519PrivateKey, b64, public_text
 from sottovoce.securesum.hpke import X25519PrivateKey
 from sottovoce.securesum.star.messages import SERVER, Place, SignedFrame, written
-from sottovoce.securesum.star.server import CoordinatorSession, RoundRecord
+from sottovoce.securesum.star.server import CoordinatorSession
 from sottovoce.securesum.star.suite import Content, Phase, RoundStart, WorkerRound, WorkerSuite
 from sottovoce.securesum.star.terms import KeyTerms, Member, StarTerms, Suite
 from sottovoce.securesum.star.worker import WorkerSession

@@ -11,7 +11,7 @@ from typing import Any, Self, cast
 import numpy as np
 
 from sottovoce.errors import SealedRefused
-from sottovoce.model.sum_rounds import Integers, OpenedSum, SumSpec
+from sottovoce.model.sum_rounds import Integers, OpenedSum, RoundRecord, SumSpec
 from sottovoce.securesum.envelope import Ed25519PrivateKey, b64, public_text
 from sottovoce.securesum.hpke import X25519PrivateKey
 from sottovoce.securesum.masked.messages import ROW, PieceKind
@@ -26,7 +26,7 @@ from sottovoce.securesum.star.messages import (
     read_frame,
     written,
 )
-from sottovoce.securesum.star.server import CoordinatorSession, RoundRecord
+from sottovoce.securesum.star.server import CoordinatorSession
 from sottovoce.securesum.star.suite import Content, Phase, RoundStart, WorkerRound, WorkerSuite
 from sottovoce.securesum.star.terms import Member, StarTerms, Suite
 from sottovoce.securesum.star.worker import WorkerSession

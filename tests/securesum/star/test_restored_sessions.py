@@ -8,7 +8,8 @@ import pytest
 from tests.securesum.masked.stars import Star
 
 from sottovoce.errors import UsageError
-from sottovoce.securesum.star.server import CoordinatorSession, RoundRecord
+from sottovoce.model.sum_rounds import RoundRecord
+from sottovoce.securesum.star.server import CoordinatorSession
 from sottovoce.securesum.star.suite import Phase
 
 

@@ -19,20 +19,6 @@ from sottovoce.model.keyholder import Keyholder
 from sottovoce.requester.terms import Sealing
 from sottovoce.requester.views import RoundsView, SeatView
 
-__all__ = [
-    "DegreeOption",
-    "KeyholderOption",
-    "Layout",
-    "LayoutOption",
-    "MinimumOption",
-    "SealedOption",
-    "card_from",
-    "keyholders",
-    "publish",
-    "rounds",
-    "sealing_from",
-]
-
 LONGEST_CARD = 10_000
 OVER = ("opened", "dead")
 

@@ -21,9 +21,9 @@ from sottovoce.keyholder.key_file import make_keys
 from sottovoce.live.commands.crowd import RehearsedWorker, WorkerOutcome, live_crowd
 from sottovoce.live.worker import LiveAnswers
 from sottovoce.model import Keyholder, Reports, label_text
+from sottovoce.model.sum_rounds import RoundRecord
 from sottovoce.securesum.em.simulation import SummedRounds
 from sottovoce.securesum.em.terms import EMTerms
-from sottovoce.securesum.star.server import RoundRecord
 from sottovoce.testing.server_process import ServerProcess
 
 if TYPE_CHECKING:

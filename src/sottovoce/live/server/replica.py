@@ -10,12 +10,13 @@ from sqlalchemy import Connection
 
 from sottovoce.errors import SealedRefused
 from sottovoce.model.canonical_json import canonical
+from sottovoce.model.sum_rounds import RoundRecord
 from sottovoce.securesum.em.planner import PrivatePlanner, planner_of
 from sottovoce.securesum.em.terms import EMTerms
 from sottovoce.securesum.envelope import Ed25519PrivateKey, unb64
 from sottovoce.securesum.hpke import X25519PrivateKey
 from sottovoce.securesum.masked.server import MaskedServer
-from sottovoce.securesum.star.server import CoordinatorSession, RoundRecord
+from sottovoce.securesum.star.server import CoordinatorSession
 from sottovoce.securesum.star.suite import ServerSuite
 from sottovoce.securesum.star.terms import StarTerms, Suite
 from sottovoce.server.database.live_sessions import (

@@ -26,8 +26,6 @@ from sottovoce.securesum.star.messages import (
 from sottovoce.securesum.star.suite import Content, Phase, RoundStart, ServerRound, ServerSuite
 from sottovoce.securesum.star.terms import StarTerms
 
-__all__ = ["CoordinatorSession", "RoundRecord", "State"]
-
 State: TypeAlias = Literal["running", "done", "aborted"]
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from sottovoce.errors import SealedRefused, UsageError
 from sottovoce.model import Keyholder
-from sottovoce.model.sum_rounds import Contributor, OpenedSum, Planner
+from sottovoce.model.sum_rounds import Contributor, OpenedSum, Planner, RoundRecord
 from sottovoce.securesum.damgard_jurik.dealer import deal_threshold_key, open_share, read_public
 from sottovoce.securesum.damgard_jurik.server import ThresholdServer
 from sottovoce.securesum.damgard_jurik.worker import ThresholdWorker
@@ -21,7 +21,7 @@ from sottovoce.securesum.envelope import Ed25519PrivateKey, b64, public_text
 from sottovoce.securesum.hpke import X25519PrivateKey
 from sottovoce.securesum.masked.server import MaskedServer
 from sottovoce.securesum.masked.worker import MaskedWorker
-from sottovoce.securesum.star.server import CoordinatorSession, RoundRecord, State
+from sottovoce.securesum.star.server import CoordinatorSession, State
 from sottovoce.securesum.star.suite import Phase, ServerSuite, WorkerSuite
 from sottovoce.securesum.star.terms import KeyTerms, Member, StarTerms, Suite, default_threshold
 from sottovoce.securesum.star.worker import WorkerSession

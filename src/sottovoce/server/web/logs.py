@@ -20,16 +20,8 @@ from types import TracebackType
 from typing import Any, TextIO
 
 FIELDS = (
-    "method",
-    "route",
-    "status",
-    "milliseconds",
-    "reason",
-    "error",
-    "place",
-    "seconds",
-    "count",
-)
+    "method", "route", "status", "milliseconds", "reason", "error", "place", "seconds", "count",
+)  # fmt: skip
 """What a line may hold besides time, level and event."""
 
 LONGEST = 200
