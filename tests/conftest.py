@@ -16,7 +16,7 @@ import httpx._transports.default
 import pytest
 import typer.main
 from hypothesis import settings
-from tests.service.forking import Forker, forking
+from tests.service.forked_processes import Forker, forking
 
 from sottovoce.server.database import Database, upgrade
 

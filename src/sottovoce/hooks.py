@@ -1,4 +1,4 @@
-"""Hooks: places that a room offers and a room above it fills, by name, loaded at first use.
+"""Hooks: features that packages above fill in, looked up by name and loaded at first use.
 
 Live sessions stand above the server, the requester's client and the commands, which know nothing
 of them. They are put together here, and nowhere else.

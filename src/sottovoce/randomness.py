@@ -1,4 +1,4 @@
-"""The operating system's randomness: the only kind that protects anybody."""
+"""SystemRandomness: the operating system's randomness, used on devices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verbs: what a mechanism, an engine, a step and an aggregator promise each other.
+"""Protocols that connect the packages: Randomness, Release, Mechanism, Step, Engine, Aggregator.
 
 A mechanism turns answers into reports on the worker's device. An aggregator asks only for sums
 over reports and for maps over tasks, so the same algorithm runs on one machine, on a cluster and

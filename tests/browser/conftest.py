@@ -16,8 +16,8 @@ from tempfile import TemporaryDirectory
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 from tests.browser.chromium import NONE_FOUND, OPTIONS, find_chromium
-from tests.browser.lending import Lending
-from tests.browser.watching import PATIENCE, Locale, OpenPage, Scheme, Size, Watched, watch
+from tests.browser.context_pool import Lending
+from tests.browser.watched_page import PATIENCE, Locale, OpenPage, Scheme, Size, Watched, watch
 
 from sottovoce.testing.server_thread import RunningServer, running_server
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from playwright.sync_api import Browser, Page, sync_playwright
-from tests.browser.answering import AtPage
 from tests.browser.chromium import NONE_FOUND, OPTIONS, find_chromium
 from tests.browser.screens_dashboard import shoot_dashboard
 from tests.browser.screens_drafting import shoot_drafting
 from tests.browser.screens_sealed import shoot_sealed
-from tests.browser.watching import Locale, Scheme, Size, watch
+from tests.browser.watched_page import Locale, Scheme, Size, watch
+from tests.browser.worker_page import AtPage
 
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain

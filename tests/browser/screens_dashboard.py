@@ -7,8 +7,8 @@ from pathlib import Path
 import httpx
 from playwright.sync_api import Browser, Page, expect
 from tests.browser.campaigns import opened
-from tests.browser.requesting import READY, crowd, headers, sign_in
-from tests.browser.watching import Scheme, Size, watch
+from tests.browser.requester_pages import READY, crowd, headers, sign_in
+from tests.browser.watched_page import Scheme, Size, watch
 
 from sottovoce.mechanisms.policies import Target
 from sottovoce.testing.server_thread import RunningServer

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
-from tests.browser.requesting import sign_in
-from tests.browser.watching import Scheme, Size, watch
+from tests.browser.requester_pages import sign_in
+from tests.browser.watched_page import Scheme, Size, watch
 
 from sottovoce.testing.server_thread import RunningServer
 

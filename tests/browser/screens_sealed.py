@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
-from tests.browser.answering import AtPage
-from tests.browser.requesting import sign_in
-from tests.browser.sealing import sealed_campaign, seated, send_alike
-from tests.browser.watching import Locale, Scheme, Size, watch
+from tests.browser.requester_pages import sign_in
+from tests.browser.sealed_campaigns import sealed_campaign, seated, send_alike
+from tests.browser.watched_page import Locale, Scheme, Size, watch
+from tests.browser.worker_page import AtPage
 
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 from tests.browser.accessibility import axe
-from tests.browser.watching import Watched, watch
+from tests.browser.watched_page import Watched, watch
 
 from sottovoce.testing.server_thread import RunningServer
 

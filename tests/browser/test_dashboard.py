@@ -14,8 +14,8 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.accessibility import axe
 from tests.browser.campaigns import drafted, opened
 from tests.browser.chromium import NONE_FOUND, find_chromium
-from tests.browser.requesting import READY, crowd, headers, sign_in
-from tests.browser.watching import OpenPage, Scheme, Size, Watched
+from tests.browser.requester_pages import READY, crowd, headers, sign_in
+from tests.browser.watched_page import OpenPage, Scheme, Size, Watched
 
 from sottovoce.mechanisms.policies import Target
 from sottovoce.testing.server_thread import RunningServer

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
-from tests.browser.answering import AtPage
-from tests.browser.forecasting import quick_forecasts
-from tests.browser.requesting import sign_in
-from tests.browser.watching import OpenPage, Watched
+from tests.browser.fake_forecasts import quick_forecasts
+from tests.browser.requester_pages import sign_in
+from tests.browser.watched_page import OpenPage, Watched
+from tests.browser.worker_page import AtPage
 
 from sottovoce.testing.server_thread import RunningServer
 

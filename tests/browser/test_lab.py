@@ -8,9 +8,9 @@ import shlex
 import pytest
 from playwright.sync_api import expect
 from tests.browser.accessibility import axe
-from tests.browser.forecasting import quick_forecasts
-from tests.browser.requesting import sign_in
-from tests.browser.watching import OpenPage, Watched
+from tests.browser.fake_forecasts import quick_forecasts
+from tests.browser.requester_pages import sign_in
+from tests.browser.watched_page import OpenPage, Watched
 from typer.testing import CliRunner
 
 from sottovoce.cli.app import app

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 from playwright.sync_api import Page
 from tests.browser.campaigns import opened
-from tests.browser.watching import OpenPage
+from tests.browser.watched_page import OpenPage
 
 from sottovoce.mechanisms.policies import Target, mechanism_of
 from sottovoce.model import Domain, Policy, Unit

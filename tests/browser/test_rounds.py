@@ -13,8 +13,8 @@ import numpy.typing as npt
 import pytest
 from playwright.sync_api import Locator, Page, expect
 from tests.browser.accessibility import axe
-from tests.browser.requesting import sign_in
-from tests.browser.sealing import (
+from tests.browser.requester_pages import sign_in
+from tests.browser.sealed_campaigns import (
     SEATED,
     Committee,
     SealedCampaign,
@@ -22,7 +22,7 @@ from tests.browser.sealing import (
     seated,
     send_alike,
 )
-from tests.browser.watching import OpenPage, Scheme, Size
+from tests.browser.watched_page import OpenPage, Scheme, Size
 
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain

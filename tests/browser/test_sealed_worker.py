@@ -9,8 +9,7 @@ from urllib.parse import unquote
 import pytest
 from playwright.sync_api import Request, Route, expect
 from tests.browser.accessibility import axe
-from tests.browser.answering import AtPage
-from tests.browser.sealing import (
+from tests.browser.sealed_campaigns import (
     SEATED,
     SealedCampaign,
     sealed_campaign,
@@ -18,7 +17,8 @@ from tests.browser.sealing import (
     send_alike,
     timed_sealing,
 )
-from tests.browser.watching import OpenPage, Watched
+from tests.browser.watched_page import OpenPage, Watched
+from tests.browser.worker_page import AtPage
 from tests.securesum.sealed_policies import KEYS, sealed_policy
 from tests.server.web.unsealed import ballot_of, shares_of
 

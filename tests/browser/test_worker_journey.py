@@ -8,9 +8,9 @@ from urllib.parse import unquote
 import pytest
 from playwright.sync_api import Request, expect
 from tests.browser.accessibility import axe
-from tests.browser.answering import AtPage
 from tests.browser.campaigns import FEW, KINDS, opened
-from tests.browser.watching import Locale, OpenPage, Scheme, Size, Watched
+from tests.browser.watched_page import Locale, OpenPage, Scheme, Size, Watched
+from tests.browser.worker_page import AtPage
 
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from threading import Thread
 
 import pytest
-from tests.service.forking import Forker
+from tests.service.forked_processes import Forker
 
 from sottovoce.cli import main
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from socketserver import StreamRequestHandler, ThreadingUnixStreamServer
 from threading import Thread
 
-from tests.service.forking import Forker
+from tests.service.forked_processes import Forker
 
 __all__ = ["forked_commands"]
 

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from tests.docs.commands import forked_commands
-from tests.service.forking import Forker
+from tests.service.forked_processes import Forker
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.service.forking import Forked, ForkedServer, Forker
+from tests.service.forked_processes import Forked, ForkedServer, Forker
 
 from sottovoce.keyholder.agreement import Agreement
 from sottovoce.keyholder.key_file import make_keys

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.keyholder.committees import Committee, seated
-from tests.service.forking import Forker
+from tests.service.forked_processes import Forker
 
 from sottovoce.testing.server_process import settled_result, wait_until
 from sottovoce.worker.client import Client

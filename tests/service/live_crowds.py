@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tests.service.forking import Forked, Forker
+from tests.service.forked_processes import Forked, Forker
 
 from sottovoce.keyholder.key_file import make_keys
 from sottovoce.live.requester import LiveView

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.service.forking import ForkedServer, Forker
+from tests.service.forked_processes import ForkedServer, Forker
 
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Submission, pseudonym

@@ -13,8 +13,16 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.service.forking import ForkedServer, Forker
-from tests.service.sending import REPLAYED, STORED, UNAVAILABLE, Parcel, Site, exported, rows_of
+from tests.service.forked_processes import ForkedServer, Forker
+from tests.service.raw_http_workers import (
+    REPLAYED,
+    STORED,
+    UNAVAILABLE,
+    Parcel,
+    Site,
+    exported,
+    rows_of,
+)
 
 from sottovoce.errors import Reason, Refused
 from sottovoce.requester.client import Requester

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.service.forking import ForkedServer, Forker
+from tests.service.forked_processes import ForkedServer, Forker
 from tests.service.live_crowds import ROUNDS, Crowd
 
 from sottovoce.testing.server_process import wait_until

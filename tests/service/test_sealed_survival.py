@@ -9,7 +9,7 @@ from typing import TypeAlias
 import httpx
 import pytest
 from tests.server.sealed.committees import Holder, OverHttp, cards, sealed_answers
-from tests.service.forking import ForkedServer, Forker
+from tests.service.forked_processes import ForkedServer, Forker
 
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Policy

@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.service.forking import ForkedServer, Forker
-from tests.service.sending import REPLAYED, UNAVAILABLE, Crowd, Site
+from tests.service.forked_processes import ForkedServer, Forker
+from tests.service.raw_http_workers import REPLAYED, UNAVAILABLE, Crowd, Site
 from tests.service.test_survival import check
 
 from sottovoce.requester.client import Requester

@@ -23,8 +23,8 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
-from tests.service.forking import ForkedServer, Forker
-from tests.service.sending import (
+from tests.service.forked_processes import ForkedServer, Forker
+from tests.service.raw_http_workers import (
     CONFLICT,
     ERASED,
     LOST,

@@ -13,8 +13,16 @@ from tempfile import TemporaryDirectory
 
 import psycopg
 import pytest
-from tests.service.forking import ForkedServer, Forker
-from tests.service.sending import REPLAYED, UNAVAILABLE, Crowd, Site, exported, rows_of, stored_ids
+from tests.service.forked_processes import ForkedServer, Forker
+from tests.service.raw_http_workers import (
+    REPLAYED,
+    UNAVAILABLE,
+    Crowd,
+    Site,
+    exported,
+    rows_of,
+    stored_ids,
+)
 
 from sottovoce.testing import ServerProcess
 from sottovoce.testing.server_process import wait_until

@@ -25,8 +25,8 @@ posix = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs the rights 
 
 
 def run(name: str, path: Path, **arguments: object) -> Any:
-    """What a function of `crashing.py` saw, in a process of its own."""
-    program = Path(__file__).with_name("crashing.py")
+    """What a function of `crash_program.py` saw, in a process of its own."""
+    program = Path(__file__).with_name("crash_program.py")
     done = subprocess.run(
         [sys.executable, str(program), json.dumps({"run": name, "path": str(path), **arguments})],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""Randomness that can be had again, and that therefore protects nobody.
+"""SeededRandomness: reproducible noise for tests and simulations; it gives no privacy.
 
 Also who answers which task of a simulated crowd: exact draws without a matrix of workers by tasks.
 """

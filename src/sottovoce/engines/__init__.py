@@ -1,4 +1,4 @@
-"""Where sums are made."""
+"""Engines: steps computed in memory, in chunks from a disk, or on Spark."""
 
 from sottovoce.engines.large_table import PartEngine
 from sottovoce.engines.local import LocalEngine

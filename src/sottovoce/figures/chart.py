@@ -1,4 +1,4 @@
-"""What a chart says, before anybody draws it."""
+"""Chart: title, axes, series and bands, independent of rendering."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files and folders held against other processes; the system lets go of what the dead held."""
+"""Exclusive locks on files and folders, released when the process dies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server, as a keyholder talks to it: work to fetch, messages to send, nothing to believe.
+"""HTTP client of a keyholder: fetches work, sends messages, verifies replies.
 
 The link that a keyholder is given says which campaign of which server it is, and has the secret of
 its seat.

@@ -1,4 +1,4 @@
-"""A keyholder at work in one campaign: each fact is on the disk before its message leaves.
+"""One keyholder's work in one campaign: each fact is durable before its message is sent.
 
 It serves a campaign until that is opened, whatever the server or the line to it do, and says from
 its own logs what it has done so far.

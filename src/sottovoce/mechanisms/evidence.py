@@ -1,4 +1,4 @@
-"""How reports are read: what mechanisms share.
+"""Reports as symbols of a channel for noise-aware inference, and as plain labels or numbers.
 
 With their law they are symbols of a finite law, coarsened where they are too many. Forgetting
 digits of a report is post-processing: the law of a coarse report is the sum of the laws of the

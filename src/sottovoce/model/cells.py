@@ -1,4 +1,4 @@
-"""Answers on their way to becoming reports: rows of codes."""
+"""Cells: workers' answers or reports as codes; Private: what a worker draws once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is promised: a bound on what reports may betray, with its unit and its assumptions."""
+"""Guarantee: (epsilon, delta) per answer or per worker; Claim: what a paper states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who holds a share of what opens a total: a name and two public keys."""
+"""Keyholder: a name and two public keys, and the card that shows them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What other rooms know of a mechanism: its source, odds, listing, how a planner tries it."""
+"""Facts that a mechanism declares: citation, odds, candidates for the planner, listing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a step sees at once: every report of some tasks, in task order."""
+"""LabelPart and NumberPart: all reports of a range of tasks, the input of a step."""
 
 from __future__ import annotations
 

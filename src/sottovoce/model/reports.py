@@ -1,4 +1,4 @@
-"""The table: who said what about which task, as codes."""
+"""Reports: a table of worker, task and value as integer codes."""
 
 from __future__ import annotations
 

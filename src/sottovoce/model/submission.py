@@ -1,4 +1,4 @@
-"""What may leave the device."""
+"""Submission: the reports of one worker under one policy, as they are sent."""
 
 from __future__ import annotations
 

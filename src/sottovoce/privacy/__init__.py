@@ -1,1 +1,1 @@
-"""What reports betray: guarantees, composition, calibration, audit. Knows no mechanism."""
+"""Privacy accounting: composition, calibration and audit, independent of any mechanism."""

@@ -1,4 +1,4 @@
-"""Composition: what several reports, or several campaigns, of one worker betray together.
+"""Composition: the joint guarantee of several reports or campaigns of one worker.
 
 Reports that each have fresh noise with a pure ε of their own, and the guarantees and calibration of
 mechanisms that are made so; and the sum of several guarantees.

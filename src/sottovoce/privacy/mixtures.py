@@ -1,4 +1,4 @@
-"""Many reports of one worker whose noise level is drawn once: what they betray together.
+"""The joint guarantee of reports that share a noise level drawn once per worker.
 
 A flip probability p comes once per worker from a hyper distribution; each of k answers, one of s
 symbols, is then replaced with probability p by one of the others. With m reports that differ from

@@ -1,4 +1,4 @@
-"""What Gaussian noise of a random, hidden variance betrays.
+"""Privacy loss of Gaussian noise whose variance is random and hidden (P3).
 
 Noise √V · N(0, 1) for k answers, with one V ~ Exp(rate) for them all (P3 Alg. 2). Two vectors of
 answers at distance D are told apart as well as rate · D² allows, and no better than if V were

@@ -1,4 +1,4 @@
-"""Whether a webhook's message comes from the server, for whoever receives it."""
+"""Verification of webhook signatures."""
 
 from __future__ import annotations
 

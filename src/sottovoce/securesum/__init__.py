@@ -1,4 +1,4 @@
-"""Sums that nobody can take apart: integers in, integers out, and messages as bytes.
+"""Secure sums: protocols without I/O. Integers in, totals out, messages as bytes.
 
 Nothing here reads a file, opens a connection or tells the time. `plain` is the specification, and
 every suite must give the same integers.

@@ -1,4 +1,4 @@
-"""Answers, which never leave the device, in; reports out: the one way off it."""
+"""From answers to reports: check, draw, book the spend, release."""
 
 from __future__ import annotations
 

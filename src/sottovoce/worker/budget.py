@@ -1,4 +1,4 @@
-"""How much a worker is willing to betray."""
+"""Budget: the most epsilon and delta that a worker allows all campaigns together."""
 
 from __future__ import annotations
 

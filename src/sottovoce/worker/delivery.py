@@ -1,4 +1,4 @@
-"""From drawn reports to acknowledged ones, through any crash: booked once, sent byte for byte."""
+"""Delivery of reports: booked once in the ledger, resent unchanged until acknowledged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What answers would betray and send, before anything is drawn or spent."""
+"""Preview of a submission: content and privacy loss, before anything is drawn or spent."""
 
 from __future__ import annotations
 

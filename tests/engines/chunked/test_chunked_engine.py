@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.engines.chunked.packed_rows import BUCKETED, PLAIN, packed
-from tests.engines.chunked.test_agreement import written
+from tests.engines.chunked.test_same_rows import written
 
 import sottovoce
 from sottovoce.engines import LocalEngine

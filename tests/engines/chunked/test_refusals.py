@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 from tests.engines.chunked.packed_rows import BUCKETED, COMPILED, PLAIN, packed
-from tests.engines.chunked.test_agreement import BAD, written
+from tests.engines.chunked.test_same_rows import BAD, written
 
 import sottovoce
 from sottovoce.engines.chunked.packed_table import Sizes

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.service.forking import ForkedServer, Forker
+from tests.service.forked_processes import ForkedServer, Forker
 
 from sottovoce.api.input_output import read
 from sottovoce.errors import UsageError

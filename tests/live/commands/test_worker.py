@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.service.forking import Forker
+from tests.service.forked_processes import Forker
 
 from sottovoce.live.commands.member import worker_lines
 from sottovoce.live.worker import LiveWorker

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 from sqlalchemy import Connection, select, text, update
-from tests.server.inference_lines import Receiver, receiving, serving, tell, wait_until
+from tests.server.webhook_receiver import Receiver, receiving, serving, tell, wait_until
 
 from sottovoce.requester.webhook_signatures import verify_signature
 from sottovoce.server.campaigns.webhooks import (

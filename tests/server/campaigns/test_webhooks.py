@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.server.inference_lines import serving, tell
+from tests.server.webhook_receiver import serving, tell
 
 from sottovoce.errors import Reason, Refused
 from sottovoce.server.campaigns.webhooks import MOST_WEBHOOKS, list_webhooks, register, remove

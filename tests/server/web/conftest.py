@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.server.web.arena import Arena, arena_at
+from tests.server.web.hostile_server import Arena, arena_at
 
 HERE = Path(__file__).parent
 ON_POSTGRESQL_IN_SLOW_RUNS = {
@@ -28,7 +28,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         parameters = getattr(item, "callspec", None)
         if (
-            item.path.parent == HERE
+            item.path.parent == HERE / "routes"
             and item.path.name in ON_POSTGRESQL_IN_SLOW_RUNS
             and parameters is not None
             and parameters.params.get("database") == "postgresql"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from starlette.routing import Mount, Route
-from tests.server.web.arena import Arena, bearer, new, problem
+from tests.server.web.hostile_server import Arena, bearer, new, problem
 
 from sottovoce.errors import Reason
 from sottovoce.live.server.feature import FEATURE

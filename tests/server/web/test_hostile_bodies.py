@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.server.web.arena import CANARY, Arena, bearer, new, problem
+from tests.server.web.hostile_server import CANARY, Arena, bearer, new, problem
 from tests.server.web.requests import DRAFT
 
 from sottovoce.errors import Reason

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 import uvicorn
-from tests.server.web.arena import CANARY, Arena, Hasty, bearer, new, problem
+from tests.server.web.hostile_server import CANARY, Arena, Hasty, bearer, new, problem
 
 from sottovoce.errors import Reason
 

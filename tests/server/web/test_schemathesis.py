@@ -38,7 +38,7 @@ from tests.server.sealed.committees import (
     until,
     upload,
 )
-from tests.server.web.arena import Arena, bearer, new
+from tests.server.web.hostile_server import Arena, bearer, new
 from tests.server.web.requests import DRAFT
 
 from sottovoce.errors import Reason

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.browser.sealing import sealed_campaign
+from tests.browser.sealed_campaigns import sealed_campaign
 from tests.securesum.sealed_policies import KEYS, POLICIES, sealed_policy
 from tests.securesum.sealing_vectors import PATH
 from tests.server.web.node import RANDOMIZER, SEALER, node, sealer

@@ -1,4 +1,4 @@
-"""A requester's connection for one command, and what its refusals mean to whoever typed it."""
+"""A requester's connection for one command, with errors in terms of its options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One thing that was looked at."""
+"""Check: one result of `sottovoce doctor`, with its state and remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker reads before it agrees: who asks, what leaves, what that betrays, whom to trust.
+"""The consent screen: requester, reports, privacy loss, trust assumptions.
 
 Of a sealed campaign: what is sealed, for whom, and what gets opened. Also what a worker allows all
 campaigns together to learn, as it is said on the command line.

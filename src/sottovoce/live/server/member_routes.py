@@ -1,4 +1,4 @@
-"""What workers and the dealer of a live session ask for and send. Nobody's part can be read."""
+"""Routes for the workers and the dealer of a live session."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What mechanisms are made of: integer laws, their draws, and what these betray."""
+"""Integer probability laws that mechanisms share."""

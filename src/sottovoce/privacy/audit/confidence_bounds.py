@@ -1,4 +1,4 @@
-"""What counts say of probabilities: their ratios, and bounds on ε."""
+"""Confidence bounds on event probabilities, their ratios and epsilon, from counts."""
 
 from __future__ import annotations
 

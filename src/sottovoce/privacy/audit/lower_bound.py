@@ -1,4 +1,4 @@
-"""The audit: what samples prove about a mechanism nobody looks into.
+"""The audit: an empirical lower bound on epsilon for a black-box mechanism.
 
 It rests on the event by which two laws are best told apart, chosen by samples that do not bound it.
 """

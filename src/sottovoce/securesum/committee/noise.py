@@ -1,4 +1,4 @@
-"""Noise that nobody knows: every keyholder shares a vector of its own among all.
+"""Distributed noise: each keyholder draws a share and secret-shares it with all.
 
 Each draws a Polya vector of shape 1/(N − t) and deals it like a contribution. Shapes add up: any
 N − t honest keyholders have together dealt discrete Laplace noise, whatever the other t did

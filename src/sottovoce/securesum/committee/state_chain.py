@@ -1,4 +1,4 @@
-"""Whose contributions are in the total: a chain of states that every keyholder computes itself.
+"""The hash chain of accepted contributions that every keyholder computes.
 
     stateₙ = SHA-256(session, stateₙ₋₁, batchₙ, passedₙ, failedₙ)
 

@@ -1,4 +1,4 @@
-"""What everybody must agree on before anything is summed: one campaign, policy, tasks, round.
+"""Session and ContributionTerms: what messages and contributions are bound to.
 
 A contribution is bound to it: a share opens only where both sides say the same.
 """

@@ -1,4 +1,4 @@
-"""Whether a contribution is what it should be, without seeing it.
+"""Validity checks of a contribution on its shares, without opening it.
 
 A contribution's bits b and its constraints c(b), which are 0 where the ballot is filled in rightly
 (`Ballot`), are shared by polynomials of degree t; c has degree 2t. Every keyholder i publishes

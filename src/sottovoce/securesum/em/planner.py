@@ -1,4 +1,4 @@
-"""What is added up in the rounds of a private EM, and what follows from it.
+"""Rounds of a private EM: the next sum to request, and the posterior after each.
 
 This is the side that needs no answer. Round 0 adds up how often each task was given each label.
 Every round t > 0 adds up what workers' answers say of each task, given how good the workers are:

@@ -1,4 +1,4 @@
-"""Everybody's side of the EM: posteriors from sums over workers (P2, protocol 1).
+"""Posteriors and prior from opened sums (P2, protocol 1).
 
     start   μᵢ(0) = share of each label among the answers to task i            (line 2)
     prior   p(t)  = mean of μ(t)                                               (line 4)

@@ -1,4 +1,4 @@
-"""What is added up in the rounds of a private EM: part of what everybody agrees on."""
+"""EMTerms: mode, scale and noise of a private EM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A worker's own side of the EM: how good it is, and what its answers say of each task.
+"""A worker's skill and weight, and the sensitivity of both.
 
 Both need posteriors that everybody knows and answers that the worker alone knows (P2, protocol 1,
 lines 5 and 7).

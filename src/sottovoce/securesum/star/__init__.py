@@ -1,1 +1,1 @@
-"""Sums of workers who are all there: a server in the middle, and one short phase after another."""
+"""What `masked` and `damgard_jurik` share: online workers in a star, the server in its middle."""

@@ -1,4 +1,4 @@
-"""Webhooks: what happens to a campaign is told to whoever asked for it, signed."""
+"""Webhooks: signed notifications of campaign events, with retries."""
 
 from __future__ import annotations
 

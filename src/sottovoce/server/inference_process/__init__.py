@@ -1,1 +1,1 @@
-"""Inference beside the server: a process of its own that fits, and the thread that asks it."""
+"""Background inference: a child process that fits, and the scheduler that calls it."""

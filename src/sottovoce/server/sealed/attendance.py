@@ -1,4 +1,4 @@
-"""What only a running server knows: who is here now, who waits, and how long a batch rests.
+"""Keyholders that are connected or wait for work, in memory only.
 
 Nothing of it is stored: of a keyholder only its last day is, and of a batch no time at all.
 """

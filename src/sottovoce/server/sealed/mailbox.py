@@ -1,4 +1,4 @@
-"""What keyholders ask for and what they send. Every message is verified before it is stored."""
+"""Keyholders' messages: next work, batches, and received messages, verified before storage."""
 
 from __future__ import annotations
 

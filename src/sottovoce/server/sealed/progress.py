@@ -1,4 +1,4 @@
-"""How a sealed campaign gets on, as its requester sees it, and the one thing it may decide."""
+"""Progress of a sealed campaign for its requester; opening without late contributions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files go out, streamed."""
+"""Export routes: streamed files."""
 
 from __future__ import annotations
 

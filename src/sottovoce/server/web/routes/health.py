@@ -1,4 +1,4 @@
-"""Is it alive, is it ready, and how much has it done."""
+"""Liveness, readiness and metrics routes."""
 
 from __future__ import annotations
 

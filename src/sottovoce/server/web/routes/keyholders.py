@@ -1,4 +1,4 @@
-"""What keyholders ask for and send. Everything in it is signed, and nothing can be read."""
+"""Keyholders' routes: work, batches and signed messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reports come in."""
+"""The route that takes reports."""
 
 from __future__ import annotations
 

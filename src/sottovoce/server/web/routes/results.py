@@ -1,4 +1,4 @@
-"""Results go out."""
+"""Result routes: truths and weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is told what happens to a campaign."""
+"""Webhook routes."""
 
 from __future__ import annotations
 

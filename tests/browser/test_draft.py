@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from playwright.sync_api import Page, expect
 from tests.browser.accessibility import axe
-from tests.browser.forecasting import quick_forecasts
-from tests.browser.requesting import sign_in
-from tests.browser.watching import OpenPage, Scheme, Size, Watched
+from tests.browser.fake_forecasts import quick_forecasts
+from tests.browser.requester_pages import sign_in
+from tests.browser.watched_page import OpenPage, Scheme, Size, Watched
 
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Unit

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 from sqlalchemy import insert
-from tests.server.web.arena import CANARY, Arena, bearer, new, problem
+from tests.server.web.hostile_server import CANARY, Arena, bearer, new, problem
 
 from sottovoce.errors import Reason
 from sottovoce.model import digest

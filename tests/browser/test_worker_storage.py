@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
-from tests.browser.answering import AtPage
 from tests.browser.campaigns import opened
-from tests.browser.watching import OpenPage, Watched, watch
+from tests.browser.watched_page import OpenPage, Watched, watch
+from tests.browser.worker_page import AtPage
 
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain

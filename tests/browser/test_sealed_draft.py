@@ -8,9 +8,9 @@ import re
 import pytest
 from playwright.sync_api import Page, Route, expect
 from tests.browser.accessibility import axe
-from tests.browser.forecasting import quick_forecasts
-from tests.browser.requesting import sign_in
-from tests.browser.watching import OpenPage, Scheme, Size
+from tests.browser.fake_forecasts import quick_forecasts
+from tests.browser.requester_pages import sign_in
+from tests.browser.watched_page import OpenPage, Scheme, Size
 from tests.securesum.sealed_policies import KEYS
 
 from sottovoce.model.keyholder import Keyholder

@@ -10,8 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from tests.browser.accessibility import axe
 from tests.browser.campaigns import KINDS, drafted, opened
-from tests.browser.lending import Lending
-from tests.browser.watching import OpenPage, Watched
+from tests.browser.context_pool import Lending
+from tests.browser.watched_page import OpenPage, Watched
 
 from sottovoce.server.web.worker_page import PAGE_RULES as PAGE
 from sottovoce.testing.server_thread import RunningServer

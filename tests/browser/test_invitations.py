@@ -12,8 +12,8 @@ import segno
 from playwright.sync_api import Locator, expect
 from tests.browser.accessibility import axe
 from tests.browser.campaigns import drafted, opened
-from tests.browser.requesting import sign_in
-from tests.browser.watching import OpenPage, Watched
+from tests.browser.requester_pages import sign_in
+from tests.browser.watched_page import OpenPage, Watched
 
 from sottovoce.testing.server_thread import RunningServer
 

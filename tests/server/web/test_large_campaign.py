@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.server.web.arena import Arena, bearer, new, problem
+from tests.server.web.hostile_server import Arena, bearer, new, problem
 from tests.server.web.requests import DRAFT
 
 from sottovoce.errors import Reason

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from playwright.sync_api import Browser, BrowserContext, Page
-from tests.browser.watching import Locale, Scheme, Size, Watched, new_context
+from tests.browser.watched_page import Locale, Scheme, Size, Watched, new_context
 
 __all__ = ["Lending"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.server.inference_lines import Receiver, receiving, wait_until
+from tests.server.webhook_receiver import Receiver, receiving, wait_until
 
 from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain

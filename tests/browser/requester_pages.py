@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from tests.browser.watching import Watched
+from tests.browser.watched_page import Watched
 from tests.server.crowds import report
 
 from sottovoce.server.database import Database

@@ -17,7 +17,7 @@ from typing import Any
 
 from sottovoce.testing.server_process import ServerProcess, Started
 
-PROGRAM = Path(__file__).with_name("forking_program.py")
+PROGRAM = Path(__file__).with_name("fork_server.py")
 
 
 class Forker:
