@@ -14,7 +14,7 @@ from sottovoce.errors import Unreachable
 from sottovoce.keyholder.client import BatchMessages, ClosingMessages, KeyholderWork
 from sottovoce.model.canonical_json import canonical_bytes
 from sottovoce.securesum.committee import server
-from sottovoce.securesum.committee.messages import Phase, WorkKind
+from sottovoce.securesum.committee.messages import MessageKind, WorkKind
 from sottovoce.securesum.committee.state_chain import BEGINNING
 from sottovoce.securesum.committee.terms import Session
 
@@ -53,11 +53,11 @@ class Relay:
         """A keyholder's message: the first of each kind stays, and another for it is an error."""
         self.sent.append(content)
         message = server.read_message(self.session, content)
-        places: dict[Phase, Callable[[], dict[int, bytes]]] = {
-            Phase.DEAL: lambda: self.deals,
-            Phase.CHECK: lambda: self.batches[message.number or 0].checks,
-            Phase.CONFIRM: lambda: self.batches[message.number or 0].confirms,
-            Phase.OPEN: lambda: self.opens,
+        places: dict[MessageKind, Callable[[], dict[int, bytes]]] = {
+            MessageKind.DEAL: lambda: self.deals,
+            MessageKind.CHECK: lambda: self.batches[message.number or 0].checks,
+            MessageKind.CONFIRM: lambda: self.batches[message.number or 0].confirms,
+            MessageKind.OPEN: lambda: self.opens,
         }
         place = places[message.phase]()
         assert place.setdefault(message.sender, content) == content

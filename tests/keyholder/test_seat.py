@@ -16,7 +16,7 @@ from sottovoce.keyholder.agreement import Agreement
 from sottovoce.keyholder.fact_log import FactLog
 from sottovoce.keyholder.seat import Seat, SeatRecord, serve
 from sottovoce.securesum.committee import server
-from sottovoce.securesum.committee.messages import Phase, WorkKind
+from sottovoce.securesum.committee.messages import MessageKind, WorkKind
 
 SESSION = small_session()
 SERVER = "https://answers.example"
@@ -56,7 +56,7 @@ def opened(relay: Relay) -> tuple[int, ...]:
     return tuple(np.ravel(total).tolist())
 
 
-def phase_of(message: bytes) -> Phase:
+def phase_of(message: bytes) -> MessageKind:
     return server.read_message(SESSION, message).phase
 
 
@@ -75,14 +75,14 @@ def test_three_keyholders_open_one_total(relay: Relay, seated: Make, tmp_path: P
 
 MOMENTS = [
     (phase, moment)
-    for phase in (Phase.DEAL, Phase.CHECK, Phase.CONFIRM, Phase.OPEN)
+    for phase in (MessageKind.DEAL, MessageKind.CHECK, MessageKind.CONFIRM, MessageKind.OPEN)
     for moment in ("before", "after")
 ]
 
 
 @pytest.mark.parametrize(("phase", "moment"), MOMENTS)
 def test_a_keyholder_killed_around_a_message_says_the_same_again(
-    relay: Relay, seated: Make, phase: Phase, moment: str
+    relay: Relay, seated: Make, phase: MessageKind, moment: str
 ) -> None:
     said: list[bytes] = []
 

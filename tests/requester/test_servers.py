@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from sottovoce import DataError, UsageError
-from sottovoce.requester.servers import Server, Servers, chosen_server, prepare, servers_file
+from sottovoce.requester.servers import SavedServer, Servers, chosen_server, prepare, servers_file
 
-ONE = Server("https://one.example", "svk_" + "A" * 43)
-TWO = Server("http://two.example", "svk_" + "B" * 43, allow_http=True)
+ONE = SavedServer("https://one.example", "svk_" + "A" * 43)
+TWO = SavedServer("http://two.example", "svk_" + "B" * 43, allow_http=True)
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +24,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "home"
 
 
-def logged_in(*servers: Server) -> None:
+def logged_in(*servers: SavedServer) -> None:
     kept = Servers()
     for server in servers:
         kept = kept.with_current(server)
@@ -88,7 +88,7 @@ def test_the_environment_names_server_and_token(monkeypatch: pytest.MonkeyPatch)
     logged_in(ONE)
     monkeypatch.setenv("SOTTOVOCE_URL", "https://three.example")
     monkeypatch.setenv("SOTTOVOCE_TOKEN", "svk_" + "C" * 43)
-    assert chosen_server() == Server("https://three.example", "svk_" + "C" * 43)
+    assert chosen_server() == SavedServer("https://three.example", "svk_" + "C" * 43)
 
 
 def test_a_token_in_the_environment_must_look_like_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,7 +135,7 @@ def test_when_the_current_server_goes_the_one_that_is_left_is_current() -> None:
 def test_a_write_that_fails_leaves_the_file_as_it_was(home: Path) -> None:
     logged_in(ONE)
     before = (home / "servers.json").read_bytes()
-    broken = Servers({"x": Server("x", ONE.token, allow_http=object())})  # type: ignore[arg-type]
+    broken = Servers({"x": SavedServer("x", ONE.token, allow_http=object())})  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         broken.write(servers_file())
     assert (home / "servers.json").read_bytes() == before

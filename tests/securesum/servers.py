@@ -12,7 +12,7 @@ from tests.securesum.sealed_policies import COORDINATOR
 from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.securesum.committee import server
 from sottovoce.securesum.committee.keyholder import KeyholderSession, Reply
-from sottovoce.securesum.committee.messages import Phase, written
+from sottovoce.securesum.committee.messages import MessageKind, written
 from sottovoce.securesum.committee.state_chain import BEGINNING, Certified, Fact
 from sottovoce.securesum.committee.terms import Session
 
@@ -93,7 +93,7 @@ class Server:
     def close(self, state: Certified) -> bytes:
         return server.close(self.session, COORDINATOR, state)
 
-    def forged(self, phase: Phase, seat: int, **fields: object) -> bytes:
+    def forged(self, phase: MessageKind, seat: int, **fields: object) -> bytes:
         """Anything, in the name of a keyholder whose key the server has."""
         return written(self.session, phase, seat, fields, keys_of(self.session)[seat - 1].signing)
 

@@ -54,7 +54,7 @@ SERVER = Library("uvicorn", "the server", "server")
 DATABASE = Library("sqlalchemy", "the service's database", "server")
 
 
-class Entry(NamedTuple):
+class Command(NamedTuple):
     """A command: the first line of its help, and the function, which is loaded when it runs.
 
     The function is written as entry points are, module:name. A command of another distribution
@@ -68,269 +68,271 @@ class Entry(NamedTuple):
     distribution: str | None = None
 
 
-COMMANDS: Mapping[str, Entry] = {
-    "infer": Entry(
+COMMANDS: Mapping[str, Command] = {
+    "infer": Command(
         "Print the truth of every task in ANSWERS, a table of worker, task and answer.",
         "sottovoce.cli.inference:infer",
         cls=RegistryCommand,
     ),
-    "compare": Entry(
+    "compare": Command(
         "Score every suitable method on ANSWERS against GOLD, side by side, best first.",
         "sottovoce.cli.comparison:compare",
     ),
-    "inspect": Entry(
+    "inspect": Command(
         "Say what ANSWERS holds: size, sparsity, agreement, repeated pairs, suspicious workers.",
         "sottovoce.cli.tables:inspect",
     ),
-    "perturb": Entry(
+    "perturb": Command(
         "Turn ANSWERS, a table of worker, task and answer, into reports that hide them.",
         "sottovoce.cli.perturbation:perturb",
         cls=RegistryCommand,
     ),
-    "guarantee": Entry(
+    "guarantee": Command(
         "Say what all reports of a worker betray under POLICY, or under a mechanism and a target.",
         "sottovoce.cli.guarantee:guarantee",
         cls=RegistryCommand,
     ),
-    "audit": Entry(
+    "audit": Command(
         "Try to prove that the mechanism of POLICY betrays more than it states.",
         "sottovoce.cli.audit:audit",
     ),
-    "plan": Entry(
+    "plan": Command(
         "Say what accuracy to expect of a campaign at each epsilon, before anyone answers.",
         "sottovoce.cli.plan:plan",
         cls=EpsilonsCommand,
     ),
-    "tradeoff": Entry(
+    "tradeoff": Command(
         "Show what privacy would cost on ANSWERS, whose truths are in GOLD.",
         "sottovoce.cli.tradeoff:tradeoff",
         cls=EpsilonsCommand,
     ),
-    "reproduce": Entry(
+    "reproduce": Command(
         "Check the papers' tables, figures and claims, ours beside theirs, with a verdict on each.",
         distribution="sottovoce-studies",
     ),
-    "pack": Entry(
+    "pack": Command(
         "Write a coded copy of ANSWERS that reads several times faster.",
         "sottovoce.cli.tables:pack",
     ),
-    "simulate": Entry(
+    "simulate": Command(
         "Simulate a campaign with spammers, infer its truths by several methods, and plot it.",
         "sottovoce.cli.simulation:simulate",
     ),
-    "serve": Entry(
+    "serve": Command(
         "Run the service: campaigns, reports, results, on one port.",
         "sottovoce.cli.server.service:serve",
     ),
-    "answer": Entry(
+    "answer": Command(
         "Answer the questions behind LINK in private: what leaves is randomised, or sealed, here.",
         "sottovoce.cli.worker.answer:answer",
     ),
-    "weigh": Entry(
+    "weigh": Command(
         "How well your answers agree with the published truths: computed here, "
         "and nothing is sent.",
         "sottovoce.cli.worker.weight:weigh",
     ),
-    "verify-page": Entry(
+    "verify-page": Command(
         "Compare a live server's worker page, and every file it loads, with this release.",
         "sottovoce.cli.worker.page_verification:verify_page",
     ),
-    "backup": Entry(
+    "backup": Command(
         "Copy everything the service holds to FILE, while it may go on running.",
         "sottovoce.cli.server.backup:backup",
     ),
-    "restore": Entry(
+    "restore": Command(
         "Bring the backup in FILE back into an empty database, of either kind.",
         "sottovoce.cli.server.backup:restore",
     ),
-    "doctor": Entry(
+    "doctor": Command(
         "Look for what keeps a service from running well, and say how to put it right.",
         "sottovoce.cli.server.doctor:doctor",
     ),
-    "demo": Entry(
+    "demo": Command(
         "Run a private campaign for real: a server, workers in other processes, truths.",
         "sottovoce.cli.demo:demo",
     ),
-    "campaign": Entry(
+    "campaign": Command(
         "Run a campaign on a server: ask a crowd, and read truths while its reports arrive.",
         "sottovoce.cli.campaign:campaign",
     ),
-    "campaign login": Entry(
+    "campaign login": Command(
         "Log in to a server: its token is kept in a file that only you can read.",
         "sottovoce.cli.campaign.tokens:login",
     ),
-    "campaign logout": Entry(
+    "campaign logout": Command(
         "Forget the token of the current server, or of --server.",
         "sottovoce.cli.campaign.tokens:logout",
     ),
-    "campaign create": Entry(
+    "campaign create": Command(
         "Make a campaign out of TASKS: a question about each, what may be answered, and a promise.",
         "sottovoce.cli.campaign.creation:create",
         cls=RegistryCommand,
     ),
-    "campaign sample": Entry(
+    "campaign sample": Command(
         "Make a sample campaign with simulated workers, to look around before asking anybody.",
         "sottovoce.cli.campaign.creation:sample",
     ),
-    "campaign list": Entry(
+    "campaign list": Command(
         "List the server's campaigns, the newest first.",
         "sottovoce.cli.campaign.lifecycle:list_campaigns",
     ),
-    "campaign open": Entry(
+    "campaign open": Command(
         "Open a campaign: it takes reports, and its tasks and its promise are fixed.",
         "sottovoce.cli.campaign.lifecycle:open_campaign",
     ),
-    "campaign invite": Entry(
+    "campaign invite": Command(
         "Make links that let workers take part, one a line.",
         "sottovoce.cli.campaign.invitations:invite",
     ),
-    "campaign status": Entry(
+    "campaign status": Command(
         "Say how far a campaign is: who took part, what is promised, and what is inferred so far.",
         "sottovoce.cli.campaign.lifecycle:status",
     ),
-    "campaign results": Entry(
+    "campaign results": Command(
         "Print the truth of every task as far as reports have come in.",
         "sottovoce.cli.campaign.results:results",
     ),
-    "campaign export": Entry(
+    "campaign export": Command(
         "Download a campaign's reports, truths, weights, tasks or policy, whole or not at all.",
         "sottovoce.cli.campaign.results:export",
     ),
-    "campaign keyholders": Entry(
+    "campaign keyholders": Command(
         "Make a link for each keyholder of a sealed campaign. Links that were made before end.",
         "sottovoce.cli.campaign.keyholders:keyholders",
     ),
-    "campaign rounds": Entry(
+    "campaign rounds": Command(
         "Say how a sealed campaign gets on: who is here, what is checked, what is in the way.",
         "sottovoce.cli.campaign.keyholders:rounds",
     ),
-    "campaign publish": Entry(
+    "campaign publish": Command(
         "Show the truths of a closed campaign to its workers, for good.",
         "sottovoce.cli.campaign.keyholders:publish",
     ),
-    "campaign close": Entry(
+    "campaign close": Command(
         "Close a campaign: it takes no more reports, for good. Its results stay.",
         "sottovoce.cli.campaign.lifecycle:close_campaign",
     ),
-    "campaign delete": Entry(
+    "campaign delete": Command(
         "Delete a campaign with its tasks, reports and results, for good.",
         "sottovoce.cli.campaign.lifecycle:delete_campaign",
     ),
-    "campaign webhook": Entry("Tell other programs when a campaign closes or converges."),
-    "campaign webhook add": Entry(
+    "campaign webhook": Command("Tell other programs when a campaign closes or converges."),
+    "campaign webhook add": Command(
         "Send a campaign's events to ADDRESS; print the secret that they are signed with.",
         "sottovoce.cli.campaign.webhooks:add",
     ),
-    "campaign webhook list": Entry(
+    "campaign webhook list": Command(
         "List who is told about a campaign.", "sottovoce.cli.campaign.webhooks:list_webhooks"
     ),
-    "campaign webhook remove": Entry(
+    "campaign webhook remove": Command(
         "Tell a webhook nothing more.", "sottovoce.cli.campaign.webhooks:remove"
     ),
-    "campaign webhook verify": Entry(
+    "campaign webhook verify": Command(
         "Check that a message to a webhook was signed with its secret, and lately.",
         "sottovoce.cli.campaign.webhooks:verify",
     ),
-    "campaign token": Entry("Make, list and revoke the tokens that may run campaigns."),
-    "campaign token make": Entry(
+    "campaign token": Command("Make, list and revoke the tokens that may run campaigns."),
+    "campaign token make": Command(
         "Make a further token and print it. It may do all that yours may.",
         "sottovoce.cli.campaign.tokens:make",
     ),
-    "campaign token list": Entry(
+    "campaign token list": Command(
         "List all tokens by name, without the tokens themselves.",
         "sottovoce.cli.campaign.tokens:list_tokens",
     ),
-    "campaign token revoke": Entry("End a token at once.", "sottovoce.cli.campaign.tokens:revoke"),
-    "keyholder": Entry("Be a keyholder: hold a share of what opens a sealed campaign's totals."),
-    "keyholder init": Entry(
+    "campaign token revoke": Command(
+        "End a token at once.", "sottovoce.cli.campaign.tokens:revoke"
+    ),
+    "keyholder": Command("Be a keyholder: hold a share of what opens a sealed campaign's totals."),
+    "keyholder init": Command(
         "Make keys, once, and a card to hand out.", "sottovoce.cli.keyholder:init"
     ),
-    "keyholder serve": Entry(
+    "keyholder serve": Command(
         "Take your part in sealed campaigns until they are opened.", "sottovoce.cli.keyholder:serve"
     ),
-    "keyholder status": Entry(
+    "keyholder status": Command(
         "List the campaigns you take part in, and what you have done in each; verifies every log.",
         "sottovoce.cli.keyholder:status",
     ),
-    "sealed": Entry("Sums that are sealed, by keyholders or by workers who are online."),
-    "sealed attack": Entry(
+    "sealed": Command("Sums that are sealed, by keyholders or by workers who are online."),
+    "sealed attack": Command(
         "Compute the workers' labels from TRANSCRIPT, with no key: what its mode gives away.",
         "sottovoce.live.commands.attack:attack",
     ),
-    "sealed worker": Entry(
+    "sealed worker": Command(
         "Take part in the live session behind LINK: your answers stay here, sums leave, sealed.",
         "sottovoce.live.commands.member:worker",
     ),
-    "sealed deal": Entry(
+    "sealed deal": Command(
         "Deal the key of a live session: make it, seal everybody's share, send that, forget it.",
         "sottovoce.live.commands.member:deal",
     ),
-    "sealed simulate": Entry(
+    "sealed simulate": Command(
         "Seal ANSWERS, sum, open and infer, on this machine, and say what came of it.",
         "sottovoce.cli.sealed_simulation:simulate",
     ),
-    "sealed session": Entry(
+    "sealed session": Command(
         "Run a live session on a server: workers who are all online add up sums, "
         "and keep the parts.",
         "sottovoce.live.commands.session:session",
     ),
-    "sealed session create": Entry(
+    "sealed session create": Command(
         "Make a session about TASKS, and a link for each worker. It begins when all have joined.",
         "sottovoce.live.commands.session:create",
     ),
-    "sealed session list": Entry(
+    "sealed session list": Command(
         "List the server's live sessions, the newest first.",
         "sottovoce.live.commands.session:list_sessions",
     ),
-    "sealed session show": Entry(
+    "sealed session show": Command(
         "Say how a session gets on: who has joined, who is waited for, what was opened.",
         "sottovoce.live.commands.session:show",
     ),
-    "sealed session start": Entry(
+    "sealed session start": Command(
         "Begin with the workers who have joined: nobody can join any more.",
         "sottovoce.live.commands.session:start",
     ),
-    "sealed session stop": Entry(
+    "sealed session stop": Command(
         "End a session, for good. What was opened stays, and workers are told.",
         "sottovoce.live.commands.session:stop",
     ),
-    "sealed session delete": Entry(
+    "sealed session delete": Command(
         "Delete a session with all that was opened in it, for good.",
         "sottovoce.live.commands.session:delete",
     ),
-    "sealed session results": Entry(
+    "sealed session results": Command(
         "Print the truth of every task of a session that is done.",
         "sottovoce.live.commands.session:results",
     ),
-    "sealed session transcript": Entry(
+    "sealed session transcript": Command(
         "Write what the server has seen of a session: every opened total, and no key or answer.",
         "sottovoce.live.commands.session:transcript",
     ),
-    "db": Entry("The service's database: upgrade it, check it, export it."),
-    "db upgrade": Entry(
+    "db": Command("The service's database: upgrade it, check it, export it."),
+    "db upgrade": Command(
         "Bring the database to this release: check, back up, then change it in one transaction.",
         "sottovoce.cli.server.database:upgrade",
     ),
-    "db check": Entry(
+    "db check": Command(
         "Read the whole database, and say what is not as the service wrote it; 1 if there is any.",
         "sottovoce.cli.server.database:check",
     ),
-    "db export-reports": Entry(
+    "db export-reports": Command(
         "Write all reports of CAMPAIGN to FOLDER as Parquet files, "
         "while the server may go on running.",
         "sottovoce.cli.server.database:export_reports",
     ),
-    "datasets": Entry("Real datasets in a cache folder (SOTTOVOCE_DATA), and simulated crowds."),
-    "datasets list": Entry("List the datasets of the cache.", "sottovoce.cli.datasets:list_all"),
-    "datasets show": Entry(
+    "datasets": Command("Real datasets in a cache folder (SOTTOVOCE_DATA), and simulated crowds."),
+    "datasets list": Command("List the datasets of the cache.", "sottovoce.cli.datasets:list_all"),
+    "datasets show": Command(
         "Say what a dataset holds, where it comes from and what is odd about it.",
         "sottovoce.cli.datasets:show",
     ),
-    "datasets add": Entry(
+    "datasets add": Command(
         "Check datasets and copy them into the cache, all of them or none.",
         "sottovoce.cli.datasets:add",
     ),
-    "datasets generate": Entry(
+    "datasets generate": Command(
         "Simulate a crowd and stream its answers to a Parquet file, 10^8 of them if you like.",
         "sottovoce.cli.datasets:generate",
     ),

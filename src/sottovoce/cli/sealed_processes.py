@@ -26,7 +26,7 @@ from sottovoce.model import Policy, Reports
 from sottovoce.requester.client import Requester
 from sottovoce.requester.terms import Sealing
 from sottovoce.requester.views import KeyholderLinkView
-from sottovoce.securesum.committee.messages import Phase, read_message
+from sottovoce.securesum.committee.messages import MessageKind, read_message
 from sottovoce.securesum.committee.noise import sealed_share, unsealed
 from sottovoce.securesum.field import P, total
 from sottovoce.securesum.shamir import interpolate
@@ -178,7 +178,9 @@ def _noise(place: Path, links: Sequence[KeyholderLinkView]) -> Integers:
         with KeyholderClient(KeyholderLink.parse(link["link"])) as client:
             session, seat = client.session()
             items = client.batch(0).items
-        deals = [read_message(session, item, Phase.DEAL, carrier="the server") for item in items]
+        deals = [
+            read_message(session, item, MessageKind.DEAL, carrier="the server") for item in items
+        ]
         shares = [
             unsealed(
                 session, each, sealed_share(session, each, seat, "the server"), seat, keys.sealing

@@ -1,4 +1,4 @@
-"""Value types that all packages use: Domain, Reports, Policy, Result ...; frozen, validated, no I/O."""
+"""Value types of all packages: Domain, Reports, Policy, Result ...; frozen, validated, no I/O."""
 
 from sottovoce.model.arrays import CodedArray, Codes, FloatArray, Names, StartsArray, occurs_twice
 from sottovoce.model.campaign import Campaign, Counts, State, Task, Terms, assigned

@@ -40,7 +40,7 @@ def servers_file() -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class SavedServer:
     """A server and the token for it, which is not in its repr."""
 
     address: str
@@ -55,7 +55,7 @@ class Server:
 class Servers:
     """All of them by address, and the address that commands speak to."""
 
-    known: Mapping[str, Server] = field(default_factory=dict)
+    known: Mapping[str, SavedServer] = field(default_factory=dict)
     current: str | None = None
 
     @classmethod
@@ -74,7 +74,7 @@ class Servers:
         if document["format"] != FORMAT:
             raise ValueError("another format")
         listed = [
-            Server(str(each["address"]), each["token"], each["allow_http"] is True)
+            SavedServer(str(each["address"]), each["token"], each["allow_http"] is True)
             for each in document["servers"]
         ]
         known = {server.address: server for server in listed}
@@ -91,7 +91,7 @@ class Servers:
         with durable_file(path) as file:
             file.write(json.dumps(document, indent=2).encode())
 
-    def with_current(self, server: Server) -> Servers:
+    def with_current(self, server: SavedServer) -> Servers:
         """These and one more, which becomes the current one."""
         return Servers({**self.known, server.address: server}, server.address)
 
@@ -102,7 +102,7 @@ class Servers:
             return Servers(left, self.current)
         return Servers(left, next(iter(left)) if len(left) == 1 else None)
 
-    def server(self, address: str) -> Server:
+    def server(self, address: str) -> SavedServer:
         """The one at an address."""
         if address not in self.known:
             others = f", only to {', '.join(self.known)}" if self.known else ""
@@ -118,7 +118,7 @@ def prepare(path: Path) -> None:
         raise UsageError(f"cannot write in {path.parent}: set SOTTOVOCE_HOME to another folder")
 
 
-def chosen_server(address: str | None = None, *, allow_http: bool = False) -> Server:
+def chosen_server(address: str | None = None, *, allow_http: bool = False) -> SavedServer:
     """The server to speak to.
 
     Its address is the one given, else `SOTTOVOCE_URL`, else that of the current one. Its token is
@@ -132,7 +132,7 @@ def chosen_server(address: str | None = None, *, allow_http: bool = False) -> Se
     is_allowed = allow_http or address.rstrip("/") in allowed
     address = checked_address(address, allow_http=is_allowed)
     if token := os.environ.get("SOTTOVOCE_TOKEN"):
-        return Server(address, token, is_allowed)
+        return SavedServer(address, token, is_allowed)
     return replace(servers.server(address), allow_http=is_allowed)
 
 

@@ -29,7 +29,7 @@ def background_thread(work: Callable[[threading.Event], None], name: str) -> Ite
         thread.join()
 
 
-class Rehearsal(Protocol):
+class SampleRun(Protocol):
     """Something that goes on for a while."""
 
     def run(self, ending: threading.Event) -> None:
@@ -37,10 +37,10 @@ class Rehearsal(Protocol):
         ...
 
 
-R = TypeVar("R", bound=Rehearsal)
+R = TypeVar("R", bound=SampleRun)
 
 
-class Rehearsals:
+class SampleRunLimit:
     """Lets a few run at once, and refuses the others, who come back later."""
 
     def __init__(self, most: int = MOST_REHEARSALS) -> None:
@@ -79,7 +79,7 @@ class Rehearsals:
         for thread in left:
             thread.join()
 
-    def _run(self, rehearsal: Rehearsal) -> None:
+    def _run(self, rehearsal: SampleRun) -> None:
         try:
             rehearsal.run(self._ending)
         finally:

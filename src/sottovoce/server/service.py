@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar, cast
 
 from sqlalchemy import Connection
 
-from sottovoce.server.background_jobs import ExportLimit, Rehearsals
+from sottovoce.server.background_jobs import ExportLimit, SampleRunLimit
 from sottovoce.server.campaigns.forecasts import Forecaster
 from sottovoce.server.campaigns.result_cache import ResultCache
 from sottovoce.server.campaigns.submissions import Reception, Rejections
@@ -66,7 +66,7 @@ class Service:
     result_cache: ResultCache = field(default_factory=ResultCache)
     exports: ExportLimit = field(default_factory=ExportLimit)
     rejections: Rejections = field(default_factory=Rejections)
-    rehearsals: Rehearsals = field(default_factory=Rehearsals)
+    rehearsals: SampleRunLimit = field(default_factory=SampleRunLimit)
     forecaster: Forecaster = field(default_factory=Forecaster)
     attendance: Attendance = field(default_factory=Attendance)
     parts: FeatureParts = field(default_factory=FeatureParts)

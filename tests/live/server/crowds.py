@@ -11,7 +11,7 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from sottovoce.live.server.active_sessions import Look, sessions_of
+from sottovoce.live.server.active_sessions import ProgressRequest, sessions_of
 from sottovoce.live.server.draft import SessionDraft
 from sottovoce.live.server.exchange import agreed, receive, turn
 from sottovoce.live.server.roster import Created, create_session, join, seated
@@ -77,7 +77,9 @@ class Direct:
     def turn(self) -> bytes | None:
         seat = seated(self.service, self.id, self.credential)
         if seat.state is LiveState.RUNNING:
-            wish(self.service, sessions_of(self.service).session(self.id), Look()).result(10)
+            wish(
+                self.service, sessions_of(self.service).session(self.id), ProgressRequest()
+            ).result(10)
         return turn(self.service, self.id, seat)
 
     def reply(self, content: bytes) -> bool:

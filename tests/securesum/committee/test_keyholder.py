@@ -17,7 +17,7 @@ from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.errors import SealedRefused, UsageError
 from sottovoce.securesum.committee import server as committee_server
 from sottovoce.securesum.committee.keyholder import KeyholderKeys, KeyholderSession
-from sottovoce.securesum.committee.messages import Phase
+from sottovoce.securesum.committee.messages import MessageKind
 from sottovoce.securesum.committee.state_chain import BEGINNING, Certified
 from sottovoce.securesum.field import P
 
@@ -98,7 +98,7 @@ def test_a_deal_that_is_not_shared_properly_ends_the_session_and_is_named(server
     ]
     values[2][0] = str((int(values[2][0]) + 1) % P)
     batch = committee_server.read_message(SESSION, checks[1]).body["batch"]
-    checks[1] = server.forged(Phase.CHECK, 2, number=0, batch=batch, values=values)
+    checks[1] = server.forged(MessageKind.CHECK, 2, number=0, batch=batch, values=values)
     party = server.parties[0]
     refused = refuses(party, "nothing can be opened", lambda: party.keyholder.confirm(0, checks))
     assert refused.culprit == "keyholder 3 (University \N{OWL})"
@@ -165,19 +165,19 @@ def test_confirming_needs_every_check_and_its_own_as_it_sent_it(server: Server) 
     refuses(party, "check of keyholder 3 .* is missing", confirm(*checks[:2]))
     refuses(party, "there twice", confirm(*checks, checks[1]))
     other = server.forged(
-        Phase.CHECK,
+        MessageKind.CHECK,
         1,
         number=1,
         batch=committee_server.read_message(SESSION, checks[0]).body["batch"],
         values=[None] * 3,
     )
     refuses(party, "is not the one it sent", confirm(other, *checks[1:]))
-    elsewhere = server.forged(Phase.CHECK, 2, number=1, batch="2" * 64, values=[None] * 3)
+    elsewhere = server.forged(MessageKind.CHECK, 2, number=1, batch="2" * 64, values=[None] * 3)
     assert refuses(
         party, "its check is of another batch", confirm(checks[0], elsewhere, checks[2])
     ).culprit == "keyholder 2 (Union)"  # fmt: skip
     short = server.forged(
-        Phase.CHECK,
+        MessageKind.CHECK,
         2,
         number=1,
         batch=committee_server.read_message(SESSION, checks[0]).body["batch"],
@@ -224,7 +224,7 @@ def test_it_opens_only_what_everybody_confirmed(server: Server) -> None:
     _, second, confirms = opening(server)
     party = server.parties[0]
     close = server.close(second)
-    forged = server.forged(Phase.CONFIRM, 3, number=2, state="3" * 64, count=6)
+    forged = server.forged(MessageKind.CONFIRM, 3, number=2, state="3" * 64, count=6)
     fewer = replace(second, count=5)
     for given, words in (
         (confirms[:2], "confirm of keyholder 3 .* is missing"),
@@ -280,7 +280,7 @@ def test_nothing_is_checked_or_confirmed_after_the_opening(server: Server) -> No
 def test_messages_of_others_are_not_taken_for_the_servers(server: Server) -> None:
     party = server.parties[0]
     digests = list(server.deals)
-    forged = server.forged(Phase.PROPOSE, 2, number=0, previous=BEGINNING, digests=digests)
+    forged = server.forged(MessageKind.PROPOSE, 2, number=0, previous=BEGINNING, digests=digests)
     refused = refuses(
         party,
         "is not for this sender",
@@ -359,7 +359,7 @@ def test_what_is_replayed_differently_is_refused(server: Server) -> None:
     own = party.keyholder.check(server.propose(1, start.state, SECOND), server.items(1, SECOND))
     batch = committee_server.read_message(SESSION, own.message).body["batch"]
     others = [
-        server.forged(Phase.CHECK, seat, number=1, batch=batch, values=[None] * 3)
+        server.forged(MessageKind.CHECK, seat, number=1, batch=batch, values=[None] * 3)
         for seat in (2, 3)
     ]
     refuses(

@@ -19,8 +19,8 @@ from tests.securesum.servers import Server, cloned
 from sottovoce.errors import SealedRefused, UsageError
 from sottovoce.securesum.committee import server as committee_server
 from sottovoce.securesum.committee.keyholder import KeyholderSession
-from sottovoce.securesum.committee.messages import Phase
-from sottovoce.securesum.committee.state_chain import Certified, Facts
+from sottovoce.securesum.committee.messages import MessageKind
+from sottovoce.securesum.committee.state_chain import Certified, SessionFacts
 
 SESSION = session_of(tasks=1, minimum=2)
 HONEST, CORRUPT = (1, 2), 3
@@ -85,7 +85,7 @@ class World:
             said = committee_server.read_message(SESSION, checks[2]).body
             values = [None, *said["values"][1:]]
             checks[2] = self.server.forged(
-                Phase.CHECK, CORRUPT, number=number, batch=said["batch"], values=values
+                MessageKind.CHECK, CORRUPT, number=number, batch=said["batch"], values=values
             )
             here[2]._batch = here[2]._batch and here[2]._batch.checked(checks[2])
         batch = committee_server.read_message(SESSION, checks[0]).body["batch"]
@@ -245,17 +245,17 @@ def _opens_earlier_states(patch: pytest.MonkeyPatch) -> None:
 
 
 def _forgets_that_it_opened(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Facts, "open", lambda self, state, digest: ())
+    patch.setattr(SessionFacts, "open", lambda self, state, digest: ())
 
 
 def _confirms_two_states_under_one_number(patch: pytest.MonkeyPatch) -> None:
-    right = Facts.confirm
+    right = SessionFacts.confirm
 
-    def confirm(self: Facts, state: Certified) -> Any:
+    def confirm(self: SessionFacts, state: Certified) -> Any:
         self.confirmed = self.confirmed[: state.number]
         return right(self, state)
 
-    patch.setattr(Facts, "confirm", confirm)
+    patch.setattr(SessionFacts, "confirm", confirm)
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from tests.securesum.committees import committee, keys_of, noise_of, session_of,
 from sottovoce.datasets.seeded_randomness import SeededRandomness
 from sottovoce.errors import SealedRefused
 from sottovoce.securesum.committee import server
-from sottovoce.securesum.committee.messages import Phase, written
+from sottovoce.securesum.committee.messages import MessageKind, written
 from sottovoce.securesum.committee.simulation import Committee
 from sottovoce.securesum.committee.terms import Session
 from sottovoce.securesum.envelope import b64, canonical, unb64
@@ -33,7 +33,7 @@ def falsified(session: Session, message: bytes, seat: int) -> bytes:
     shares[0] = (shares[0] + np.uint64(1)) % np.uint64(P)
     fields = {name: body[name] for name in ("number", "state", "count")}
     key = keys_of(session)[seat - 1].signing
-    return written(session, Phase.OPEN, seat, {**fields, "total": b64(to_bytes(shares))}, key)
+    return written(session, MessageKind.OPEN, seat, {**fields, "total": b64(to_bytes(shares))}, key)
 
 
 def test_a_false_opening_is_seen() -> None:

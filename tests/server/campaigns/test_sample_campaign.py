@@ -22,7 +22,7 @@ from sottovoce import read
 from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Campaign, State, Submission, Terms, pseudonym
-from sottovoce.server.background_jobs import Rehearsals
+from sottovoce.server.background_jobs import SampleRunLimit
 from sottovoce.server.campaigns import sample_campaign
 from sottovoce.server.campaigns.exports import EXPORTS, Export, export
 from sottovoce.server.campaigns.invites import InviteKind, count_invites, invite
@@ -33,7 +33,7 @@ from sottovoce.server.campaigns.sample_campaign import (
     LEAVES,
     TASKS,
     WORKERS,
-    SimulatedCrowd,
+    SampleCrowd,
     rehearse,
 )
 from sottovoce.server.database import Database, upgrade
@@ -107,13 +107,13 @@ def test_its_truths_are_good(service: Service) -> None:
     campaign = rehearsed(service)
     infer_now(service, campaign.id)
     found = truths_page(service, campaign.id, 0, TASKS).columns["truth"]
-    gold = SimulatedCrowd(workers=WORKERS, tasks=TASKS, seed=sample_campaign.SEED).truths
+    gold = SampleCrowd(workers=WORKERS, tasks=TASKS, seed=sample_campaign.SEED).truths
     right = np.array(found) == np.array(list(LEAVES))[gold]
     assert 42 <= right.sum() <= 60
 
 
 def test_tasks_differ_and_their_texts_show_what_is_right() -> None:
-    crowd = SimulatedCrowd(workers=2, tasks=TASKS, seed=sample_campaign.SEED)
+    crowd = SampleCrowd(workers=2, tasks=TASKS, seed=sample_campaign.SEED)
     assert len({task.text for task in crowd.tasks}) == TASKS
     kinds = tuple(LEAVES.values())
     for task, truth in zip(crowd.tasks, crowd.truths.tolist(), strict=True):
@@ -122,13 +122,13 @@ def test_tasks_differ_and_their_texts_show_what_is_right() -> None:
 
 
 def test_simulated_workers_come_again_with_their_seed() -> None:
-    one, same, other = (SimulatedCrowd(workers=5, tasks=40, seed=seed) for seed in (3, 3, 4))
+    one, same, other = (SampleCrowd(workers=5, tasks=40, seed=seed) for seed in (3, 3, 4))
     campaign = _campaign_of(one)
     sent = [crowd.submission(campaign, 2, "ab" * 16).text() for crowd in (one, same, other)]
     assert sent[0] == sent[1] != sent[2]
 
 
-def _campaign_of(crowd: SimulatedCrowd) -> Campaign:
+def _campaign_of(crowd: SampleCrowd) -> Campaign:
     policy = make_policy(DOMAIN, "randomized-response", Target(2.0, answers=20))
     terms = Terms("Sample", "Which?", policy)
     return Campaign("leaf", State.OPEN, terms, len(crowd.tasks), simulated=True)
@@ -136,14 +136,14 @@ def _campaign_of(crowd: SimulatedCrowd) -> Campaign:
 
 def test_reports_of_people_are_refused_there(service: Service) -> None:
     campaign = rehearsed(service)
-    crowd = SimulatedCrowd(workers=1, tasks=TASKS, seed=1)
+    crowd = SampleCrowd(workers=1, tasks=TASKS, seed=1)
     refused = _refusal(service, campaign, replace(_submission(crowd, campaign), simulated=False))
     assert refused.reason is Reason.SIMULATED
     assert str(refused) == "this campaign is simulated: it takes no reports of people"
 
 
 def test_simulated_reports_are_refused_elsewhere(service: Service) -> None:
-    crowd = SimulatedCrowd(workers=1, tasks=TASKS, seed=1)
+    crowd = SampleCrowd(workers=1, tasks=TASKS, seed=1)
     policy = _campaign_of(crowd).terms.policy
     id, _ = opened(service, policy, [task.name for task in crowd.tasks])
     campaign = find_campaign(service, id)
@@ -155,7 +155,7 @@ def test_simulated_reports_are_refused_elsewhere(service: Service) -> None:
 RECEIPT = "svr_" + "R" * 43
 
 
-def _submission(crowd: SimulatedCrowd, campaign: Campaign) -> Submission:
+def _submission(crowd: SampleCrowd, campaign: Campaign) -> Submission:
     return crowd.submission(campaign, 0, pseudonym(campaign.id, RECEIPT))
 
 
@@ -254,7 +254,7 @@ def test_only_a_few_are_under_way_at_once_and_nothing_is_made_for_others(slow: S
 
 
 def test_what_cannot_be_prepared_takes_no_place() -> None:
-    rehearsals = Rehearsals(most=1)
+    rehearsals = SampleRunLimit(most=1)
 
     def fail() -> Any:
         raise ValueError("no")

@@ -13,13 +13,14 @@ from sqlalchemy import Connection, func, insert, select
 
 from sottovoce import Target, make_policy
 from sottovoce.model import Counts, Domain, State, Task, Terms
-from sottovoce.server.database import Database, Intake, Outcome, Writer
+from sottovoce.server.database import Database, Intake, Writer
 from sottovoce.server.database.campaigns import (
     add_campaign,
     change_campaign,
     find_campaign,
     set_tasks,
 )
+from sottovoce.server.database.intake import IntakeOutcome
 from sottovoce.server.database.schema import invites, reports
 
 TODAY = date(2026, 3, 1)
@@ -81,10 +82,10 @@ def another(intake: Intake) -> Intake:
     )
 
 
-def taken(writer: Writer, intakes: Sequence[Intake]) -> list[Outcome | BaseException]:
+def taken(writer: Writer, intakes: Sequence[Intake]) -> list[IntakeOutcome | BaseException]:
     """What becomes of submissions that are handed over together."""
 
-    async def wait() -> list[Outcome | BaseException]:
+    async def wait() -> list[IntakeOutcome | BaseException]:
         futures = [writer.take(intake) for intake in intakes]
         return await asyncio.gather(*futures, return_exceptions=True)
 

@@ -26,9 +26,9 @@ from tests.server.database.intake_batches import (
 
 from sottovoce.errors import Reason
 from sottovoce.model import Counts, State
-from sottovoce.server.database import Database, Intake, Outcome, upgrade
+from sottovoce.server.database import Database, Intake, upgrade
 from sottovoce.server.database.campaigns import change_campaign, delete_campaign
-from sottovoce.server.database.intake import REPLAYED, STORED, take
+from sottovoce.server.database.intake import REPLAYED, STORED, IntakeOutcome, take
 from sottovoce.server.database.schema import campaigns, erased, invites, reports
 
 
@@ -39,13 +39,13 @@ def connection(database: Database) -> Iterator[Connection]:
         yield connection
 
 
-def one(connection: Connection, intake: Intake) -> Outcome:
+def one(connection: Connection, intake: Intake) -> IntakeOutcome:
     (outcome,) = take(connection, [intake])
     return outcome
 
 
-def refused(reason: Reason) -> Outcome:
-    return Outcome(reason)
+def refused(reason: Reason) -> IntakeOutcome:
+    return IntakeOutcome(reason)
 
 
 def test_a_submission_is_stored_as_it_came(connection: Connection) -> None:
@@ -99,7 +99,7 @@ def test_identifiers_of_another_campaign_are_others(connection: Connection) -> N
     ids=["another task", "the same task", "one of them the same", "more than promised"],
 )  # fmt: skip
 def test_a_worker_reports_a_task_once_and_no_more_than_promised(
-    connection: Connection, tasks: tuple[int, ...], outcome: Outcome, together: bool
+    connection: Connection, tasks: tuple[int, ...], outcome: IntakeOutcome, together: bool
 ) -> None:
     first = submission(add(connection), (0, 1))
     second = submission(first.campaign, tasks, worker=first.worker)
@@ -275,7 +275,7 @@ def test_how_submissions_are_batched_changes_nothing(
             for id, worker, tasks, single, content in sent
         ]
 
-    def run(cuts: list[int]) -> tuple[list[Outcome], Counts]:
+    def run(cuts: list[int]) -> tuple[list[IntakeOutcome], Counts]:
         with database.engine.connect() as connection, connection.begin() as transaction:
             number = add(connection, quota=3)
             given = intakes(number)

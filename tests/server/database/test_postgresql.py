@@ -21,14 +21,14 @@ from tests.server.database.intake_batches import (
 )
 
 from sottovoce.model import State, Terms
-from sottovoce.server.database import Database, Outcome, Writer
+from sottovoce.server.database import Database, Writer
 from sottovoce.server.database.campaigns import add_campaign, change_campaign, delete_campaign
-from sottovoce.server.database.intake import hold, take
+from sottovoce.server.database.intake import IntakeOutcome, hold, take
 from sottovoce.server.database.integrity import check
 from sottovoce.server.database.postgresql import count_partitions, hold_partitions
 from sottovoce.server.database.schema import reports
 
-STORED = Outcome()
+STORED = IntakeOutcome()
 
 
 pytestmark = pytest.mark.parametrize("database", ["postgresql"], indirect=True)
@@ -207,7 +207,7 @@ def test_what_comes_while_a_server_waits_for_its_turn_is_stored_with_what_waits(
 ) -> None:
     number = filled(database, count=0)
 
-    async def send(writing: Writer, other: Database) -> list[Outcome]:
+    async def send(writing: Writer, other: Database) -> list[IntakeOutcome]:
         with other.writing() as connection:
             hold(connection, [number])
             futures = [writing.take(submission(number))]

@@ -31,9 +31,9 @@ from tests.server.database.intake_batches import (
 )
 
 from sottovoce.errors import Reason, Refused
-from sottovoce.server.database import Database, Intake, Outcome, Writer, upgrade, writer
+from sottovoce.server.database import Database, Intake, Writer, upgrade, writer
 from sottovoce.server.database.campaigns import change_campaign, delete_campaign, note_event
-from sottovoce.server.database.intake import REPLAYED, STORED
+from sottovoce.server.database.intake import REPLAYED, STORED, IntakeOutcome
 from sottovoce.server.database.schema import campaigns, events, reports
 
 CANARY = "svi_CANARY"
@@ -60,7 +60,7 @@ def held(writing: Writer) -> threading.Event:
     return released
 
 
-def reasons(outcomes: list[Outcome | BaseException]) -> list[Reason | None]:
+def reasons(outcomes: list[IntakeOutcome | BaseException]) -> list[Reason | None]:
     """Why they were refused, either way."""
     return [
         outcome.reason if isinstance(outcome, Refused) else outcome.refused  # type: ignore[union-attr]
@@ -185,7 +185,7 @@ def test_closing_writes_what_waits_and_refuses_the_rest(database: Database) -> N
     sent, closing = opened(database), Writer(database)
     released = held(closing)
 
-    async def send() -> list[Outcome]:
+    async def send() -> list[IntakeOutcome]:
         futures = [closing.take(another(sent)) for _ in range(300)]
         threading.Thread(target=closing.close).start()
         await asyncio.sleep(0.05)
@@ -206,7 +206,7 @@ def test_it_says_when_too_much_waits(
     monkeypatch.setattr(writer, "MOST_WAITING", 3)
     sent, released = opened(database), held(writing)
 
-    async def send() -> list[Outcome]:
+    async def send() -> list[IntakeOutcome]:
         futures = [writing.take(another(sent)) for _ in range(3)]
         assert writing.waiting == 3
         with pytest.raises(Refused) as refused:
@@ -247,7 +247,7 @@ def test_a_campaign_that_closes_between_check_and_commit_takes_nothing(
 ) -> None:
     sent, released = opened(database), held(writing)
 
-    async def send() -> Outcome:
+    async def send() -> IntakeOutcome:
         writing.change(lambda c: change_campaign(c, sent.campaign, state="closed"))  # type: ignore[arg-type]
         future = writing.take(sent)
         released.set()
@@ -311,7 +311,7 @@ def test_servers_on_one_database_keep_one_count(database: Database) -> None:
         number = add(connection, quota=10)
     workers = [bytes([i]) * 16 for i in range(14)]
 
-    def send(writing: Writer, _: int) -> list[tuple[Intake, Outcome]]:
+    def send(writing: Writer, _: int) -> list[tuple[Intake, IntakeOutcome]]:
         sent = [
             submission(number, (task,), worker=worker, invite=b"leaf" + invite)
             for task in range(4)

@@ -30,7 +30,7 @@ from sottovoce.errors import Reason, Refused
 from sottovoce.model import Policy
 from sottovoce.securesum.ballot import Ballot
 from sottovoce.securesum.committee import noise
-from sottovoce.securesum.committee.messages import Phase, written
+from sottovoce.securesum.committee.messages import MessageKind, written
 from sottovoce.securesum.envelope import b64, public_text
 from sottovoce.securesum.field import Elements, add, to_bytes
 from sottovoce.securesum.shamir import share
@@ -375,7 +375,7 @@ def test_a_share_of_the_total_that_does_not_fit_is_told(quick: Service) -> None:
     body = json.loads(json.loads(holders[2].message("open", None))["text"])
     fields = {name: body[name] for name in ("number", "state", "count")}
     total = b64(to_bytes(np.array([1, 2, 3], np.uint64)))
-    lie = written(session, Phase.OPEN, 3, {**fields, "total": total}, keys_of(3).signing)
+    lie = written(session, MessageKind.OPEN, 3, {**fields, "total": total}, keys_of(3).signing)
     assert holders[2].server.send(lie) is False
     found = sealed_progress(quick, id)
     assert found.phase == "opened"

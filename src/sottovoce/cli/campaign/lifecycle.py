@@ -24,7 +24,7 @@ from sottovoce.requester.client import Requester
 from sottovoce.requester.views import CampaignView, InviteCounts, RejectionsView, SummaryView
 
 
-class Look(TypedDict):
+class CampaignStatus(TypedDict):
     """What a look at a campaign finds."""
 
     campaign: CampaignView
@@ -139,12 +139,12 @@ def confirm_deletion(sentence: str) -> None:
         raise typer.Exit(1)
 
 
-def _is_over(found: Look) -> bool:
+def _is_over(found: CampaignStatus) -> bool:
     """Whether nothing can change any more."""
     return found["campaign"]["state"] == "closed" and not found["reports_waiting"]
 
 
-def _look(requester: Requester, campaign: str) -> Look:
+def _look(requester: Requester, campaign: str) -> CampaignStatus:
     page = requester.results_page(campaign, limit=1)
     return {
         "campaign": requester.campaign(campaign),
@@ -155,7 +155,7 @@ def _look(requester: Requester, campaign: str) -> Look:
     }
 
 
-def _print(found: Look, *, json: bool) -> None:
+def _print(found: CampaignStatus, *, json: bool) -> None:
     if json:
         console.print_json(found)
         return
@@ -196,7 +196,7 @@ def _refused(found: RejectionsView) -> list[str]:
     return [f"refused: {plural(found['total'], 'submission')}; {', '.join(each)}"]
 
 
-def _progress(found: Look) -> list[str]:
+def _progress(found: CampaignStatus) -> list[str]:
     campaign, invites, summary = found["campaign"], found["invites"], found["summary"]
     tasks = campaign["tasks"]
     each = campaign["reports"] / tasks if tasks else 0.0

@@ -18,7 +18,7 @@ from sottovoce.http_client.addresses import checked_address
 from sottovoce.model import digest
 from sottovoce.requester.client import Requester
 from sottovoce.requester.servers import (
-    Server,
+    SavedServer,
     Servers,
     parse_link,
     prepare,
@@ -59,7 +59,7 @@ def login(
     servers = Servers.read(file)
     prepare(file)  # before a link that works once is used up
     if token:
-        server = _known(Server(checked_address(link, allow_http=http), _asked_token(), http))
+        server = _known(SavedServer(checked_address(link, allow_http=http), _asked_token(), http))
     elif "#" in link or link.rstrip("/").endswith("/setup"):
         server = _new(link, name or platform.node() or "command line", http)
     else:
@@ -143,14 +143,14 @@ def revoke(
         console.note("It was the one you use here: log in again with sottovoce campaign login.")
 
 
-def _new(link: str, name: str, allow_http: bool) -> Server:
+def _new(link: str, name: str, allow_http: bool) -> SavedServer:
     """A new token for a link that works once."""
     with reached(parse_link(link, allow_http=allow_http)[0]):
         address, token = token_from_setup(link, name, allow_http=allow_http)
-    return Server(address, token, allow_http)
+    return SavedServer(address, token, allow_http)
 
 
-def _known(server: Server) -> Server:
+def _known(server: SavedServer) -> SavedServer:
     """The server, if it knows the token."""
     with reached(server.address):
         with Requester(server.address, server.token, allow_http=server.allow_http) as requester:

@@ -16,7 +16,7 @@ import typer
 
 from sottovoce.cli import console
 from sottovoce.cli.options import DATA_FOLDER, DatabaseUrlOption, DataOption, JsonOption
-from sottovoce.cli.server.check import Check, State, fine, problem, warning
+from sottovoce.cli.server.check import Check, CheckState, fine, problem, warning
 from sottovoce.cli.server.database import opened
 from sottovoce.cli.server.site_checks import site
 from sottovoce.cli.server.storage_checks import database_findings, folder_findings
@@ -72,12 +72,12 @@ def doctor(
     counts = Counter(finding.state for finding in findings)
     if json:
         console.print_json(
-            {"ok": not counts[State.PROBLEM], "checks": [asdict(f) for f in findings]}
+            {"ok": not counts[CheckState.PROBLEM], "checks": [asdict(f) for f in findings]}
         )
     else:
         console.say("")
-        console.say(f"{counts[State.PROBLEM]} problems, {counts[State.WARNING]} warnings")
-    if counts[State.PROBLEM]:
+        console.say(f"{counts[CheckState.PROBLEM]} problems, {counts[CheckState.WARNING]} warnings")
+    if counts[CheckState.PROBLEM]:
         raise typer.Exit(1)
 
 

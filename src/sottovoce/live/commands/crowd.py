@@ -36,7 +36,7 @@ class RehearsedWorker:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkerOutcome:
+class LiveWorkerOutcome:
     """What became of one worker: its number in the session, how it ended, and its CPU seconds."""
 
     place: int
@@ -51,9 +51,9 @@ class LiveCrowd:
     def __init__(self, processes: Sequence[Any], outcomes: Any) -> None:
         self._processes, self._outcomes = processes, outcomes
 
-    def parts(self) -> list[WorkerOutcome]:
+    def parts(self) -> list[LiveWorkerOutcome]:
         """What became of each worker, once all have ended, by place."""
-        found: list[WorkerOutcome] = []
+        found: list[LiveWorkerOutcome] = []
         while len(found) < len(self._processes):
             alive = any(process.is_alive() for process in self._processes)
             try:
@@ -102,4 +102,4 @@ def _take_part(one: RehearsedWorker, folder: Path, outcomes: Any) -> None:
         number, state = outcome.number, outcome.ended.state
     except SottovoceError as error:
         state = str(error)
-    outcomes.put(WorkerOutcome(one.place, number, state, time.process_time() - start))
+    outcomes.put(LiveWorkerOutcome(one.place, number, state, time.process_time() - start))

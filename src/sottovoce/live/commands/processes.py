@@ -18,7 +18,7 @@ from sottovoce.cli.console import passes
 from sottovoce.cli.worker_processes import cpu
 from sottovoce.errors import SealedAborted, SottovoceError, UsageError
 from sottovoce.keyholder.key_file import make_keys
-from sottovoce.live.commands.crowd import RehearsedWorker, WorkerOutcome, live_crowd
+from sottovoce.live.commands.crowd import LiveWorkerOutcome, RehearsedWorker, live_crowd
 from sottovoce.live.worker import LiveAnswers
 from sottovoce.model import Keyholder, Reports, label_text
 from sottovoce.model.sum_rounds import RoundRecord
@@ -89,7 +89,7 @@ def _run(
     terms: EMTerms,
     suite: str,
     records: Sequence[RoundRecord],
-    parts: Sequence[WorkerOutcome],
+    parts: Sequence[LiveWorkerOutcome],
     seconds: Mapping[str, float],
     *,
     assignments: bool,
@@ -113,7 +113,7 @@ def _run(
 
 
 def _by_place(
-    records: Sequence[RoundRecord], parts: Sequence[WorkerOutcome]
+    records: Sequence[RoundRecord], parts: Sequence[LiveWorkerOutcome]
 ) -> tuple[RoundRecord, ...]:
     """The records with worker i + 1 for the worker at place i of the table."""
     places = {part.number: part.place + 1 for part in parts}
@@ -170,7 +170,7 @@ def _dealing(place: Path, made: LiveLinks) -> Iterator[subprocess.Popen[str] | N
         process.wait()
 
 
-def _check_done(progress: LiveView, parts: Sequence[WorkerOutcome]) -> None:
+def _check_done(progress: LiveView, parts: Sequence[LiveWorkerOutcome]) -> None:
     if progress["state"] != "done":
         words = [part.state for part in parts if part.number is None]
         raise SealedAborted(progress["reason"] or "".join(words[:1]), progress["culprits"])

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from sottovoce.errors import Reason, Refused
-from sottovoce.live.server.replica import Replica, View
+from sottovoce.live.server.replica import PhaseStatus, Replica
 from sottovoce.securesum.star.messages import Place
 from sottovoce.server.service import Service
 
@@ -54,13 +54,13 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ProgressRequest:
     """Somebody's wish to see how the session gets on."""
 
     future: Future[bool] = field(default_factory=_promise)
 
 
-QueuedItem: TypeAlias = QueuedReply | Stop | Look
+QueuedItem: TypeAlias = QueuedReply | Stop | ProgressRequest
 
 
 class ActiveSession:
@@ -74,7 +74,7 @@ class ActiveSession:
         self.id, self._clock = id, clock
         self.lock = threading.Lock()
         self.replica: Replica | None = None
-        self.view: View | None = None
+        self.view: PhaseStatus | None = None
         self._queue = threading.Lock()
         self._waiting: deque[QueuedItem] = deque()
         self._working = self._again = False

@@ -20,8 +20,8 @@ from sottovoce.securesum.star.server import CoordinatorSession
 from sottovoce.securesum.star.suite import ServerSuite
 from sottovoce.securesum.star.terms import StarTerms, Suite
 from sottovoce.server.database.live_sessions import (
-    Event,
     EventKind,
+    SessionEvent,
     events_of,
     members_of,
     rounds_of,
@@ -78,7 +78,7 @@ def _threshold_server(terms: StarTerms, deal: bytes, secret: bytes) -> ServerSui
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class PhaseStatus:
     """How a session stands: the phase that is on and who is waited for, and who is left."""
 
     round: int
@@ -103,10 +103,10 @@ class Replica:
     sequence: int
     replied: dict[int, bytes]
 
-    def view(self) -> View:
+    def view(self) -> PhaseStatus:
         """How it stands now."""
         session = self.session
-        return View(
+        return PhaseStatus(
             session.round,
             str(session.phase),
             tuple(sorted(session.waiting)),
@@ -157,7 +157,7 @@ def _replied(connection: Connection, number: int) -> dict[int, bytes]:
     }
 
 
-def _apply(session: CoordinatorSession, event: Event) -> None:
+def _apply(session: CoordinatorSession, event: SessionEvent) -> None:
     if event.kind is EventKind.CLOSE:
         session.close()
     elif event.member is not None and event.content is not None:

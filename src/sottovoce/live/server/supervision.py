@@ -13,8 +13,8 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 
 from sottovoce.errors import SottovoceError
-from sottovoce.live.server.active_sessions import Look, Stop, sessions_of
-from sottovoce.live.server.replica import View
+from sottovoce.live.server.active_sessions import ProgressRequest, Stop, sessions_of
+from sottovoce.live.server.replica import PhaseStatus
 from sottovoce.live.server.transitions import look, stopped_early, wish
 from sottovoce.securesum.star.terms import StarTerms
 from sottovoce.server.background_jobs import background_thread
@@ -129,19 +129,19 @@ def _look_at_running(service: Service) -> None:
         look(service, sessions_of(service).session(id))
 
 
-def _view(service: Service, id: str) -> View | None:
+def _view(service: Service, id: str) -> PhaseStatus | None:
     with service.database.reading() as connection:
         running = the_session(connection, id).state is LiveState.RUNNING
     if not running:
         return None
     active = sessions_of(service).session(id)
     with suppress(TimeoutError):
-        wish(service, active, Look()).result(PATIENCE)
+        wish(service, active, ProgressRequest()).result(PATIENCE)
     return active.view
 
 
 def _shown(
-    connection: Connection, found: Sequence[StoredSession], view: View | None = None
+    connection: Connection, found: Sequence[StoredSession], view: PhaseStatus | None = None
 ) -> list[SessionProgress]:
     numbers = [stored.number for stored in found]
     workers, rounds = joined(connection, numbers), count_rounds(connection, numbers)
@@ -161,7 +161,7 @@ def _shown(
     ]
 
 
-def _known(stored: StoredSession, view: View | None) -> dict[str, Any]:
+def _known(stored: StoredSession, view: PhaseStatus | None) -> dict[str, Any]:
     """What is known of the round that is on, or of how the session ended."""
     outcome = stored.outcome or {}
     if stored.state is LiveState.RUNNING and view is not None:

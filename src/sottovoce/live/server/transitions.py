@@ -20,7 +20,7 @@ from sqlalchemy import Connection
 from sottovoce.errors import Reason, Refused, SealedRefused
 from sottovoce.live.server.active_sessions import (
     ActiveSession,
-    Look,
+    ProgressRequest,
     QueuedItem,
     QueuedReply,
     Stop,
@@ -31,9 +31,9 @@ from sottovoce.live.server.session_result import result_document
 from sottovoce.securesum.star.messages import read_frame
 from sottovoce.server.database.connection import unavailable
 from sottovoce.server.database.live_sessions import (
-    Event,
     EventKind,
     LiveState,
+    SessionEvent,
     StoredRound,
     end_session,
     members_of,
@@ -67,11 +67,11 @@ class _Step:
     replica: Replica
     opened: int
     happened: int = 0
-    events: list[Event] = field(default_factory=list)
+    events: list[SessionEvent] = field(default_factory=list)
     rounds: list[StoredRound] = field(default_factory=list)
     replied: dict[int, bytes] = field(default_factory=dict)
 
-    def note(self, event: Event) -> None:
+    def note(self, event: SessionEvent) -> None:
         """One thing more. Of a round that it ended, only what was opened is kept."""
         self.happened += 1
         self.events.append(event)
@@ -144,7 +144,7 @@ def _done(
         outcomes = [_taken(step, item) for item in items]
         if active.is_due and not step.happened and replica.session.state == "running":
             replica.session.close()
-            step.note(Event(EventKind.CLOSE))
+            step.note(SessionEvent(EventKind.CLOSE))
         over = replica.session.state != "running"
         if not (step.happened or over):
             return outcomes, moved
@@ -189,7 +189,7 @@ def _current(service: Service, active: ActiveSession) -> Replica | None:
 def _taken(step: _Step, item: QueuedItem) -> bool | Refused:
     """Take a reply; whether the same one was taken before, or why it is not taken."""
     replica = step.replica
-    if isinstance(item, Look):
+    if isinstance(item, ProgressRequest):
         return False
     if isinstance(item, Stop):
         replica.session.stop(item.reason)
@@ -203,7 +203,7 @@ def _taken(step: _Step, item: QueuedItem) -> bool | Refused:
     except SealedRefused as refused:
         return not_taken(replica, item, refused)
     replica.replied[item.member] = step.replied[item.member] = hash
-    step.note(Event(EventKind.REPLY, item.member, item.content))
+    step.note(SessionEvent(EventKind.REPLY, item.member, item.content))
     return False
 
 

@@ -71,7 +71,7 @@ class Bins:
 
 
 @dataclass(frozen=True, slots=True)
-class ReportColumn:
+class ColumnScore:
     """One report of the submission."""
 
     index: int

@@ -15,10 +15,10 @@ from sottovoce.privacy.audit.scores import (
     Axis,
     Bins,
     Columns,
+    ColumnScore,
     Direction,
     Distance,
     LogRatioSum,
-    ReportColumn,
     Usual,
 )
 
@@ -85,7 +85,7 @@ class SingleView:
         return self.bins(reports.on(self.axis))
 
     def event(self, cells: Cells, encoding: Encoding) -> str:
-        named = encoding if isinstance(self.axis, ReportColumn) else Encoding(None)
+        named = encoding if isinstance(self.axis, ColumnScore) else Encoding(None)
         ordered = np.sort(cells)
         apart = np.diff(ordered) > (0 if named.texts is not None else 1)
         runs = np.split(ordered, np.flatnonzero(apart) + 1)
@@ -204,7 +204,7 @@ def views(first: Scored, second: Scored, *, nominal: bool) -> list[View]:
     alone = partial(_single, first=first, second=second, most=ALONE)
     whole = _whole(first.samples, second.samples)
     if first.samples.shape[1] == 1:
-        return [alone(ReportColumn(0)), *whole]
+        return [alone(ColumnScore(0)), *whole]
     rows = max(1, LOOKED_AT // first.samples.shape[1])
     some, others = first.samples[:rows], second.samples[:rows]
     singles, pairs = _plain(some, others, nominal)
@@ -225,7 +225,7 @@ def _plain(
     """Scores of a vector that stand alone, and those that are looked at together."""
     everything = np.arange(first.shape[1])
     evidence, ranked = _evidence(first, second)
-    changed, next_changed = (ReportColumn(int(j)) for j in ranked[:2])
+    changed, next_changed = (ColumnScore(int(j)) for j in ranked[:2])
     contexts = _contexts(first, second, everything, nominal)
     rest = _contexts(first, second, np.delete(everything, changed.index), nominal)
     pairs: list[tuple[Axis, Axis]] = [(changed, context) for context in rest]

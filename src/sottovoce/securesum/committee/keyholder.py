@@ -26,7 +26,7 @@ from sottovoce.securesum.committee.contribution import Admission, Contribution
 from sottovoce.securesum.committee.messages import (
     THE_SERVER,
     Message,
-    Phase,
+    MessageKind,
     party,
     read_message,
     written,
@@ -42,7 +42,7 @@ from sottovoce.securesum.committee.state_chain import (
     START,
     Certified,
     Fact,
-    Facts,
+    SessionFacts,
     by_seat,
     certified,
     judged,
@@ -130,7 +130,8 @@ class Reader:
     ) -> tuple[Share, ...]:
         """The deals of all seats in their order: batch 0 is all the noise, or there is none."""
         messages = [
-            read_message(self._session, item, Phase.DEAL, carrier=THE_SERVER) for item in items
+            read_message(self._session, item, MessageKind.DEAL, carrier=THE_SERVER)
+            for item in items
         ]
         for seat, (digest, message) in enumerate(zip(digests, messages, strict=True), 1):
             if (message.sender, message.digest) != (seat, digest):
@@ -224,7 +225,7 @@ class KeyholderSession:
         self.session = session
         self.seat = _seat(session, keys)
         self._keys = keys
-        self._facts = Facts(session.id, facts)
+        self._facts = SessionFacts(session.id, facts)
         self._reached = START
         self._reader = Reader(session, self.seat, keys.sealing)
         self._batch: ReadBatch | None = None
@@ -240,7 +241,7 @@ class KeyholderSession:
         if self._facts.dealt is not None:
             raise SealedRefused(self._name, "it has dealt its noise before: send that deal again")
         message = deal_noise(self.session, self.seat, self._keys.signing, randomness)
-        digest = read_message(self.session, message, Phase.DEAL).digest
+        digest = read_message(self.session, message, MessageKind.DEAL).digest
         return Reply((self._facts.deal(digest),), message)
 
     def check(self, propose: bytes, items: Sequence[bytes]) -> Reply:
@@ -249,7 +250,7 @@ class KeyholderSession:
         Batches come in order and each number once. That would not have to be: what is opened of a
         contribution is always the same, and tells nothing of it (`validity`).
         """
-        proposed = read_message(self.session, propose, Phase.PROPOSE, carrier=THE_SERVER)
+        proposed = read_message(self.session, propose, MessageKind.PROPOSE, carrier=THE_SERVER)
         if self._batch is not None and self._batch.propose.number == proposed.number:
             if self._batch.propose.digest != proposed.digest:
                 raise SealedRefused(THE_SERVER, f"it proposes another batch {proposed.number}")
@@ -257,7 +258,7 @@ class KeyholderSession:
         self._refuse_out_of_order(proposed)
         batch = self._reader.read(proposed, items, self._facts.dealt)
         fields = {"number": proposed.number, "batch": proposed.digest, "values": batch.values}
-        self._batch = batch.checked(self._written(Phase.CHECK, fields))
+        self._batch = batch.checked(self._written(MessageKind.CHECK, fields))
         return Reply((), self._batch.check)
 
     def confirm(self, number: int, checks: Sequence[bytes]) -> Reply:
@@ -273,14 +274,14 @@ class KeyholderSession:
             raise SealedRefused(
                 THE_SERVER, f"it asks to confirm batch {number}, which is not checked"
             )
-        messages = by_seat(self.session, checks, Phase.CHECK)
+        messages = by_seat(self.session, checks, MessageKind.CHECK)
         if batch.check not in [bytes(each) for each in checks]:
             raise SealedRefused(THE_SERVER, f"the check of {self._name} is not the one it sent")
         verdicts = judged(self.session, batch.propose, messages)
         passed = 0 if number == 0 else len(verdicts.passed)
         reached = Certified(number, verdicts.state, self._reached.count + passed)
         facts = self._facts.confirm(reached)  # refuses what contradicts an earlier fact
-        self._confirm = self._written(Phase.CONFIRM, _fields(reached))
+        self._confirm = self._written(MessageKind.CONFIRM, _fields(reached))
         self._reader.keep(batch, frozenset(verdicts.passed))
         self._reached, self._batch = reached, None
         return Reply(facts, self._confirm)
@@ -290,7 +291,7 @@ class KeyholderSession:
 
         All keyholders must have confirmed that state, with at least the minimum of contributions.
         """
-        asked = read_message(self.session, close, Phase.CLOSE, carrier=THE_SERVER)
+        asked = read_message(self.session, close, MessageKind.CLOSE, carrier=THE_SERVER)
         closed = Certified(asked.body["number"], asked.body["state"], asked.body["count"])
         self._refuse_opening(closed)
         if certified(self.session, confirms) != closed:
@@ -298,8 +299,8 @@ class KeyholderSession:
                 THE_SERVER, "it closes another state than keyholders have confirmed"
             )
         total = b64(to_bytes(self._reader.total))
-        message = self._written(Phase.OPEN, {**_fields(closed), "total": total})
-        digest = read_message(self.session, message, Phase.OPEN).digest
+        message = self._written(MessageKind.OPEN, {**_fields(closed), "total": total})
+        digest = read_message(self.session, message, MessageKind.OPEN).digest
         return Reply(self._facts.open(closed.state, digest), message)
 
     def _refuse_out_of_order(self, proposed: Message) -> None:
@@ -336,7 +337,7 @@ class KeyholderSession:
                 f"minimum is {minimum:,}",
             )
 
-    def _written(self, phase: Phase, fields: Mapping[str, object]) -> bytes:
+    def _written(self, phase: MessageKind, fields: Mapping[str, object]) -> bytes:
         return written(self.session, phase, self.seat, fields, self._keys.signing)
 
     @property

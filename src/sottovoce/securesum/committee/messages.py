@@ -39,7 +39,7 @@ _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _DECIMAL = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)
 
 
-class Phase(StrEnum):
+class MessageKind(StrEnum):
     """What a message is about."""
 
     DEAL = "deal"
@@ -50,14 +50,14 @@ class Phase(StrEnum):
     OPEN = "open"
 
 
-_BY_SERVER = (Phase.PROPOSE, Phase.CLOSE)
+_BY_SERVER = (MessageKind.PROPOSE, MessageKind.CLOSE)
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
     """A message that was signed by its sender for this session. Deals have no number."""
 
-    phase: Phase
+    phase: MessageKind
     sender: int
     number: int | None
     digest: str
@@ -74,7 +74,7 @@ def party(session: Session, sender: int) -> str:
 
 def written(
     session: Session,
-    phase: Phase,
+    phase: MessageKind,
     sender: int,
     fields: Mapping[str, Any],
     key: Ed25519PrivateKey,
@@ -85,7 +85,7 @@ def written(
 
 
 def read_message(
-    session: Session, content: bytes, phase: Phase | None = None, *, carrier: str = "a sender"
+    session: Session, content: bytes, phase: MessageKind | None = None, *, carrier: str = "a sender"
 ) -> Message:
     """The message in these bytes, if its sender signed it for this session and it is whole.
 
@@ -97,12 +97,12 @@ def read_message(
         content, lambda body: _key(session, body, carrier), culprit=carrier, extra=beside
     )
     message = _checked(session, envelope, phase)
-    if bool(beside) != (message.phase is Phase.DEAL):
+    if bool(beside) != (message.phase is MessageKind.DEAL):
         raise SealedRefused(carrier, "sealed shares come with deals, and only with them")
     return message
 
 
-def _header(session: Session, phase: Phase, sender: int) -> dict[str, Any]:
+def _header(session: Session, phase: MessageKind, sender: int) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "phase": str(phase),
@@ -123,15 +123,15 @@ def _key(session: Session, body: Mapping[str, Any], carrier: str) -> str:
     return session.sealed.keyholders[sender - 1].signing
 
 
-def _checked(session: Session, envelope: Envelope, phase: Phase | None) -> Message:
+def _checked(session: Session, envelope: Envelope, phase: MessageKind | None) -> Message:
     """From here on the sender has signed what is wrong, and is named."""
     body = envelope.body
     sender = body["sender"]
     culprit = party(session, sender)
     said = body.get("phase")
-    if said not in list(Phase) or (phase is not None and said != phase):
+    if said not in list(MessageKind) or (phase is not None and said != phase):
         raise SealedRefused(culprit, f"the message is not of the phase {phase or 'it should be'}")
-    header, shapes = _header(session, Phase(said), sender), _SHAPES[Phase(said)]
+    header, shapes = _header(session, MessageKind(said), sender), _SHAPES[MessageKind(said)]
     if any(
         body.get(name) != value or type(body[name]) is not type(value)
         for name, value in header.items()
@@ -144,7 +144,9 @@ def _checked(session: Session, envelope: Envelope, phase: Phase | None) -> Messa
     for name, fits in shapes.items():
         if not fits(session, body[name], body):
             raise SealedRefused(culprit, f"the field {name} of its {said} message is malformed")
-    return Message(Phase(said), sender, body.get("number"), envelope.digest, body, envelope.extra)
+    return Message(
+        MessageKind(said), sender, body.get("number"), envelope.digest, body, envelope.extra
+    )
 
 
 Shape = Callable[[Session, Any, Mapping[str, Any]], bool]
@@ -187,13 +189,13 @@ def _is_total(session: Session, value: Any, _: Mapping[str, Any]) -> bool:
 
 
 _STATE: dict[str, Shape] = {"number": _is_count, "state": _is_digest, "count": _is_count}
-_SHAPES: dict[Phase, dict[str, Shape]] = {
-    Phase.DEAL: {"shares": _are_digests},
-    Phase.PROPOSE: {"number": _is_count, "previous": _is_digest, "digests": _are_digests},
-    Phase.CHECK: {"number": _is_count, "batch": _is_digest, "values": _are_values},
-    Phase.CONFIRM: _STATE,
-    Phase.CLOSE: _STATE,
-    Phase.OPEN: {**_STATE, "total": _is_total},
+_SHAPES: dict[MessageKind, dict[str, Shape]] = {
+    MessageKind.DEAL: {"shares": _are_digests},
+    MessageKind.PROPOSE: {"number": _is_count, "previous": _is_digest, "digests": _are_digests},
+    MessageKind.CHECK: {"number": _is_count, "batch": _is_digest, "values": _are_values},
+    MessageKind.CONFIRM: _STATE,
+    MessageKind.CLOSE: _STATE,
+    MessageKind.OPEN: {**_STATE, "total": _is_total},
 }
 
 

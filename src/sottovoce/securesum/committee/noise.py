@@ -16,7 +16,7 @@ import numpy as np
 
 from sottovoce.errors import SealedRefused, UsageError
 from sottovoce.seams import Randomness
-from sottovoce.securesum.committee.messages import Message, Phase, party, written
+from sottovoce.securesum.committee.messages import Message, MessageKind, party, written
 from sottovoce.securesum.committee.terms import CHECKS, Session, sealing_info
 from sottovoce.securesum.envelope import Ed25519PrivateKey, b64, unb64
 from sottovoce.securesum.field import WIDTH, Elements, elements, from_bytes, to_bytes
@@ -45,7 +45,7 @@ def deal_noise(
     ]
     fields = {"shares": [hashlib.sha256(content).hexdigest() for content in shares]}
     return written(
-        session, Phase.DEAL, seat, fields, key, shares=[b64(content) for content in shares]
+        session, MessageKind.DEAL, seat, fields, key, shares=[b64(content) for content in shares]
     )
 
 
@@ -89,7 +89,7 @@ def _info(session: Session, sender: int, seat: int) -> bytes:
     """What the seal is for: nobody can pass off another's deal as its own, or use it again."""
     terms = {
         "keyholder": seat,
-        "phase": str(Phase.DEAL),
+        "phase": str(MessageKind.DEAL),
         "round": session.round,
         "sender": sender,
         "session": session.id,

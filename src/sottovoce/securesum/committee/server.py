@@ -20,7 +20,7 @@ from sottovoce.securesum.committee.messages import (
     SERVER,
     THE_SERVER,
     Message,
-    Phase,
+    MessageKind,
     party,
     written,
 )
@@ -60,7 +60,7 @@ def read_contribution(session: Session, content: bytes) -> Contribution:
 def read_message(session: Session, content: bytes) -> Message:
     """A keyholder's message, with the shares of a deal checked against what it signed."""
     message = messages.read_message(session, content)
-    if message.phase is Phase.DEAL:
+    if message.phase is MessageKind.DEAL:
         check_shares(session, message)
     return message
 
@@ -79,19 +79,19 @@ def propose(
     """The next batch: number 0 is the deals by seat, all others are contributions, sorted here."""
     listed = list(digests) if number == 0 else sorted(digests)
     fields = {"number": number, "previous": previous, "digests": listed}
-    return written(session, Phase.PROPOSE, SERVER, fields, key)
+    return written(session, MessageKind.PROPOSE, SERVER, fields, key)
 
 
 def verdicts(session: Session, propose: bytes, checks: Sequence[bytes]) -> Verdicts:
     """What the checks of all keyholders say of a batch, as every keyholder works it out too."""
-    proposed = messages.read_message(session, propose, Phase.PROPOSE, carrier=THE_SERVER)
-    return judged(session, proposed, by_seat(session, checks, Phase.CHECK))
+    proposed = messages.read_message(session, propose, MessageKind.PROPOSE, carrier=THE_SERVER)
+    return judged(session, proposed, by_seat(session, checks, MessageKind.CHECK))
 
 
 def close(session: Session, key: Ed25519PrivateKey, state: Certified) -> bytes:
     """The request to open a state that is certified."""
     fields = {"number": state.number, "state": state.state, "count": state.count}
-    return written(session, Phase.CLOSE, SERVER, fields, key)
+    return written(session, MessageKind.CLOSE, SERVER, fields, key)
 
 
 def opened_total(session: Session, opens: Sequence[bytes], count: int) -> npt.NDArray[np.int64]:
@@ -101,7 +101,7 @@ def opened_total(session: Session, opens: Sequence[bytes], count: int) -> npt.ND
     whose does not, it is named.
     """
     read = sorted(
-        (messages.read_message(session, content, Phase.OPEN) for content in opens),
+        (messages.read_message(session, content, MessageKind.OPEN) for content in opens),
         key=lambda message: message.sender,
     )
     _refuse_different(session, read, count)

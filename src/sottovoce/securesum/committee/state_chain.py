@@ -35,7 +35,13 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from sottovoce.errors import SealedRefused, UsageError
-from sottovoce.securesum.committee.messages import THE_SERVER, Message, Phase, party, read_message
+from sottovoce.securesum.committee.messages import (
+    THE_SERVER,
+    Message,
+    MessageKind,
+    party,
+    read_message,
+)
 from sottovoce.securesum.committee.terms import Session
 from sottovoce.securesum.committee.validity import failures
 from sottovoce.securesum.envelope import canonical, sha256_hex
@@ -93,7 +99,7 @@ def judged(session: Session, propose: Message, checks: Sequence[Message]) -> Ver
 
 def certified(session: Session, confirms: Sequence[bytes]) -> Certified:
     """What the confirms of all keyholders agree on; whoever is missing or differs is named."""
-    messages = by_seat(session, confirms, Phase.CONFIRM)
+    messages = by_seat(session, confirms, MessageKind.CONFIRM)
     first = messages[0].body
     reached = Certified(first["number"], first["state"], first["count"])
     for message in messages:
@@ -107,7 +113,7 @@ def certified(session: Session, confirms: Sequence[bytes]) -> Certified:
     return reached
 
 
-def by_seat(session: Session, contents: Sequence[bytes], phase: Phase) -> list[Message]:
+def by_seat(session: Session, contents: Sequence[bytes], phase: MessageKind) -> list[Message]:
     """One message of a phase from each keyholder, by seat; the server carries them."""
     messages = [read_message(session, content, phase, carrier=THE_SERVER) for content in contents]
     senders = sorted(message.sender for message in messages)
@@ -163,7 +169,7 @@ class Opening:
     digest: str
 
 
-class Facts:
+class SessionFacts:
     """The facts of one session, and the rules that they make."""
 
     def __init__(self, session: str, facts: Iterable[Fact]) -> None:

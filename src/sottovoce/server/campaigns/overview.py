@@ -38,7 +38,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class CoverageLevel:
     """How many tasks have so many answers, or up to as many as the next level starts with."""
 
     answers: int
@@ -59,7 +59,7 @@ class Coverage:
     median: float | None = None
     most: int | None = None
     strip: tuple[Run, ...] = ()
-    histogram: tuple[Level, ...] = ()
+    histogram: tuple[CoverageLevel, ...] = ()
 
 
 def coverage_of(columns: Columns, tasks: int, names: Names, *, hidden: bool) -> Coverage:
@@ -89,12 +89,14 @@ def _strip(counts: npt.NDArray[np.int64], names: Names) -> tuple[Run, ...]:
     return tuple(map(Run, firsts, lasts, lengths.tolist(), means.tolist()))
 
 
-def _levels(counts: npt.NDArray[np.int64]) -> tuple[Level, ...]:
+def _levels(counts: npt.NDArray[np.int64]) -> tuple[CoverageLevel, ...]:
     """One level for each number of reports, or for several where there are many numbers."""
     least, most = int(counts.min()), int(counts.max())
     width = -(-(most - least + 1) // MOST_BINS)
     tasks = np.bincount((counts - least) // width)
-    return tuple(Level(least + width * place, int(count)) for place, count in enumerate(tasks))
+    return tuple(
+        CoverageLevel(least + width * place, int(count)) for place, count in enumerate(tasks)
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,7 +101,7 @@ LENGTH = 6.0
 log = logging.getLogger("sottovoce.campaign")
 
 
-class SimulatedCrowd:
+class SampleCrowd:
     """Tasks whose texts show what is right, and workers of mixed ability who answer them.
 
     One worker in seven guesses, some tasks are hard for all. Answers and noise come from the seed.
@@ -173,7 +173,7 @@ def rehearse(service: Service) -> Campaign:
 
 
 def _prepared(service: Service) -> _Rehearsal:
-    crowd = SimulatedCrowd(workers=WORKERS, tasks=TASKS, seed=SEED)
+    crowd = SampleCrowd(workers=WORKERS, tasks=TASKS, seed=SEED)
     policy = calibrated_policy(DOMAIN, Target(EPSILON, answers=ANSWERS))
     terms = Terms("Sample: leaves in the park", "Which tree has this leaf?", policy)
     id, invite = new_id(), new_secret(Credential.INVITE)
@@ -185,7 +185,7 @@ def _prepared(service: Service) -> _Rehearsal:
 
 
 def _make(
-    connection: Connection, id: str, terms: Terms, crowd: SimulatedCrowd, invite: str, today: date
+    connection: Connection, id: str, terms: Terms, crowd: SampleCrowd, invite: str, today: date
 ) -> Campaign:
     """The campaign with its tasks, and the one link that its workers use and nobody is shown."""
     number = add_campaign(connection, id, terms, today, simulated=True).number
@@ -202,7 +202,7 @@ class _Rehearsal:
 
     service: Service
     campaign: Campaign
-    crowd: SimulatedCrowd
+    crowd: SampleCrowd
     invite: str = field(repr=False)
     pause: float
 

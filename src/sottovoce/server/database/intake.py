@@ -261,23 +261,23 @@ _COUNT_ALL = """
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class IntakeOutcome:
     """Stored now, stored before, or refused."""
 
     refused: Reason | None = None
     replayed: bool = False
 
 
-STORED, REPLAYED = Outcome(), Outcome(replayed=True)
+STORED, REPLAYED = IntakeOutcome(), IntakeOutcome(replayed=True)
 
 
-def take(connection: Connection, intakes: Sequence[Intake]) -> list[Outcome]:
+def take(connection: Connection, intakes: Sequence[Intake]) -> list[IntakeOutcome]:
     """Store what may be stored, in the order given, and say what became of each.
 
     Nothing is durable until the transaction is committed.
     """
     held = held_campaigns(connection, intakes)
-    outcomes: list[Outcome] = [Outcome(Reason.NOT_FOUND)] * len(intakes)
+    outcomes: list[IntakeOutcome] = [IntakeOutcome(Reason.NOT_FOUND)] * len(intakes)
     for number, (campaign, known) in held.items():
         places = [i for i, intake in enumerate(intakes) if intake.campaign == number]
         batch = _CampaignBatch(connection, campaign, known, [intakes[i] for i in places])
@@ -304,19 +304,19 @@ class _CampaignBatch:
             self.erased = erased_among(connection, campaign.number, ids)
         self.accepted = Accepted(campaign.number)
 
-    def outcomes(self) -> list[Outcome]:
+    def outcomes(self) -> list[IntakeOutcome]:
         outcomes = [self._outcome(intake) for intake in self.intakes]
         if self.accepted.submissions:
             store(self.connection, self.accepted)
         return outcomes
 
-    def _outcome(self, intake: Intake) -> Outcome:
+    def _outcome(self, intake: Intake) -> IntakeOutcome:
         if intake.report_id in self.known:
             same = self.known[intake.report_id] == (intake.worker, intake.digest)
-            return REPLAYED if same else Outcome(Reason.CONFLICT)
+            return REPLAYED if same else IntakeOutcome(Reason.CONFLICT)
         refused = self._refused(intake)
         if refused is not None:
-            return Outcome(refused)
+            return IntakeOutcome(refused)
         self.known[intake.report_id] = (intake.worker, intake.digest)
         self.accepted.submissions.append(intake)
         if intake.worker not in self.earlier:

@@ -94,7 +94,7 @@ class EventKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class SessionEvent:
     """One thing that happened."""
 
     kind: EventKind
@@ -299,7 +299,9 @@ def _parsed(text: str | None) -> Mapping[str, Any] | None:
     return None if text is None else json.loads(text)
 
 
-def events_of(connection: Connection, number: int, after: int = 0) -> list[tuple[int, Event]]:
+def events_of(
+    connection: Connection, number: int, after: int = 0
+) -> list[tuple[int, SessionEvent]]:
     """What has happened in the round that is on, with its place in the sequence."""
     query = (
         select(live_events)
@@ -307,7 +309,7 @@ def events_of(connection: Connection, number: int, after: int = 0) -> list[tuple
         .order_by(live_events.c.sequence)
     )
     return [
-        (row.sequence, Event(EventKind(row.kind), row.member, row.content))
+        (row.sequence, SessionEvent(EventKind(row.kind), row.member, row.content))
         for row in connection.execute(query)
     ]
 
@@ -341,7 +343,7 @@ def record(
     known: int,
     happened: int,
     *,
-    events: Sequence[Event],
+    events: Sequence[SessionEvent],
     rounds: Sequence[StoredRound],
     opened: int,
     replied: Mapping[int, bytes],
@@ -378,7 +380,7 @@ def _round_row(number: int, round: int, over: StoredRound) -> dict[str, Any]:
     }
 
 
-def _event_row(number: int, sequence: int, event: Event) -> dict[str, Any]:
+def _event_row(number: int, sequence: int, event: SessionEvent) -> dict[str, Any]:
     row = {"kind": event.kind, "member": event.member, "content": event.content}
     return {"session": number, "sequence": sequence, **row}
 

@@ -250,7 +250,7 @@ def is_opened(connection: Connection, campaign: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Seat:
+class SeatRow:
     """One keyholder's place in a campaign, and the day on which it was here last."""
 
     seat: int
@@ -268,23 +268,23 @@ def set_seats(connection: Connection, campaign: int, digests: Sequence[bytes]) -
     connection.execute(insert(keyholders), rows)
 
 
-def all_seats(connection: Connection, campaign: int) -> list[Seat]:
+def all_seats(connection: Connection, campaign: int) -> list[SeatRow]:
     """The seats that have a credential, in their order."""
     query = (
         select(keyholders.c.seat, keyholders.c.seen_on)
         .where(keyholders.c.campaign == campaign)
         .order_by(keyholders.c.seat)
     )
-    return [Seat(row.seat, row.seen_on) for row in connection.execute(query)]
+    return [SeatRow(row.seat, row.seen_on) for row in connection.execute(query)]
 
 
-def find_seat(connection: Connection, campaign: int, digest: bytes) -> Seat | None:
+def find_seat(connection: Connection, campaign: int, digest: bytes) -> SeatRow | None:
     """The seat of a credential."""
     query = select(keyholders.c.seat, keyholders.c.seen_on).where(
         keyholders.c.campaign == campaign, keyholders.c.digest == digest
     )
     row = connection.execute(query).one_or_none()
-    return None if row is None else Seat(row.seat, row.seen_on)
+    return None if row is None else SeatRow(row.seat, row.seen_on)
 
 
 def note_seen(connection: Connection, campaign: int, seat: int, day: int) -> None:

@@ -16,11 +16,11 @@ from sqlalchemy import Connection
 
 from sottovoce.errors import Reason, Refused
 from sottovoce.server.database.connection import STORAGE_ERRORS, Database, unavailable
-from sottovoce.server.database.intake import Intake, Outcome, hold, take
+from sottovoce.server.database.intake import Intake, IntakeOutcome, hold, take
 
 T = TypeVar("T")
 
-Pending: TypeAlias = asyncio.Future[Outcome]
+Pending: TypeAlias = asyncio.Future[IntakeOutcome]
 Batch: TypeAlias = list[tuple[Intake, Pending]]
 
 LARGEST_BATCH = 256
@@ -137,7 +137,7 @@ class Writer:
 
     def _write(self, batch: Batch) -> Batch:
         """Store a batch and say what became of it; those that were settled, perhaps more."""
-        outcomes: list[Outcome | Exception]
+        outcomes: list[IntakeOutcome | Exception]
         try:
             batch, taken = self._durably(lambda connection: self._taken(connection, batch))
             outcomes = [*taken]
@@ -147,7 +147,7 @@ class Writer:
         _hand_over(zip((future for _, future in batch), outcomes, strict=True))
         return batch
 
-    def _taken(self, connection: Connection, batch: Batch) -> tuple[Batch, list[Outcome]]:
+    def _taken(self, connection: Connection, batch: Batch) -> tuple[Batch, list[IntakeOutcome]]:
         """Wait for the turn of this server, then take along what has come meanwhile."""
         if not self._database.is_sqlite:
             campaigns = {intake.campaign for intake, _ in batch}
@@ -165,9 +165,9 @@ class Writer:
             raise unavailable(error) from None
 
 
-def _hand_over(settled: Iterable[tuple[Pending, Outcome | Exception]]) -> None:
+def _hand_over(settled: Iterable[tuple[Pending, IntakeOutcome | Exception]]) -> None:
     """Give outcomes to those who wait in an event loop, which is woken once for all of them."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[Pending, Outcome | Exception]]] = {}
+    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[Pending, IntakeOutcome | Exception]]] = {}
     for future, outcome in settled:
         by_loop.setdefault(future.get_loop(), []).append((future, outcome))
     for loop, pairs in by_loop.items():
@@ -175,11 +175,11 @@ def _hand_over(settled: Iterable[tuple[Pending, Outcome | Exception]]) -> None:
             loop.call_soon_threadsafe(_settle, pairs)
 
 
-def _settle(pairs: Iterable[tuple[Pending, Outcome | Exception]]) -> None:
+def _settle(pairs: Iterable[tuple[Pending, IntakeOutcome | Exception]]) -> None:
     for future, outcome in pairs:
         if future.done():  # whoever waited was cancelled
             continue
-        if isinstance(outcome, Outcome):
+        if isinstance(outcome, IntakeOutcome):
             future.set_result(outcome)
         else:
             future.set_exception(outcome)

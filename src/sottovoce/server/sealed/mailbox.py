@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from sottovoce.errors import Reason, Refused, SealedRefused, UsageError
 from sottovoce.securesum.committee import server
-from sottovoce.securesum.committee.messages import MOST_IN_BATCH, Message, Phase
+from sottovoce.securesum.committee.messages import MOST_IN_BATCH, Message, MessageKind
 from sottovoce.securesum.committee.terms import Session
 from sottovoce.securesum.envelope import unb64
 from sottovoce.securesum.field import WIDTH, from_bytes
@@ -65,18 +65,18 @@ def batch(service: Service, keyholder: AuthenticatedKeyholder, number: int) -> P
     admission, seat = keyholder.admission, keyholder.seat
     with service.database.reading() as connection:
         propose = find_message(
-            connection, admission.number, MessageKey(Phase.PROPOSE, SERVER, number)
+            connection, admission.number, MessageKey(MessageKind.PROPOSE, SERVER, number)
         )
         if propose is None:
             raise Refused(Reason.NOT_FOUND, f"there is no batch {number:,} yet")
         contents = (
-            messages_of(connection, admission.number, Phase.DEAL, 0)
+            messages_of(connection, admission.number, MessageKind.DEAL, 0)
             if number == 0
             else batch_contents(connection, admission.number, number)
         )
         items = [server.item_for(content, seat) for content in contents]
-        checks = messages_of(connection, admission.number, Phase.CHECK, number)
-        confirms = messages_of(connection, admission.number, Phase.CONFIRM, number)
+        checks = messages_of(connection, admission.number, MessageKind.CHECK, number)
+        confirms = messages_of(connection, admission.number, MessageKind.CONFIRM, number)
     return Proposed(propose, items, checks, confirms)
 
 
@@ -87,9 +87,11 @@ def closed(service: Service, keyholder: AuthenticatedKeyholder) -> Closed:
         number = _state(connection, admission).closing
         if number is None:
             raise Refused(Reason.NOT_FOUND, "nothing is to be opened yet")
-        close = find_message(connection, admission.number, MessageKey(Phase.CLOSE, SERVER, number))
+        close = find_message(
+            connection, admission.number, MessageKey(MessageKind.CLOSE, SERVER, number)
+        )
         assert close is not None  # noqa: S101 - its key was there
-        return Closed(close, messages_of(connection, admission.number, Phase.CONFIRM, number))
+        return Closed(close, messages_of(connection, admission.number, MessageKind.CONFIRM, number))
 
 
 def receive(service: Service, keyholder: AuthenticatedKeyholder, content: bytes) -> bool:
@@ -150,16 +152,16 @@ def _check_awaited(
         )
     number = message.number or 0
     match message.phase:
-        case Phase.CHECK:
+        case MessageKind.CHECK:
             _check_batch(connection, admission, message, number)
-        case Phase.CONFIRM | Phase.OPEN:
+        case MessageKind.CONFIRM | MessageKind.OPEN:
             verdict = verdict_of(connection, admission.number, number)
             if (message.body["state"], message.body["count"]) != (verdict.state, verdict.count):
                 raise Refused(
                     Reason.MALFORMED,
                     "the message is about another state than the checks of all keyholders give",
                 )
-    if message.phase is Phase.OPEN:
+    if message.phase is MessageKind.OPEN:
         _check_total(message)
 
 
@@ -173,7 +175,9 @@ def _check_total(message: Message) -> None:
 def _check_batch(
     connection: Connection, admission: SealedAdmission, message: Message, number: int
 ) -> None:
-    content = find_message(connection, admission.number, MessageKey(Phase.PROPOSE, SERVER, number))
+    content = find_message(
+        connection, admission.number, MessageKey(MessageKind.PROPOSE, SERVER, number)
+    )
     assert content is not None  # noqa: S101 - a check of it is awaited
     propose = server.read_message(admission.session, content)
     fits = len(message.body["values"]) == len(propose.body["digests"])

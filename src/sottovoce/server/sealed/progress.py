@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from sottovoce.errors import Reason, Refused
 from sottovoce.mechanisms.sealed_sum import SealedSum
 from sottovoce.model import Campaign, State
-from sottovoce.securesum.committee.messages import Phase, WorkKind
+from sottovoce.securesum.committee.messages import MessageKind, WorkKind
 from sottovoce.server.database.campaigns import Stored, the_campaign
 from sottovoce.server.database.sealed_campaigns import (
     SERVER,
@@ -151,7 +151,7 @@ def _check_opens(campaign: Campaign, sealed: SealedSum, state: SealedState, chec
         raise Refused(Reason.NOT_OPEN, "the campaign still takes answers: close it first")
     if state.is_dead:
         raise Refused(Reason.CONFLICT, "nothing can be opened in this campaign any more")
-    if state.senders(Phase.CONFIRM, state.certified + 1):
+    if state.senders(MessageKind.CONFIRM, state.certified + 1):
         raise Refused(
             Reason.CONFLICT,
             "a keyholder has confirmed a later set already, and never opens an earlier one: wait "
@@ -173,7 +173,7 @@ def _keyholders(
             keyholder.fingerprint,
             None if (day := days.get(seat)) is None else date.fromordinal(day),
             service.attendance.is_here(id, seat),
-            state.has(Phase.DEAL, sender=seat),
+            state.has(MessageKind.DEAL, sender=seat),
             state.confirmed(seat),
             seat in opens,
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from sottovoce.securesum.committee.messages import Phase, WorkKind
+from sottovoce.securesum.committee.messages import MessageKind, WorkKind
 from sottovoce.server.database.sealed_campaigns import SERVER, MessageKey, message_keys
 
 VERDICT, DEAD, AGREEMENT = "verdict", "dead", "agreement"
@@ -62,42 +62,44 @@ class SealedState:
     @property
     def proposed(self) -> int:
         """The last batch that was proposed; 0 is the deals, -1 nothing."""
-        return max((k.number for k in self.keys if k.phase == Phase.PROPOSE), default=NONE)
+        return max((k.number for k in self.keys if k.phase == MessageKind.PROPOSE), default=NONE)
 
     @property
     def certified(self) -> int:
         """The last batch that all keyholders have confirmed; -1 where there is none."""
         last = self.proposed
-        return last if last < 0 or self.has_all(Phase.CONFIRM, last) else last - 1
+        return last if last < 0 or self.has_all(MessageKind.CONFIRM, last) else last - 1
 
     @property
     def closing(self) -> int | None:
         """The batch whose state the server asks to open."""
-        return next((k.number for k in self.keys if k.phase == Phase.CLOSE), None)
+        return next((k.number for k in self.keys if k.phase == MessageKind.CLOSE), None)
 
     @property
     def opens(self) -> set[int]:
         """Who has opened its share of the total."""
-        return set() if self.closing is None else self.senders(Phase.OPEN, self.closing)
+        return set() if self.closing is None else self.senders(MessageKind.OPEN, self.closing)
 
     def confirmed(self, seat: int) -> int | None:
         """The last batch that a keyholder has confirmed."""
-        numbers = [k.number for k in self.keys if (k.phase, k.sender) == (Phase.CONFIRM, seat)]
+        numbers = [
+            k.number for k in self.keys if (k.phase, k.sender) == (MessageKind.CONFIRM, seat)
+        ]
         return max(numbers, default=None)
 
     def work(self, seat: int) -> KeyholderWork:
         """What a keyholder shall do now."""
         if self.is_dead:
             return KeyholderWork(WorkKind.DEAD)
-        if not self.has(Phase.DEAL, sender=seat):
+        if not self.has(MessageKind.DEAL, sender=seat):
             return KeyholderWork(WorkKind.DEAL)
         if self.closing is not None:
             if seat in self.opens:
                 return KeyholderWork(WorkKind.DONE)
             return KeyholderWork(WorkKind.OPEN, self.closing)
         last = self.proposed
-        if last >= 0 and not self.has(Phase.CHECK, last, seat):
+        if last >= 0 and not self.has(MessageKind.CHECK, last, seat):
             return KeyholderWork(WorkKind.CHECK, last)
-        if self.has(VERDICT, last) and not self.has(Phase.CONFIRM, last, seat):
+        if self.has(VERDICT, last) and not self.has(MessageKind.CONFIRM, last, seat):
             return KeyholderWork(WorkKind.CONFIRM, last)
         return KeyholderWork(WorkKind.WAIT)

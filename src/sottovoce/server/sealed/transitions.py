@@ -23,7 +23,7 @@ from sqlalchemy import Connection
 from sottovoce.errors import SealedRefused, SottovoceError
 from sottovoce.model import State
 from sottovoce.securesum.committee import server
-from sottovoce.securesum.committee.messages import MOST_IN_BATCH, Phase
+from sottovoce.securesum.committee.messages import MOST_IN_BATCH, MessageKind
 from sottovoce.securesum.committee.state_chain import BEGINNING, Certified
 from sottovoce.securesum.envelope import Ed25519PrivateKey, canonical
 from sottovoce.server.background_jobs import background_thread
@@ -118,10 +118,10 @@ def what_is_due(
         return None
     last = state.proposed
     if last < 0:
-        return Due.PROPOSE_DEALS if state.has_all(Phase.DEAL) else None
+        return Due.PROPOSE_DEALS if state.has_all(MessageKind.DEAL) else None
     if state.closing is not None:
         return _due_after_close(connection, number, state, sealed.degree + 1)
-    if state.has_all(Phase.CHECK, last) and not state.has(VERDICT, last):
+    if state.has_all(MessageKind.CHECK, last) and not state.has(VERDICT, last):
         return Due.JUDGE
     if state.certified < last:
         return None
@@ -155,7 +155,9 @@ def close_at(
     verdict = verdict_of(connection, admission.number, number)
     state = Certified(number, verdict.state, verdict.count)
     content = server.close(admission.session, key, state)
-    add_message(connection, admission.number, MessageKey(Phase.CLOSE, SERVER, number), content)
+    add_message(
+        connection, admission.number, MessageKey(MessageKind.CLOSE, SERVER, number), content
+    )
 
 
 def _due_after_close(
@@ -207,10 +209,10 @@ def _do(
 def _propose_deals(
     connection: Connection, admission: SealedAdmission, key: Ed25519PrivateKey
 ) -> None:
-    deals = messages_of(connection, admission.number, Phase.DEAL, 0)
+    deals = messages_of(connection, admission.number, MessageKind.DEAL, 0)
     digests = [server.read_message(admission.session, deal).digest for deal in deals]
     content = server.propose(admission.session, key, 0, BEGINNING, digests)
-    add_message(connection, admission.number, MessageKey(Phase.PROPOSE, SERVER, 0), content)
+    add_message(connection, admission.number, MessageKey(MessageKind.PROPOSE, SERVER, 0), content)
 
 
 def _propose(
@@ -221,7 +223,9 @@ def _propose(
     digests = [each.digest.hex() for each in chosen]
     content = server.propose(admission.session, key, number, previous, digests)
     add_batch(connection, admission.number, number, chosen)
-    add_message(connection, admission.number, MessageKey(Phase.PROPOSE, SERVER, number), content)
+    add_message(
+        connection, admission.number, MessageKey(MessageKind.PROPOSE, SERVER, number), content
+    )
 
 
 def _fitting(waiting: Sequence[WaitingContribution]) -> list[WaitingContribution]:
@@ -232,9 +236,11 @@ def _fitting(waiting: Sequence[WaitingContribution]) -> list[WaitingContribution
 
 
 def _judge(connection: Connection, admission: SealedAdmission, number: int) -> None:
-    propose = find_message(connection, admission.number, MessageKey(Phase.PROPOSE, SERVER, number))
+    propose = find_message(
+        connection, admission.number, MessageKey(MessageKind.PROPOSE, SERVER, number)
+    )
     assert propose is not None  # noqa: S101 - it is the last that was proposed
-    checks = messages_of(connection, admission.number, Phase.CHECK, number)
+    checks = messages_of(connection, admission.number, MessageKind.CHECK, number)
     try:
         found = server.verdicts(admission.session, propose, checks)
     except SealedRefused as refused:
@@ -253,7 +259,7 @@ def _open(connection: Connection, admission: SealedAdmission) -> None:
     """
     closing = SealedState.of(connection, admission.number, admission.session.sealed.seats).closing
     assert closing is not None  # noqa: S101 - something was opened
-    opens = messages_of(connection, admission.number, Phase.OPEN, closing)
+    opens = messages_of(connection, admission.number, MessageKind.OPEN, closing)
     verdict = verdict_of(connection, admission.number, closing)
     problem = None
     try:
