@@ -88,7 +88,8 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     registry = (SOURCE / "mechanisms" / "registry.py").read_text("utf-8")
     home = "sottovoce.mechanisms.toy_mechanism"
     listed = registry.replace("    TwoLayer,\n", f"    TwoLayer,\n    {ToyRedraw.__name__},\n")
-    listed = listed.replace("\n__all__", f"\nfrom {home} import {ToyRedraw.__name__}\n\n__all__", 1)
+    first = "\nfrom sottovoce."
+    listed = listed.replace(first, f"\nfrom {home} import {ToyRedraw.__name__}{first}", 1)
     (mechanisms / "registry.py").write_text(listed, "utf-8")
     return folder
 
