@@ -10,16 +10,28 @@ TSC := node_modules/.bin/tsc
 DATA ?= $(wildcard ../shared/data)
 export SOTTOVOCE_DATA ?= $(abspath $(DATA))
 
+# One process more than there are processors: many tests wait for servers, browsers and Java.
+JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
+# The folders whose tests need no server process, Java, browser or PostgreSQL.
+UNIT := $(addprefix tests/,model privacy mechanisms inference files tables datasets figures http_client crowdkit securesum \
+	test_module_paths.py test_randomness.py)
+
 # Tests start Python a hundred times: compiled modules are kept for it, whatever the machine prefers.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test types tests test-slow chromium java page-types bench studies format docs screens clean
+.PHONY: help demo check test types tests test-slow chromium java page-types bench studies format docs screens clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
 demo: $(VENV)/demo.stamp ## run a private campaign for real: a server, workers in other processes, truths
 	$(BIN)/sottovoce demo
+
+check: $(VENV)/test.stamp ## lint, layers and unit tests in a minute: for daily work
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/pytest -m "not slow" -n auto --dist worksteal $(UNIT)
 
 test: $(VENV)/test.stamp chromium java $(TSC) ## lint, types, layers, tests: what CI runs
 	$(BIN)/ruff check .
@@ -32,11 +44,11 @@ test: $(VENV)/test.stamp chromium java $(TSC) ## lint, types, layers, tests: wha
 types: $(VENV)/test.stamp
 	$(BIN)/mypy
 tests: $(VENV)/test.stamp
-	$(BIN)/pytest -m "not slow" -n auto --dist worksteal
+	$(BIN)/pytest -m "not slow" -n $(JOBS) --dist worksteal
 
 test-slow: export SOTTOVOCE_EXAMPLES = thorough
 test-slow: $(VENV)/test.stamp chromium java ## the larger runs as well
-	$(BIN)/pytest -n auto --dist worksteal
+	$(BIN)/pytest -n $(JOBS) --dist worksteal
 
 bench: $(VENV)/bench.stamp java ## measure against crowd-kit and pandas; writes docs/benchmarks.md
 	$(BIN)/python benchmarks/run.py
@@ -49,14 +61,14 @@ format: $(VENV)/test.stamp ## put the code into shape
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(VENV)/test.stamp ## write the references of the commands and the interface, and the tables of guarantees, anew
+docs: $(VENV)/test.stamp ## write the references of the commands and the interface, and the tables of guarantees
 	$(BIN)/python tests/docs/cli_reference.py > docs/cli.md
 	$(BIN)/python tests/docs/api_reference.py > docs/api.md
 	$(BIN)/python tests/docs/promises.py
 	$(BIN)/python -m tests.server.web.integrity
 	$(BIN)/python tests/docs/fingerprints.py
 
-screens: $(VENV)/test.stamp chromium ## take the pictures of the worker's page anew; writes docs/screens
+screens: $(VENV)/test.stamp chromium ## take the pictures of the worker's page; writes docs/screens
 	$(BIN)/python -m tests.browser.screens
 
 clean: ## remove the environment and everything made

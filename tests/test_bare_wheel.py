@@ -198,6 +198,6 @@ def test_both_wheels_together_reproduce(python: Path, studies_wheel: Path, tmp_p
     assert listed.returncode == 0, listed.stderr
     assert "never-worse" in listed.stdout
     # The numbers that the paper prints are in the wheel.
-    done = ran(python, ["-c", code, "reproduce", "p4-examples"], tmp_path)
+    done = ran(python, ["-c", code, "reproduce", "p4-table-ii"], tmp_path)
     assert done.returncode == 0, done.stderr
     assert "verdict: " in done.stdout
