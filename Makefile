@@ -10,8 +10,6 @@ TSC := node_modules/.bin/tsc
 DATA ?= $(wildcard ../shared/data)
 export SOTTOVOCE_DATA ?= $(abspath $(DATA))
 
-# One process more than there are processors: many tests wait for servers, browsers and Java.
-JOBS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 # The folders whose tests need no server process, Java, browser or PostgreSQL.
 UNIT := $(addprefix tests/,model privacy mechanisms inference files tables datasets figures http_client crowdkit securesum \
 	test_module_paths.py test_randomness.py)
@@ -44,11 +42,11 @@ test: $(VENV)/test.stamp chromium java $(TSC) ## lint, types, layers, tests: wha
 types: $(VENV)/test.stamp
 	$(BIN)/mypy
 tests: $(VENV)/test.stamp
-	$(BIN)/pytest -m "not slow" -n $(JOBS) --dist worksteal
+	$(BIN)/pytest -m "not slow" -n auto --dist worksteal
 
 test-slow: export SOTTOVOCE_EXAMPLES = thorough
 test-slow: $(VENV)/test.stamp chromium java ## the larger runs as well
-	$(BIN)/pytest -n $(JOBS) --dist worksteal
+	$(BIN)/pytest -n auto --dist worksteal
 
 bench: $(VENV)/bench.stamp java ## measure against crowd-kit and pandas; writes docs/benchmarks.md
 	$(BIN)/python benchmarks/run.py

@@ -106,7 +106,7 @@ class SampleCrowd:
 
     One worker in seven guesses, some tasks are hard for all. Answers and noise come from the seed.
 
-    >>> crowd = SimulatedCrowd(workers=3, tasks=60, seed=1)
+    >>> crowd = SampleCrowd(workers=3, tasks=60, seed=1)
     >>> print(crowd.tasks[0].name, "|", crowd.tasks[0].text)
     leaf-01 | A leaf found by the gate: rounded lobes and a short stalk.
     """
