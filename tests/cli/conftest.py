@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +15,7 @@ import pytest
 from tests.service.forked_processes import Forker
 
 from sottovoce.cli import main
+from sottovoce.testing import RunningServer, running_server
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -63,15 +64,37 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureF
         monkeypatch.setenv("SOTTOVOCE_DATA", str(tmp_path / "cache"))
         monkeypatch.setenv("NO_COLOR", "1")
         monkeypatch.setattr(sys, "argv", ["sottovoce", *arguments])
-        code = 0
-        try:
-            main()
-        except SystemExit as end:
-            code = end.code if isinstance(end.code, int) else int(end.code is not None)
-        printed = capfd.readouterr()
-        return subprocess.CompletedProcess(arguments, code, printed.out, printed.err)
+        return completed(arguments, capfd)
 
     return call
+
+
+def completed(
+    arguments: Sequence[str], capfd: pytest.CaptureFixture[str]
+) -> subprocess.CompletedProcess[str]:
+    """What the command line does in this process with the arguments that were set."""
+    code = 0
+    try:
+        main()
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    printed = capfd.readouterr()
+    return subprocess.CompletedProcess(arguments, code, printed.out, printed.err)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[RunningServer]:
+    """A server for the commands of one file."""
+    with running_server() as running:
+        yield running
+
+
+@pytest.fixture
+def logged_in(server: RunningServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands speak to that server, as a requester who is logged in."""
+    monkeypatch.setenv("SOTTOVOCE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("SOTTOVOCE_URL", server.url)
+    monkeypatch.setenv("SOTTOVOCE_TOKEN", server.token)
 
 
 @pytest.fixture

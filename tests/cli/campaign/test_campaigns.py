@@ -7,7 +7,7 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -19,18 +19,12 @@ from sottovoce.model.credentials import sign
 from sottovoce.server.campaigns import sample_campaign
 from sottovoce.server.campaigns.exports import EXPORTS, SEALED_EXPORTS
 from sottovoce.tables import read_policy
-from sottovoce.testing import RunningServer, ServerProcess, running_server
+from sottovoce.testing import RunningServer, ServerProcess
 from sottovoce.testing.server_process import wait_until
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 TREES = ("--question", "Which tree?", "--labels", "oak,birch")
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[RunningServer]:
-    with running_server() as running:
-        yield running
 
 
 @pytest.fixture
@@ -41,13 +35,8 @@ def tasks(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def campaign(
-    call: Run, server: RunningServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Run:
+def campaign(call: Run, logged_in: None, tmp_path: Path) -> Run:
     """`sottovoce campaign …` by somebody who is logged in."""
-    monkeypatch.setenv("SOTTOVOCE_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("SOTTOVOCE_URL", server.url)
-    monkeypatch.setenv("SOTTOVOCE_TOKEN", server.token)
 
     def campaign(*arguments: str) -> subprocess.CompletedProcess[str]:
         return call("campaign", *arguments)

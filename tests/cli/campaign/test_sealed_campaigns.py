@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -12,7 +12,7 @@ import pytest
 from tests.server.sealed.committees import Holder, OverHttp, Sent, cards, go_on, sealed_answers
 
 from sottovoce.model import Policy
-from sottovoce.testing import RunningServer, running_server
+from sottovoce.testing import RunningServer
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -21,20 +21,9 @@ SEALED = ("--sealed", "--keyholder", "1.json", "--keyholder", "2.json", "--keyho
 TASKS = ("t1", "t2")
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[RunningServer]:
-    with running_server() as running:
-        yield running
-
-
 @pytest.fixture
-def campaign(
-    call: Run, server: RunningServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Run:
+def campaign(call: Run, logged_in: None, tmp_path: Path) -> Run:
     """`sottovoce campaign …` by somebody who is logged in, in a folder with cards and tasks."""
-    monkeypatch.setenv("SOTTOVOCE_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("SOTTOVOCE_URL", server.url)
-    monkeypatch.setenv("SOTTOVOCE_TOKEN", server.token)
     (tmp_path / "tasks.csv").write_text("task\n" + "".join(f"{name}\n" for name in TASKS))
     for seat, card in enumerate(cards(), 1):
         (tmp_path / f"{seat}.json").write_text(card.card())

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.cli.conftest import completed
 from tests.worker.hosted_campaign import COIN, DROP_REQUEST, OTHER, YES_NO, Host, hosting, line_to
 
-from sottovoce.cli import main
 from sottovoce.mechanisms.policies import Target, make_policy
 from sottovoce.model import Domain, State, Terms, Unit
 from sottovoce.worker.client import Client
@@ -59,13 +59,7 @@ def answer(
         monkeypatch.setattr(
             sys, "stdin", io.StringIO(typed.replace(" ", "\n") + "\n" * bool(typed))
         )
-        code = 0
-        try:
-            main()
-        except SystemExit as end:
-            code = end.code if isinstance(end.code, int) else int(end.code is not None)
-        printed = capfd.readouterr()
-        return subprocess.CompletedProcess(arguments, code, printed.out, printed.err)
+        return completed(arguments, capfd)
 
     return answer
 

@@ -13,7 +13,7 @@ from tests.live.server.crowds import ANSWERS, LABELS, TASKS, OverHttp, Worker, b
 from tests.server.sealed.committees import cards
 
 from sottovoce.securesum.em.transcript import Transcript
-from sottovoce.testing import RunningServer, running_server
+from sottovoce.testing import RunningServer
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -21,20 +21,9 @@ ASKED = ("create", "tasks.csv", "--labels", "no, yes", "--workers", "4")
 EXACT = ("--mode", "log_odds", "--rounds", "1")
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[RunningServer]:
-    with running_server() as running:
-        yield running
-
-
 @pytest.fixture
-def session(
-    call: Run, server: RunningServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Run:
+def session(call: Run, logged_in: None, tmp_path: Path) -> Run:
     """`sottovoce sealed session …` by somebody who is logged in, in a folder with tasks."""
-    monkeypatch.setenv("SOTTOVOCE_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("SOTTOVOCE_URL", server.url)
-    monkeypatch.setenv("SOTTOVOCE_TOKEN", server.token)
     (tmp_path / "tasks.csv").write_text("task\n" + "".join(f"{name}\n" for name in TASKS))
     (tmp_path / "gold.csv").write_text("task,truth\nt1,yes\nt2,no\nt3,no\n")
     (tmp_path / "card.json").write_text(cards()[0].card())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -42,3 +43,16 @@ def _replies(driver: Path, module: Path, jobs: tuple[dict[str, Any], ...]) -> li
     replies = json.loads(node(driver, str(module), feed=json.dumps(jobs)))
     assert isinstance(replies, list)
     return replies
+
+
+def check_stands_alone(module: Path) -> None:
+    """A module that computes reports imports, keeps and sends nothing, and draws in one place."""
+    code = re.sub(r"/\*.*?\*/|//[^\n]*", "", module.read_text("utf-8"), flags=re.DOTALL)
+    words = set(re.findall(r"[A-Za-z_$][\w$]*", code))
+    assert not words & {
+        "import", "require", "eval", "Function", "fetch", "XMLHttpRequest", "WebSocket",
+        "localStorage", "sessionStorage", "indexedDB", "navigator", "location", "console",
+        "postMessage", "setTimeout", "Date", "performance",
+    }  # fmt: skip
+    assert "Math.random" not in code
+    assert code.count("getRandomValues") == 1
