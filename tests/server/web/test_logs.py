@@ -40,15 +40,13 @@ def _line(record: logging.LogRecord) -> dict[str, Any]:
 
 
 def test_a_line_has_a_time_a_level_an_event_and_known_fields() -> None:
-    line = _line(
-        _record("sottovoce.server.web", "request", method="GET", status=200, worker=CANARY)
-    )
+    line = _line(_record("sottovoce.web", "request", method="GET", status=200, worker=CANARY))
     assert list(line) == ["time", "level", "event", "method", "status"]
     assert line["time"].endswith("Z")
 
 
 def test_our_own_events_are_not_filled_in() -> None:
-    assert _line(_record("sottovoce.server.web", "took %s", CANARY))["event"] == "took %s"
+    assert _line(_record("sottovoce.web", "took %s", CANARY))["event"] == "took %s"
 
 
 @pytest.mark.parametrize("name", ["uvicorn.error", "asyncio", "sqlalchemy.pool", "py.warnings"])
@@ -88,7 +86,7 @@ def test_an_error_inside_another_is_told_by_the_outer_kind() -> None:
 def test_a_flood_of_one_line_becomes_one_line_a_second() -> None:
     seldom, record = RateLimitFilter(), _record("uvicorn.error", "Invalid HTTP request received.")
     assert [seldom.filter(record) for _ in range(3)] == [True, False, False]
-    ours = _record("sottovoce.server.web", "request")
+    ours = _record("sottovoce.web", "request")
     assert all(seldom.filter(ours) for _ in range(3))
 
 
