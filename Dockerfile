@@ -1,5 +1,5 @@
 # The service in a container: docker build -t sottovoce . && docker run -p 127.0.0.1:8000:8000 -v sottovoce:/data sottovoce
-# What it needs around it (TLS, backups, upgrades) stands in docs/operations.md.
+# What it needs around it (TLS, backups, upgrades) stands in docs/how-to/operations.md.
 
 FROM python:3.11-slim AS build
 WORKDIR /build

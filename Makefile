@@ -48,10 +48,10 @@ test-slow: export SOTTOVOCE_EXAMPLES = thorough
 test-slow: $(VENV)/test.stamp chromium java ## the larger runs as well
 	$(BIN)/pytest -n auto --dist worksteal
 
-bench: $(VENV)/bench.stamp java ## measure against crowd-kit and pandas; writes docs/benchmarks.md
+bench: $(VENV)/bench.stamp java ## measure against crowd-kit and pandas; writes docs/reference/benchmarks.md
 	$(BIN)/python benchmarks/run.py
 
-studies: $(VENV)/test.stamp ## check every claim in full, ours beside the papers'; writes build/studies, docs/studies.md
+studies: $(VENV)/test.stamp ## check every claim in full, ours beside the papers'; writes build/studies, docs/explanation/studies.md
 	$(BIN)/sottovoce reproduce --full --force -o build/studies
 	$(BIN)/python studies/tests/studies_page.py build/studies/verdicts.json
 
@@ -60,8 +60,8 @@ format: $(VENV)/test.stamp ## put the code into shape
 	$(BIN)/ruff format .
 
 docs: $(VENV)/test.stamp ## write the references of the commands and the interface, and the tables of guarantees
-	$(BIN)/python tests/docs/cli_reference.py > docs/cli.md
-	$(BIN)/python tests/docs/api_reference.py > docs/api.md
+	$(BIN)/python tests/docs/cli_reference.py > docs/reference/cli.md
+	$(BIN)/python tests/docs/api_reference.py > docs/reference/http-api.md
 	$(BIN)/python tests/docs/promises.py
 	$(BIN)/python -m tests.server.web.integrity
 	$(BIN)/python tests/docs/fingerprints.py

@@ -1,4 +1,4 @@
-"""Everything `make bench` measures, as ratios in one run; writes docs/benchmarks.md.
+"""Everything `make bench` measures, as ratios in one run; writes docs/reference/benchmarks.md.
 
     python benchmarks/run.py [--quick] [--only SECTION] [--large]
 
@@ -22,7 +22,7 @@ from serving_tables import exporting, serving_postgresql
 from spark_tables import chunked, chunked_large, spark, spark_growth
 from starting import compile_seconds, help_seconds, import_ratio
 
-DOCS = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+DOCS = Path(__file__).parent.parent / "docs" / "reference" / "benchmarks.md"
 
 
 def main() -> None:

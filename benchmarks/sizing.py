@@ -1,8 +1,8 @@
-"""What a cluster needs for so many answers: the table of docs/scaling.md.
+"""What a cluster needs for so many answers: the table of docs/how-to/scaling.md.
 
     python benchmarks/sizing.py
 
-writes it anew from the costs that stand in docs/benchmarks.md and from the engine's own limits.
+writes it from the costs in docs/reference/benchmarks.md and from the engine's own limits.
 """
 
 from __future__ import annotations
@@ -204,5 +204,8 @@ def _time(seconds: float) -> str:
 
 
 if __name__ == "__main__":
-    guide, page = DOCS / "scaling.md", (DOCS / "benchmarks.md").read_text(encoding="utf-8")
+    guide, page = (
+        DOCS / "how-to" / "scaling.md",
+        (DOCS / "reference" / "benchmarks.md").read_text(encoding="utf-8"),
+    )
     guide.write_text(written(guide.read_text(encoding="utf-8"), page), encoding="utf-8")

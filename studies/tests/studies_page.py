@@ -1,4 +1,4 @@
-"""The verdicts on docs/studies.md, from the record that a run of all studies leaves.
+"""The verdicts on docs/explanation/studies.md, from the record that a run of all studies leaves.
 
 `python studies/tests/studies_page.py build/studies/verdicts.json` writes them anew, between the
 comments `<!-- verdicts -->` and `<!-- end -->`; what is around them is written by hand. It is the
@@ -21,7 +21,7 @@ from sottovoce_studies.verdicts import PAPERS, count_words, short_items
 
 __all__ = ["PAGE", "verdicts_on", "with_verdicts"]
 
-PAGE = Path(__file__).parents[2] / "docs" / "studies.md"
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "studies.md"
 HEADS = ("table or figure", "study", "claim", "verdict")
 _BLOCK = re.compile(r"(<!-- verdicts -->\n).*?(<!-- end -->)", re.DOTALL)
 _ROW = re.compile(r"^\| .*? \| `(\S+)` \| .*? \| \*\*(.+?)\*\*.* \|$", re.MULTILINE)

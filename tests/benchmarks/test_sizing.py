@@ -76,7 +76,10 @@ def test_a_round_takes_what_its_parts_take() -> None:
 def test_the_guide_has_the_table_of_the_measured_costs() -> None:
     from sizing import SECTION, written
 
-    guide, page = ((DOCS / name).read_text("utf-8") for name in ("scaling.md", "benchmarks.md"))
+    guide, page = (
+        (DOCS / name).read_text("utf-8")
+        for name in ("how-to/scaling.md", "reference/benchmarks.md")
+    )
     if f"## {SECTION}" not in page:
-        pytest.skip(f"docs/benchmarks.md has no {SECTION!r}: run.py --only spark-growth")
+        pytest.skip(f"docs/reference/benchmarks.md has no {SECTION!r}: run.py --only spark-growth")
     assert guide == written(guide, page), "run: python benchmarks/sizing.py"

@@ -10,7 +10,7 @@ import pytest
 
 from sottovoce.cli.app import COMMANDS, load_command
 
-PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "operations.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(?:sh|ini)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 CALL = re.compile(r"(?:^|bin/|sottovoce )(sottovoce (?:db|serve|backup|restore|doctor).*)")
 LINES = "\n".join(BLOCKS).replace("\\\n", " ").splitlines()

@@ -1,6 +1,6 @@
 """The interface's page, from the application itself.
 
-`python tests/docs/api_reference.py > docs/api.md` writes it anew.
+`python tests/docs/api_reference.py > docs/reference/http-api.md` writes it anew.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _HEAD = """\
 
 A server shows the whole interface with every field at `/api`, and as OpenAPI at
 `/api/v1/openapi.json`. This page lists what there is. The [command line](cli.md) and the
-[clients in Python](embedding.md) do all of it for you.
+[clients in Python](../how-to/embedding.md) do all of it for you.
 
 ## Credentials
 

@@ -1,6 +1,6 @@
 """The command line's reference, from the commands themselves.
 
-`python tests/docs/cli_reference.py > docs/cli.md` writes it anew. Nothing in it depends on the
+`python tests/docs/cli_reference.py > docs/reference/cli.md` writes it. Nothing in it depends on the
 terminal: neither its width nor its colours.
 """
 

@@ -1,4 +1,4 @@
-"""The table of docs/verifying.md: the hash of every file of the worker's page.
+"""The table of docs/how-to/verifying.md: the hash of every file of the worker's page.
 
 `python tests/docs/fingerprints.py` writes it anew.
 """
@@ -13,7 +13,7 @@ from sottovoce.server.web.worker_page import STATIC, fingerprint, worker_files
 
 __all__ = ["PAGE", "with_table"]
 
-PAGE = Path(__file__).parents[2] / "docs" / "verifying.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "verifying.md"
 _BLOCK = re.compile(r"(<!-- table: files -->\n).*?(<!-- end -->)", re.DOTALL)
 
 

@@ -1,4 +1,4 @@
-"""The tables of docs/guarantees.md, computed by the library.
+"""The tables of docs/explanation/guarantees.md, computed by the library.
 
 `python tests/docs/promises.py` writes them anew. Each stands between two comments of the page,
 `<!-- table: name -->` and `<!-- end -->`; what is around them is written by hand.
@@ -31,7 +31,7 @@ from sottovoce_studies.beyond.published_guarantees import log_density
 
 __all__ = ["PAGE", "TABLES", "written"]
 
-PAGE = Path(__file__).parents[2] / "docs" / "guarantees.md"
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "guarantees.md"
 BINARY = Domain.categorical(["no", "yes"])
 DIGITS = Domain.ordinal(range(10))
 _BLOCK = re.compile(r"<!-- table: (\S+) -->\n.*?<!-- end -->", re.DOTALL)

@@ -19,14 +19,14 @@ PAGES = [
 LONG = frozenset(
     f"docs/{name}.md"
     for name in (
-        "datasets",
-        "keyholders",
-        "operations",
-        "planning",
-        "recovery",
-        "service",
-        "tradeoff",
-        "worker",
+        "how-to/datasets",
+        "how-to/keyholders",
+        "how-to/operations",
+        "how-to/planning",
+        "explanation/recovery",
+        "how-to/service",
+        "how-to/tradeoff",
+        "how-to/worker",
     )
 )
 """Pages whose commands take long, and are run by their own tests too."""

@@ -63,12 +63,12 @@ def leads_somewhere(page: Path, link: str) -> bool:
 
 
 def test_the_command_lines_reference_is_what_the_commands_say(reference: dict[str, Any]) -> None:
-    written = (DOCS / "cli.md").read_text(encoding="utf-8")
+    written = (DOCS / "reference" / "cli.md").read_text(encoding="utf-8")
     assert written == reference["cli_reference"](), "run: make docs"
 
 
 def test_every_command_has_a_heading(reference: dict[str, Any]) -> None:
-    assert set(reference["command_names"]()) <= set(headings(DOCS / "cli.md"))
+    assert set(reference["command_names"]()) <= set(headings(DOCS / "reference" / "cli.md"))
 
 
 @pytest.mark.parametrize("width", ["40", "200"])
@@ -83,12 +83,12 @@ def test_the_reference_does_not_depend_on_the_terminal(
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_has_a_heading(method: str) -> None:
-    assert method in headings(DOCS / "methods.md")
+    assert method in headings(DOCS / "reference" / "methods.md")
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_parameter_of_a_method_is_in_its_section(method: str) -> None:
-    text = (DOCS / "methods.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference" / "methods.md").read_text(encoding="utf-8")
     section = text.split(f"\n## {method}\n", 1)[1].split("\n## ", 1)[0]
     # A policy gives the channel and the domain.
     names = {field.name for field in fields(METHODS[method])} - {"channel", "domain"}
@@ -102,12 +102,15 @@ def test_every_method_is_in_the_readme(method: str) -> None:
 
 @pytest.mark.parametrize("mechanism", [*sottovoce.MECHANISMS, "sampling", "sealed-sum"])
 def test_every_mechanism_has_a_page_with_all_its_parts(mechanism: str) -> None:
-    assert headings(DOCS / "mechanisms" / f"{mechanism}.md") == [mechanism, *MECHANISM_PARTS]
+    assert headings(DOCS / "reference" / "mechanisms" / f"{mechanism}.md") == [
+        mechanism,
+        *MECHANISM_PARTS,
+    ]
 
 
 @pytest.mark.parametrize("mechanism", [*sottovoce.MECHANISMS, "sampling", "sealed-sum"])
 def test_every_mechanism_can_be_chosen(mechanism: str) -> None:
-    text = (DOCS / "mechanisms" / "index.md").read_text(encoding="utf-8")
+    text = (DOCS / "reference" / "mechanisms" / "index.md").read_text(encoding="utf-8")
     parts = text.split("## Which one", 1)[1].split("## Side by side", 1)
     assert all(f"[{mechanism}]({mechanism}.md)" in part for part in parts)
 
@@ -142,12 +145,15 @@ def _like_ruff(name: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("name", sottovoce.__all__)
 def test_every_public_name_is_documented(name: str) -> None:
-    pages = [(DOCS / page).read_text(encoding="utf-8") for page in ("python.md", "methods.md")]
+    pages = [
+        (DOCS / page).read_text(encoding="utf-8")
+        for page in ("reference/python.md", "reference/methods.md")
+    ]
     assert any(re.search(rf"\b{name}\b", text) for text in pages)
 
 
 def test_the_layout_names_what_is_in_the_package() -> None:
-    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    text = (DOCS / "explanation" / "architecture.md").read_text(encoding="utf-8")
     tree = text.split("src/sottovoce/\n", 1)[1].split("```", 1)[0]
     named = set(re.findall(r"^  (\S+)", tree, re.MULTILINE))
     package = ROOT / "src" / "sottovoce"
@@ -168,11 +174,13 @@ def test_the_layers_are_those_that_are_checked() -> None:
         [name for name in re.findall(r"\w+", layer) if name in there]
         for layer in contract["layers"]
     ]
-    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    text = (DOCS / "explanation" / "architecture.md").read_text(encoding="utf-8")
     drawn = text.split("## Layers", 1)[1].split("```text\n", 1)[1].split("```", 1)[0]
     assert [re.findall(r"\w+", line) for line in drawn.splitlines()] == [*filter(None, checked)]
 
 
 def test_decisions_are_numbered_without_gaps() -> None:
-    numbers = [int(path.name[:4]) for path in sorted((DOCS / "decisions").glob("*.md"))]
+    numbers = [
+        int(path.name[:4]) for path in sorted((DOCS / "explanation" / "decisions").glob("*.md"))
+    ]
     assert numbers == list(range(1, len(numbers) + 1))

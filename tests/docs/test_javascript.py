@@ -1,4 +1,4 @@
-"""The example of docs/javascript.md, run as it stands, against a real server."""
+"""The example of docs/how-to/javascript.md, run as it stands, against a real server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sottovoce.mechanisms.policies import Target
 from sottovoce.model import Domain, Submission
 from sottovoce.testing.server_thread import running_server
 
-PAGE = Path(__file__).parents[2] / "docs" / "javascript.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "javascript.md"
 RUN = """
 import { answer, PolicyError } from "./example.mjs";
 console.log = () => {};

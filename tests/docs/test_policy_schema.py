@@ -34,7 +34,9 @@ from sottovoce.mechanisms.policies import policy_of
 from sottovoce.mechanisms.registry import mechanism_class
 
 DOCS = Path(__file__).parents[2] / "docs"
-SCHEMA: dict[str, Any] = json.loads((DOCS / "policy.schema.json").read_text(encoding="utf-8"))
+SCHEMA: dict[str, Any] = json.loads(
+    (DOCS / "reference" / "policy.schema.json").read_text(encoding="utf-8")
+)
 VALIDATOR = Draft202012Validator(SCHEMA)
 
 YES_NO = Domain.categorical(["no", "yes"])
@@ -113,7 +115,7 @@ def check_page(case: str, document: dict[str, Any]) -> None:
     """Every field of a mechanism is on its page."""
     for part in (document, document.get("of", document)):
         name = "sampling" if part["name"] == "sampled" else part["name"]
-        text = (DOCS / "mechanisms" / f"{name}.md").read_text(encoding="utf-8")
+        text = (DOCS / "reference" / "mechanisms" / f"{name}.md").read_text(encoding="utf-8")
         fields = text.split("## In a policy", 1)[1].split("\n## ", 1)[0]
         assert [key for key in part if key != "name" and f"`{key}`" not in fields] == [], case
 

@@ -106,7 +106,7 @@ class Policy:
         return canonical(self.as_json())
 
     def as_json(self) -> dict[str, Any]:
-        """The document that `docs/policy.schema.json` describes."""
+        """The document that `docs/reference/policy.schema.json` describes."""
         promise = self.promise
         later = self.show_draw is ShowDraw.AFTER_SEND
         return {

@@ -110,7 +110,9 @@ def test_a_simulated_campaign_says_so_first(service: Service) -> None:
 
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_every_mechanism_has_a_source_among_the_references(name: str) -> None:
-    listed = " ".join((Path(__file__).parents[3] / "docs" / "references.md").read_text().split())
+    listed = " ".join(
+        (Path(__file__).parents[3] / "docs" / "reference" / "bibliography.md").read_text().split()
+    )
     mechanism: Any = MECHANISMS[name]  # a class, which has what its instances have
     title = mechanism.citation.reference.partition(": ")[2].partition(". ")[0]
     assert title in listed

@@ -139,7 +139,7 @@ def test_every_reason_has_a_status() -> None:
 
 def test_the_page_lists_every_route_and_every_reason() -> None:
     reference = runpy.run_path(str(ROOT / "tests" / "docs" / "api_reference.py"))
-    written = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    written = (ROOT / "docs" / "reference" / "http-api.md").read_text(encoding="utf-8")
     assert reference["MEANINGS"].keys() == set(Reason)
     assert written == reference["api_reference"](), "run `make docs`"
     for name in OPERATIONS:

@@ -160,7 +160,7 @@ def test_what_cannot_be_sealed_is_refused_and_not_quoted(
 
 @pytest.mark.slow
 def test_the_example_of_the_docs_seals_with_the_changes_that_they_name(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[3] / "docs" / "javascript.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "javascript.md").read_text("utf-8")
     [example] = re.findall(r"```js\n(.*?)```", page, re.DOTALL)
     for old, new in (
         ("randomize, verify }", "verify }"),
