@@ -69,7 +69,7 @@ def consent(link: str) -> str:
 def test_what_exact_sums_betray_is_said(server: RunningServer, mode: str) -> None:
     shown = consent(links_of(server, mode=mode)[0])
     for said in (
-        "THE SERVER CAN COMPUTE YOUR LABELS from the opened totals (see docs/explanation/recovery.md)",
+        "THE SERVER CAN COMPUTE YOUR LABELS from the opened totals.",
         "Nothing is promised",
         "Leaves?",
         "For each of 3 tasks something is sent",

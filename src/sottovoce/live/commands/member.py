@@ -94,8 +94,8 @@ def _what_it_betrays(answers: int, promise: Mapping[Unit, Guarantee] | None) -> 
             yield f"  if {assumption}"
         yield "It is booked in your ledger before the first contribution leaves."
     else:
-        yield "PRIVACY LOSS: THE SERVER CAN COMPUTE YOUR LABELS from the opened totals (see"
-        yield "docs/explanation/recovery.md). Encryption hides your numbers, but not the exact totals."
+        yield "PRIVACY LOSS: THE SERVER CAN COMPUTE YOUR LABELS from the opened totals."
+        yield "Encryption hides your numbers, but not the exact totals."
         yield "Nothing is promised, so nothing is booked in your ledger."
     yield ""
 
