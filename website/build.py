@@ -17,17 +17,20 @@ from tempfile import TemporaryDirectory
 from website.built import external_assets, faults, read_pages
 from website.llms import llms_text
 from website.navigation import NOTEBOOKS, read_settings
-from website.notebooks import notebook_page, notebook_title
+from website.notebooks import notebook_page
 from website.pages import PROJECT_PAGES, ROOT, site_page
 
 __all__ = ["build", "stage"]
 
+MARK = ROOT / "src" / "sottovoce" / "server" / "web" / "static" / "icon.svg"
+"""The icon of the service's pages is that of the site."""
 
-def build(site: Path, *, docs: Path = ROOT / "docs") -> None:
-    """Build the site of `docs` into the folder `site`, which is replaced."""
+
+def build(site: Path) -> None:
+    """Build the site into the folder `site`, which is replaced."""
     with TemporaryDirectory(prefix="sottovoce-site-") as temporary:
         folder = Path(temporary).resolve()
-        stage(folder, docs)
+        stage(folder)
         _run_generator(folder)
         settings = read_settings(folder / "mkdocs.yml")
         text = llms_text(settings, folder / "docs")
@@ -43,59 +46,40 @@ def build(site: Path, *, docs: Path = ROOT / "docs") -> None:
         shutil.move(folder / "site", site)
 
 
-def stage(folder: Path, docs: Path) -> None:
+def stage(folder: Path, docs: Path = ROOT / "docs") -> None:
     """Write settings and pages for a generator, Zensical or mkdocs, into `folder`."""
     pages = folder / "docs"
     shutil.copytree(ROOT / "website" / "assets", pages / "assets")
-    for file in sorted(docs.rglob("*")):
-        place = pages / file.relative_to(docs)
-        if file.is_dir() or file.suffix == ".ipynb":
-            continue
-        place.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(MARK, pages / "assets" / "mark.svg")
+    notebooks = []
+    for file in sorted(docs.rglob("*.*")):
+        path = file.relative_to(docs)
+        (pages / path).parent.mkdir(parents=True, exist_ok=True)
         if file.suffix == ".md":
-            name = f"docs/{file.relative_to(docs).as_posix()}"
-            place.write_text(site_page(file.read_text(encoding="utf-8"), name), encoding="utf-8")
+            _write_page(pages / path, file.read_text(encoding="utf-8"), f"docs/{path.as_posix()}")
+        elif file.suffix == ".ipynb":
+            place = (pages / path).with_suffix(".md")
+            _write_page(place, notebook_page(file, place.parent), f"docs/{path.as_posix()}")
+            notebooks.append(path.with_suffix(".md").as_posix())
         else:
-            shutil.copyfile(file, place)
-    missing = []
-    for name, path in PROJECT_PAGES.items():
-        if not (ROOT / name).exists():
-            missing.append(path)
-            continue
-        (pages / path).parent.mkdir(exist_ok=True)
-        text = site_page((ROOT / name).read_text(encoding="utf-8"), name)
-        (pages / path).write_text(text, encoding="utf-8")
-    notebooks = _stage_notebooks(docs, pages)
+            shutil.copyfile(file, pages / path)
+    for name, project_path in PROJECT_PAGES.items():
+        (pages / project_path).parent.mkdir(exist_ok=True)
+        _write_page(pages / project_path, (ROOT / name).read_text(encoding="utf-8"), name)
     settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    (folder / "mkdocs.yml").write_text(
-        _with_notebooks(settings, notebooks, missing), encoding="utf-8"
+    settings = re.sub(
+        rf"^( *)- {re.escape(NOTEBOOKS)}\n",
+        lambda found: "".join(f"{found[1]}- {path}\n" for path in notebooks),
+        settings,
+        flags=re.MULTILINE,
     )
+    (folder / "mkdocs.yml").write_text(settings, encoding="utf-8")
     for name in ("src", "website"):
         (folder / name).symlink_to(ROOT / name)
 
 
-def _stage_notebooks(docs: Path, pages: Path) -> dict[str, str]:
-    """The path and title of each notebook's page."""
-    titles = {}
-    for notebook in sorted((docs / "notebooks").glob("*.ipynb")):
-        path = f"notebooks/{notebook.stem}.md"
-        text = notebook_page(notebook, pages / "notebooks")
-        place = pages / path
-        place.parent.mkdir(exist_ok=True)
-        place.write_text(site_page(text, f"docs/{path}"), encoding="utf-8")
-        titles[path] = notebook_title(notebook)
-    return titles
-
-
-def _with_notebooks(settings: str, notebooks: dict[str, str], missing: list[str]) -> str:
-    lines = []
-    for line in settings.splitlines():
-        indent = line[: len(line) - len(line.lstrip())]
-        if line.strip() == f"- {NOTEBOOKS}":
-            lines += [f"{indent}- {path}" for path in notebooks]
-        elif not any(line.endswith(f" {path}") for path in missing):
-            lines.append(line)
-    return "\n".join([*lines, ""])
+def _write_page(place: Path, text: str, name: str) -> None:
+    place.write_text(site_page(text, name), encoding="utf-8")
 
 
 def _run_generator(folder: Path) -> None:

@@ -8,19 +8,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-__all__ = ["notebook_page", "notebook_title"]
+__all__ = ["notebook_page"]
 
 _IMAGES = {"image/png": "png", "image/jpeg": "jpg"}
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-
-
-def notebook_title(notebook: Path) -> str:
-    """The first heading of a notebook."""
-    for cell in _cells(notebook):
-        if found := re.search(r"^# (.+)$", cell["source"], re.MULTILINE):
-            if cell["cell_type"] == "markdown":
-                return found[1].strip()
-    raise ValueError(f"{notebook.name}: no heading '# …' in a Markdown cell")
 
 
 def notebook_page(notebook: Path, folder: Path) -> str:
