@@ -57,7 +57,8 @@ def _section(name: str, command: Any) -> str:
     parameters = [p for p in command.params if not p.hidden and p.name not in _COMPLETION]
     arguments = [p for p in parameters if p.param_type_name == "argument"]
     options = [p for p in parameters if p.param_type_name == "option"]
-    lines = [f"## {name}", "", "```text", _usage(name, command, arguments), "```", ""]
+    level = "##" if name.count(" ") < 2 else "###"  # commands of a group below the group
+    lines = [f"{level} {name}", "", "```text", _usage(name, command, arguments), "```", ""]
     lines += [inspect.cleandoc(command.help or ""), ""]
     if command.epilog:
         lines += [command.epilog, ""]
@@ -71,7 +72,10 @@ def _section(name: str, command: Any) -> str:
         lines += [""]
     if children := getattr(command, "commands", {}):
         lines += ["| command | does |", "|---|---|"]
-        lines += [f"| `{child}` | {_first_line(below)} |" for child, below in children.items()]
+        lines += [
+            f"| [`{child}`](#{name.replace(' ', '-')}-{child}) | {_first_line(below)} |"
+            for child, below in children.items()
+        ]
         lines += [""]
     return "\n".join(lines)
 
