@@ -60,6 +60,9 @@ def stage(folder: Path, docs: Path = ROOT / "docs") -> None:
         elif file.suffix == ".ipynb":
             place = (pages / path).with_suffix(".md")
             _write_page(place, notebook_page(file, place.parent), f"docs/{path.as_posix()}")
+            with place.open("a", encoding="utf-8") as page:
+                page.write(f"\n[Download this notebook]({file.name}){{ .md-button }}\n")
+            shutil.copyfile(file, pages / path)
             notebooks.append(path.with_suffix(".md").as_posix())
         else:
             shutil.copyfile(file, pages / path)

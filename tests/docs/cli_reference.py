@@ -25,12 +25,12 @@ _HEAD = """\
 <!-- Written by tests/docs/cli_reference.py: edit the commands in src/sottovoce/cli instead. -->
 
 `sottovoce COMMAND --help` prints the same for one command. `sottovoce --install-completion` adds
-completion to your shell. Colours are left out when `NO_COLOR` is set. How tables are read is
-explained in [Tables](tables.md), what the methods compute in [Methods](methods.md), and what
-mechanisms do in [Mechanisms](mechanisms/index.md).
+completion to your shell. `NO_COLOR` turns colours off. [Tables](tables.md) explains how tables are
+read, [Methods](methods.md) what the methods compute, and [Mechanisms](mechanisms/index.md) how the
+mechanisms randomise.
 """
 _COMPLETION = {"install_completion", "show_completion"}
-"""Typer words these by the shell it finds, so they are only named above."""
+"""Typer words these by the shell it finds, so only the text above names them."""
 
 
 def cli_reference() -> str:
