@@ -26,7 +26,7 @@ _HEAD = """\
 
 `sottovoce COMMAND --help` prints the same for one command. `sottovoce --install-completion` adds
 completion to your shell. Colours are left out when `NO_COLOR` is set. How tables are read is
-explained in [Tables](tables.md), what the methods compute in [Methods](methods.md), and what
+explained in [Tables](tables.md), what the methods compute in [Methods](methods/index.md), and what
 mechanisms do in [Mechanisms](mechanisms/index.md).
 """
 _COMPLETION = {"install_completion", "show_completion"}

@@ -20,6 +20,15 @@ PAGES += sorted(DOCS.rglob("*.md"))
 
 METHODS = {**sottovoce.METHODS, **sottovoce.AWARE_METHODS}
 
+METHOD_PARTS = [
+    "Equation",
+    "Parameters",
+    "When to use it",
+    "Weight and confidence",
+    "Example",
+    "Source",
+]
+
 MECHANISM_PARTS = [
     "Equation",
     "When to use it",
@@ -81,18 +90,27 @@ def test_the_reference_does_not_depend_on_the_terminal(
     assert reference["cli_reference"]() == before
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_every_method_has_a_heading(method: str) -> None:
-    assert method in headings(DOCS / "reference" / "methods.md")
+@pytest.mark.parametrize("method", [*METHODS, *sottovoce.SEALED_METHODS])
+def test_every_method_has_a_page_with_all_its_parts(method: str) -> None:
+    title, *parts = headings(DOCS / "reference" / "methods" / f"{method}.md")
+    assert title == method
+    assert [part for part in parts if part in METHOD_PARTS] == METHOD_PARTS
+
+
+@pytest.mark.parametrize("method", [*METHODS, *sottovoce.SEALED_METHODS])
+def test_every_method_can_be_chosen(method: str) -> None:
+    text = (DOCS / "reference" / "methods" / "index.md").read_text(encoding="utf-8")
+    choice = text.split("## Choosing a method", 1)[1].split("\n## ", 1)[0]
+    assert f"[{method}]({method}.md)" in choice
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_parameter_of_a_method_is_in_its_section(method: str) -> None:
-    text = (DOCS / "reference" / "methods.md").read_text(encoding="utf-8")
-    section = text.split(f"\n## {method}\n", 1)[1].split("\n## ", 1)[0]
+def test_every_parameter_of_a_method_is_on_its_page(method: str) -> None:
+    text = (DOCS / "reference" / "methods" / f"{method}.md").read_text(encoding="utf-8")
+    section = text.split("\n## Parameters\n", 1)[1].split("\n## ", 1)[0]
     # A policy gives the channel and the domain.
     names = {field.name for field in fields(METHODS[method])} - {"channel", "domain"}
-    assert [name for name in sorted(names) if f"`{name}" not in section] == []
+    assert [name for name in sorted(names) if f"| `{name}` |" not in section] == []
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -145,11 +163,9 @@ def _like_ruff(name: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("name", sottovoce.__all__)
 def test_every_public_name_is_documented(name: str) -> None:
-    pages = [
-        (DOCS / page).read_text(encoding="utf-8")
-        for page in ("reference/python.md", "reference/methods.md")
-    ]
-    assert any(re.search(rf"\b{name}\b", text) for text in pages)
+    methods = DOCS / "reference" / "methods"
+    pages = [DOCS / "reference" / "python.md", methods / "index.md", methods / "td.md"]
+    assert any(re.search(rf"\b{name}\b", page.read_text(encoding="utf-8")) for page in pages)
 
 
 def test_the_layout_names_what_is_in_the_package() -> None:
