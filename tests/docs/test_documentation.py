@@ -129,7 +129,7 @@ def test_every_mechanism_has_a_page_with_all_its_parts(mechanism: str) -> None:
 @pytest.mark.parametrize("mechanism", [*sottovoce.MECHANISMS, "sampling", "sealed-sum"])
 def test_every_mechanism_can_be_chosen(mechanism: str) -> None:
     text = (DOCS / "reference" / "mechanisms" / "index.md").read_text(encoding="utf-8")
-    parts = text.split("## Which one", 1)[1].split("## Side by side", 1)
+    parts = text.split("## Choosing a mechanism", 1)[1].split("## Comparison", 1)
     assert all(f"[{mechanism}]({mechanism}.md)" in part for part in parts)
 
 
