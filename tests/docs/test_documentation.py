@@ -113,11 +113,6 @@ def test_every_parameter_of_a_method_is_on_its_page(method: str) -> None:
     assert [name for name in sorted(names) if f"| `{name}` |" not in section] == []
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_every_method_is_in_the_readme(method: str) -> None:
-    assert f"`{method}`" in (ROOT / "README.md").read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize("mechanism", [*sottovoce.MECHANISMS, "sampling", "sealed-sum"])
 def test_every_mechanism_has_a_page_with_all_its_parts(mechanism: str) -> None:
     assert headings(DOCS / "reference" / "mechanisms" / f"{mechanism}.md") == [

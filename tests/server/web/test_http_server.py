@@ -21,7 +21,7 @@ import httpx
 import pytest
 
 from sottovoce.cli.server.service import serve
-from sottovoce.errors import UsageError
+from sottovoce.errors import UsageError, install_command
 from sottovoce.files.locks import folder_lock
 from sottovoce.server.database import Database, upgrade
 from sottovoce.server.database.schema_version import VERSION_TABLE
@@ -310,7 +310,7 @@ def test_without_the_extra_the_way_to_install_it_is_said() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 2
-    assert "pip install 'sottovoce[server]'" in done.stderr
+    assert install_command("server") in done.stderr
     assert "Traceback" not in done.stderr
 
 
