@@ -12,12 +12,12 @@ export SOTTOVOCE_DATA ?= $(abspath $(DATA))
 
 # The folders whose tests need no server process, Java, browser or PostgreSQL.
 UNIT := $(addprefix tests/,model privacy mechanisms inference files tables datasets figures http_client crowdkit securesum \
-	test_module_paths.py test_randomness.py)
+	test_module_paths.py test_randomness.py docs/test_prose.py)
 
 # Tests start Python a hundred times: compiled modules are kept for it, whatever the machine prefers.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo check test types tests test-slow chromium java page-types bench studies format docs screens clean
+.PHONY: help demo check test types tests test-slow chromium java page-types bench studies format docs notebooks screens clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -65,6 +65,9 @@ docs: $(VENV)/test.stamp ## write the references of the commands and the interfa
 	$(BIN)/python tests/docs/promises.py
 	$(BIN)/python -m tests.server.web.integrity
 	$(BIN)/python tests/docs/fingerprints.py
+
+notebooks: $(VENV)/test.stamp java ## execute the notebooks and store their outputs
+	$(BIN)/python -m tests.docs.notebooks
 
 screens: $(VENV)/test.stamp chromium ## take the pictures of the worker's page; writes docs/screens
 	$(BIN)/python -m tests.browser.screens
