@@ -108,6 +108,7 @@ class SubsetSelection:
         "Subset selection: a set that may have the true answer in it",
         counts="of 100 workers so many send a set with their answer in it",
         fewest_symbols=3,
+        most_labels=MOST_LABELS,
     )
     in_browser: ClassVar[bool] = True
     is_plain: ClassVar[bool] = False
