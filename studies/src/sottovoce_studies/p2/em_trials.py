@@ -92,9 +92,7 @@ def _at(scale: int, answers: Reports, plain: Result, truths: FloatArray) -> dict
 
 
 def _parameters(result: Result, confusions: FloatArray) -> dict[str, FloatArray]:
-    """P2's parameters: both skills of every worker, every task's probability of label 1, and its
-    mean.
-    """
+    """P2's parameters: both skills of every worker, probabilities of label 1, and their mean."""
     posterior, prior = result.posterior, result.prior
     if posterior is None or prior is None:
         raise UsageError(f"{result.provenance.method} gives no posterior")

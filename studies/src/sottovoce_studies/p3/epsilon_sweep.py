@@ -54,9 +54,7 @@ class Sweep:
         ]
 
     def kept(self, epsilon: float) -> float:
-        """The true ε per answer of P3's noise at its δ, or the largest ε of ours if that is
-        less.
-        """
+        """The true ε per answer of P3's noise at its δ, at most the largest ε of ours."""
         return ours_at(true_epsilon(epsilon, self.answers))[1]
 
     def seen(self, results: Sequence[Any]) -> Seen:

@@ -231,10 +231,12 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def judge(seen: SeenByLambda, ours: Mapping[float, Spread]) -> Outcome:
-    """Both curves must fall with lambda1, and the smaller noise must keep the epsilon it is for."""
+    """Holds in shape if both curves fall with lambda1 and the true epsilon is at most nominal."""
     fault = next(_faults(seen), None)
     verdict: Verdict = "fails" if fault else "holds in shape"
-    reason = fault or "both curves fall with lambda1, and the noise keeps its epsilon"
+    reason = fault or (
+        "both curves fall with lambda1, and the true epsilon is at most the nominal one"
+    )
     return Outcome(
         tuple(rows(seen, ours)), verdict, reason, _words(seen, ours), tuple(charts(seen, ours))
     )

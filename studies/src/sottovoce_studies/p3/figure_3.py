@@ -62,9 +62,7 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def judge(seen: Seen, ours: Mapping[int, Spread]) -> Outcome:
-    """Holds in shape if the noise has its stated mean for any number of users, and the loss
-    falls.
-    """
+    """Holds in shape if the noise has its stated mean for all users, and the loss falls."""
     fault = next(_faults(seen), None)
     verdict: Verdict = "fails" if fault else "holds in shape"
     reason = fault or (

@@ -29,9 +29,7 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def judge(gtm: Seen, crh: Seen) -> Outcome:
-    """Holds in shape if the loss falls with epsilon, is below 0.1 at noise 1, and similar to
-    CRH's.
-    """
+    """Holds in shape if the loss falls, is below 0.1 at noise 1, and similar to CRH's."""
     fault = next(_faults(gtm, crh), None)
     verdict: Verdict = "fails" if fault else "holds in shape"
     at = gtm.theirs[NEAR_ONE]

@@ -48,9 +48,7 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def judge(found: Mapping[float, Sequence[Trial]], ours: Sequence[float]) -> Outcome:
-    """Judge correlations in every trial and weights of the noisiest tenth of users, at every
-    noise.
-    """
+    """Judge correlations in every trial, and weights of the noisiest users, at every noise."""
     fault = next(_faults(found), None)
     verdict: Verdict = "fails" if fault else "holds in shape"
     least = min(_least(trials, when) for trials in found.values() for when in WHEN)
