@@ -261,7 +261,7 @@ def test_a_server_that_is_away_a_campaign_deleted_meanwhile_and_an_unknown_one_a
     requester.expect("ERR_INTERNET_DISCONNECTED", "404")
     requester.context.set_offline(True)
     expect(page.get_by_role("alert")).to_contain_text(
-        re.compile(r"not answered since \d\d:\d\d:\d\d UTC")
+        re.compile(r"not responded since \d\d:\d\d:\d\d UTC")
     )
     expect(page.get_by_role("heading", level=1)).to_have_text("Short-lived")
     requester.context.set_offline(False)

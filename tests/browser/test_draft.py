@@ -168,7 +168,7 @@ def test_what_is_missing_or_wrong_is_said_beside_its_field(requester: Watched) -
     _continue(page)
     for words in (
         "Enter a title.", "Enter the question.", "“Yes” is there twice.",
-        "This day has already begun.", "This is a whole number from 1 to",
+        "This day has already begun.", "Enter a whole number from 1 to",
     ):  # fmt: skip
         page.get_by_text(words).wait_for()
     expect(page.get_by_label("Title")).to_be_focused()
@@ -275,8 +275,8 @@ def test_a_busy_server_is_asked_again_and_wrong_sizes_and_other_choices_of_priva
     page.get_by_label("How many tasks does each worker get?").fill("31")
     page.get_by_label("How many workers do you expect?").fill("many")
     _continue(page)
-    expect(page.get_by_text("This is a whole number from 1 to 30.")).to_be_visible()
-    expect(page.get_by_text("This is a whole number from 1 to 2,147,483,647.")).to_be_visible()
+    expect(page.get_by_text("Enter a whole number from 1 to 30.")).to_be_visible()
+    expect(page.get_by_text("Enter a whole number from 1 to 2,147,483,647.")).to_be_visible()
     page.get_by_label("How many tasks does each worker get?").fill("5")
     page.get_by_label("How many workers do you expect?").fill("50")
     page.get_by_label("Yes, hide it").check()
@@ -290,7 +290,7 @@ def test_a_busy_server_is_asked_again_and_wrong_sizes_and_other_choices_of_priva
     expect(page.locator(".chart circle.point")).to_have_count(12 + 1)
     _continue(page)
     _at(page, "Review and open")
-    for words in ("stays private", "after sending", "5 tasks"):
+    for words in ("private", "after sending", "5 tasks"):
         expect(page.get_by_text(words, exact=True)).to_be_visible()
 
 

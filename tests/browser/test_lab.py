@@ -49,9 +49,9 @@ def test_up_to_three_mechanisms_are_compared_in_the_dark_and_on_a_phone(
 def test_wrong_sizes_are_said_beside_their_field(lab: Watched) -> None:
     page = lab.page
     page.get_by_label("Tasks").fill("10")
-    expect(page.get_by_text("This is a whole number from 1 to 10.")).to_be_visible()
+    expect(page.get_by_text("Enter a whole number from 1 to 10.")).to_be_visible()
     page.get_by_label("How many labels").fill("1")
-    expect(page.get_by_text("This is a whole number from 2 to 1,000.")).to_be_visible()
+    expect(page.get_by_text("Enter a whole number from 2 to 1,000.")).to_be_visible()
     page.get_by_label("Numbers").check()
     page.get_by_label("Highest").fill("-3")
     expect(page.get_by_text("Must be greater than the lowest.")).to_be_visible()

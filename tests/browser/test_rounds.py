@@ -122,7 +122,7 @@ def test_rounds_are_watched_from_the_links_of_keyholders_to_published_truths(
         expect(_figure(page, "Dropped")).to_have_text("1")
         [dropped] = server.requester.rounds(campaign.id)["dropped"]
         expect(page.locator(".reasons dt")).to_contain_text(dropped["worker"][:8])
-        expect(page.locator(".reasons dd")).to_contain_text("none that may be given")
+        expect(page.locator(".reasons dd")).to_contain_text("not valid")
 
         # Two of three open the total.
         committee.keyholders[0].work()

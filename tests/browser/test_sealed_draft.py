@@ -125,10 +125,11 @@ def test_what_is_wrong_with_a_card_is_said_beside_it_and_changes_nothing(
         '{"format":"sottovoce-keyholder/2"}': "its format is \"sottovoce-keyholder/2\"",
         _damaged(second): f"The card of {second.name} was damaged on its way: “sealing” is no key.",
         json.dumps({**json.loads(second.card()), "age": 4}): "This card has an unknown field",
-        first.card(): f"The card of {first.name} is there already.",
-        Keyholder("Other", first.sealing, second.signing).card(): f"there already, as {first.name}",
-        Keyholder(first.name, second.sealing, second.signing).card(): "Another keyholder already has the name",
-        second.card() + second.card(): f"The card of {second.name} is there already.",
+        first.card(): f"The card of {first.name} has already been added.",
+        Keyholder("Other", first.sealing, second.signing).card(): f"already been added, as "
+                                                                  f"{first.name}",
+        Keyholder(first.name, second.sealing, second.signing).card(): "already has the name",
+        second.card() + second.card(): f"The card of {second.name} has already been added.",
     }  # fmt: skip
     for text, words in wrong.items():
         _paste(page, text)
@@ -146,7 +147,7 @@ def test_what_is_wrong_with_a_card_is_said_beside_it_and_changes_nothing(
     _paste(page, f"{second.card()}\n{third.card()}")
     page.get_by_label("Minimum number of workers").fill("1")
     _continue(page)
-    expect(page.get_by_text("This is a whole number from 2 to 1,000,000.")).to_be_visible()
+    expect(page.get_by_text("Enter a whole number from 2 to 1,000,000.")).to_be_visible()
     page.get_by_role("button", name=f"Remove {second.name}").click()
     expect(page.get_by_role("button", name=f"Remove {third.name}")).to_be_focused()
 

@@ -95,8 +95,8 @@ MEANINGS: dict[Reason, str] = {
     Reason.INVITE_USED: "an invite for one worker that another has used",
     Reason.NOT_FOUND: "there is no such thing, or nothing at this address",
     Reason.NOT_OPEN: "the campaign is a draft, or closed; or it is not this message's turn",
-    Reason.NOT_A_DRAFT: "the campaign was opened: what it asks and promises no longer changes",
-    Reason.QUOTA_REACHED: "the campaign has as many workers as it wants",
+    Reason.NOT_A_DRAFT: "the campaign is or was open, so its terms can no longer change",
+    Reason.QUOTA_REACHED: "the campaign has reached its maximum number of workers",
     Reason.FOREIGN_POLICY: "the reports were made under another policy than the campaign's",
     Reason.SIMULATED: "the reports' noise came from a seed, and protects nobody; or the campaign "
     "itself is simulated, and takes nothing from people",

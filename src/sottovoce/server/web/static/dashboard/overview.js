@@ -107,7 +107,7 @@ function moved({ share, since }, isNumeric) {
 
 /** @param {Overview} overview */
 function coverageOf({ coverage, tasks }) {
-  const head = el("h3", { text: "Reports per task" });
+  const head = el("h3", { text: "Coverage" });
   if (!coverage.most) return [head, el("p", { class: "hint", text: "No reports yet." })];
   const { most } = coverage;
   return [
@@ -145,7 +145,7 @@ function spreadWords({ untouched, least, median, most }, tasks) {
 const level = (from, to) => (from === to ? whole(from) : `${whole(from)}–${whole(to)}`);
 
 function noCoverage() {
-  return [el("h3", { text: "Reports per task" }), el("p", { text: WHY_NO_COUNTS })];
+  return [el("h3", { text: "Coverage" }), el("p", { text: WHY_NO_COUNTS })];
 }
 
 /** @param {Certainty | null} certainty @param {string | null} unit */
