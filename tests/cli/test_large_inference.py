@@ -82,7 +82,7 @@ REFUSED = {
     "cut short": (["-o", "out", "TABLE=half.parquet"], "half.parquet: is a truncated Parquet file"),
     "no rows": (["-o", "out", "TABLE=empty.parquet"], "the table has a header but no rows"),
     "no column": (["-o", "out", "TABLE=two.parquet"], "there is no column answer or label"),
-    "output there": (["-o", "there"], "there exists; say --force (force=True) to replace it"),
+    "output there": (["-o", "there"], "there exists; pass --force to replace it"),
     "output nowhere": (["-o", "no/where"], "is not a folder: create it first"),
     "memory": (["-o", "out", "--memory", "lots"], "--memory is an amount such as 2GB or"),
     "no memory": (["-o", "out", "--memory", "1MB"], "--memory is at least 256 MiB"),

@@ -65,7 +65,7 @@ def test_a_file_in_its_place_is_refused(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with (
-        pytest.raises(UsageError, match="cannot be made: Permission denied"),
+        pytest.raises(UsageError, match="cannot be created: Permission denied"),
         folder_lock(tmp_path / "new"),
     ):
         pass
