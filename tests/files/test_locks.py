@@ -34,7 +34,7 @@ def test_another_process_keeps_us_out_until_it_dies(tmp_path: Path) -> None:
     ) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
-        with pytest.raises(DataFolderBusy, match=r"in use by a running server .*: stop it first"):
+        with pytest.raises(DataFolderBusy, match=r"in use by a running server .*; stop it first"):
             with folder_lock(tmp_path):
                 pass
         holder.kill()
