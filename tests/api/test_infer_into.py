@@ -95,7 +95,9 @@ def test_what_is_there_is_replaced_only_by_force(tmp_path: Path, source: Path) -
 def test_a_folder_with_anything_else_in_it_is_not_replaced(tmp_path: Path, source: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "thesis.tex").touch()
-    with pytest.raises(UsageError, match=r"out contains thesis\.tex, which is not part of an export"):
+    with pytest.raises(
+        UsageError, match=r"out contains thesis\.tex, which is not part of an export"
+    ):
         infer_into(source, tmp_path / "out", force=True)
 
 

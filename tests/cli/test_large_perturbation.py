@@ -71,7 +71,9 @@ def test_only_what_was_made_here_is_replaced(call: Run, parquet: Path, tmp_path:
     (tmp_path / "out" / "truths").mkdir()
     done = call("perturb", parquet.name, "-o", "out", *ON_SPARK, *UNDER, "--seed", "3", "--force")
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
-    assert "out contains truths, which is not part of an export; nothing was replaced" in done.stderr
+    assert (
+        "out contains truths, which is not part of an export; nothing was replaced" in done.stderr
+    )
 
 
 @pytest.mark.slow

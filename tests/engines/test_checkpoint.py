@@ -39,7 +39,9 @@ def test_what_was_not_made_is_not_there(tmp_path: Path) -> None:
 
 def test_another_run_is_refused(tmp_path: Path) -> None:
     KeptSums(tmp_path, "a run")
-    with pytest.raises(UsageError, match=r"is the checkpoint of another run .*: name another folder"):
+    with pytest.raises(
+        UsageError, match=r"is the checkpoint of another run .*: name another folder"
+    ):
         KeptSums(tmp_path, "another run")
 
 
@@ -76,7 +78,9 @@ def test_a_process_that_is_killed_leaves_what_was_whole(tmp_path: Path) -> None:
 
 def test_two_runs_do_not_go_on_from_one_folder_at_once(tmp_path: Path) -> None:
     with checkpoint_lock(tmp_path / "kept"):
-        with pytest.raises(UsageError, match=r"another run uses the checkpoint .*kept: wait until it ends"):
+        with pytest.raises(
+            UsageError, match=r"another run uses the checkpoint .*kept: wait until it ends"
+        ):
             with checkpoint_lock(tmp_path / "kept"):
                 pass
 

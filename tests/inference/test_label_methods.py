@@ -206,7 +206,7 @@ def test_an_unknown_setting_is_refused(method: Any, setting: dict[str, str]) -> 
 
 def test_an_unknown_precision_is_refused() -> None:
     precision: Any = "float16"
-    with pytest.raises(UsageError, match="precision is float64 or float32, not 'float16'"):
+    with pytest.raises(UsageError, match="precision must be float64 or float32, not 'float16'"):
         DawidSkene(precision=precision)
 
 

@@ -95,7 +95,9 @@ def test_a_repeated_pair_is_named_with_its_file_and_row(
 
 def test_a_file_without_a_column_of_the_first_is_refused(tmp_path: Path, three: list[Path]) -> None:
     duckdb.execute(f"COPY (SELECT 1 AS worker, 2 AS task) TO '{three[1]}'")
-    with pytest.raises(DataError, match=r"1\.parquet: there is no column 'label', which .*0\.parquet has"):
+    with pytest.raises(
+        DataError, match=r"1\.parquet: there is no column 'label', which .*0\.parquet has"
+    ):
         packed(three, tmp_path / "work")
 
 
