@@ -47,7 +47,8 @@ def read_pilot(answers: Reports, gold: Gold | None = None) -> Pilot:
     """
     if answers.domain.is_numeric and not np.isfinite(answers.domain.high - answers.domain.low):
         raise UsageError(
-            "a pilot of numbers needs their public range: pass range="
+            "a pilot of numbers needs their public range: read it with "
+            "domain=Domain.numeric(low, high)"
         )
     truths = _known(answers, gold) if gold else infer(answers).truths.astype(np.float64)
     scored = np.isfinite(truths)[answers.task]
