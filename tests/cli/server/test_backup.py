@@ -75,7 +75,7 @@ def test_a_backup_is_not_overwritten(call: Run, filled: tuple[str, Sent]) -> Non
     call("backup", "b.backup", "--data", "live")
     again = call("backup", "b.backup", "--data", "live")
     assert (again.returncode, again.stderr.count("\n")) == (2, 1)
-    assert "b.backup exists; say --force" in again.stderr
+    assert "b.backup exists; pass --force" in again.stderr
     assert call("backup", "b.backup", "--data", "live", "--force").returncode == 0
 
 

@@ -59,7 +59,7 @@ def test_a_folder_is_replaced_only_by_force(call: Run, live: Database, tmp_path:
     call(*export, "--parts", "2")
     refused = call(*export)
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
-    assert "out exists; say --force" in refused.stderr
+    assert "out exists; pass --force" in refused.stderr
     assert call(*export, "--force").stdout == "wrote out: 60 reports in 1 part\n"
     assert len([*(tmp_path / "out" / "reports").iterdir()]) == 1
 
