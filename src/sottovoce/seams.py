@@ -36,6 +36,7 @@ from sottovoce.model import (
     Reports,
     Result,
     Unit,
+    UnitName,
     Words,
 )
 
@@ -134,11 +135,11 @@ class Release(Protocol):
         """
         ...
 
-    def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
+    def guarantee(self, answers: int, unit: UnitName, delta: float = 0.0) -> Guarantee:
         """The smallest ε at this delta for a worker with so many answers."""
         ...
 
-    def delta(self, epsilon: float, answers: int, unit: Unit) -> float:
+    def delta(self, epsilon: float, answers: int, unit: UnitName) -> float:
         """The smallest δ at this epsilon: the other way along the same curve."""
         ...
 
@@ -152,7 +153,7 @@ class Release(Protocol):
         domain: Domain,
         epsilon: float,
         *,
-        unit: Unit = Unit.ANSWER,
+        unit: UnitName = Unit.ANSWER,
         delta: float = 0.0,
         answers: int = 1,
     ) -> Self:

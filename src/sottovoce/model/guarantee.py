@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from enum import StrEnum
 from numbers import Integral, Real
+from typing import Literal, NoReturn, TypeAlias
 
 from sottovoce.errors import UsageError
 
@@ -19,6 +20,15 @@ class Unit(StrEnum):
 
     ANSWER = "answer"
     WORKER = "worker"
+
+    @classmethod
+    def _missing_(cls, value: object) -> NoReturn:
+        """Refuse any other name: taken for the wrong unit, it would understate the privacy loss."""
+        raise UsageError(f"the unit must be 'answer' or 'worker', not {value!r}")
+
+
+UnitName: TypeAlias = Unit | Literal["answer", "worker"]
+"""A unit, or its name."""
 
 
 def rounded_up(number: float, digits: int) -> str:
@@ -64,12 +74,6 @@ def check_delta(delta: float) -> None:
         raise UsageError(f"delta must be at least 0 and below 1, not {delta:g}")
 
 
-def check_unit(unit: object) -> None:
-    """Refuse a text in place of a unit: taken for another unit, it would understate what holds."""
-    if not isinstance(unit, Unit):
-        raise UsageError(f"the unit must be Unit.ANSWER or Unit.WORKER, not {unit!r}")
-
-
 @dataclass(frozen=True, slots=True)
 class Guarantee:
     """(ε, δ) for all reports of a worker who gave `answers` answers, observed together.
@@ -88,7 +92,7 @@ class Guarantee:
     source: str = ""
 
     def __post_init__(self) -> None:
-        check_unit(self.unit)
+        object.__setattr__(self, "unit", Unit(self.unit))
         check_count("answers", self.answers)
         check_answer_count(self.answers)
         check_epsilon(self.epsilon)

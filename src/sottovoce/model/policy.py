@@ -14,7 +14,7 @@ from typing import Any, Self
 from sottovoce.errors import UsageError
 from sottovoce.model.canonical_json import RepeatedField, canonical, unique_fields
 from sottovoce.model.domain import Domain, Kind, label_text
-from sottovoce.model.guarantee import Unit, check_count, check_delta, check_number, check_unit
+from sottovoce.model.guarantee import Unit, check_count, check_delta, check_number
 
 FORMAT = "sottovoce-policy/1"
 
@@ -56,7 +56,7 @@ class Promise:
     answers: int
 
     def __post_init__(self) -> None:
-        check_unit(self.unit)
+        object.__setattr__(self, "unit", Unit(self.unit))
         check_target(self.epsilon, self.delta, self.answers)
 
 
@@ -269,16 +269,14 @@ def _promise_of(document: Any) -> Promise | None:
     if document is None:
         return None
     fields = fields_of(document, "the policy's promise", {"unit", "epsilon", "delta", "answers"})
-    try:
-        unit = Unit(fields["unit"])
-    except ValueError:
+    if fields["unit"] not in tuple(Unit):
         raise UsageError(
             f"the promise's unit must be answer or worker, not {short(fields['unit'])}"
-        ) from None
+        )
     if not isinstance(fields["answers"], int) or isinstance(fields["answers"], bool):
         raise UsageError("the promise's answers must be an integer")
     return Promise(
-        unit,
+        Unit(fields["unit"]),
         decimal(fields["epsilon"], "epsilon"),
         decimal(fields["delta"], "delta"),
         fields["answers"],

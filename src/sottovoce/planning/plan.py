@@ -8,7 +8,7 @@ from typing import Any
 
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import Target
-from sottovoce.model import Domain, Kind, Unit
+from sottovoce.model import Domain, Kind, Unit, UnitName
 from sottovoce.planning.forecast import (
     Forecast,
     constant_error,
@@ -84,7 +84,7 @@ def plan(
     scenario: Scenario,
     epsilons: Sequence[float],
     *,
-    unit: Unit = Unit.ANSWER,
+    unit: UnitName = Unit.ANSWER,
     delta: float = 0.0,
     goal: float | None = None,
     ways: Ways = "any",
@@ -113,7 +113,7 @@ def plan(
 
 
 def _targets(
-    scenario: Scenario, epsilons: Sequence[float], unit: Unit, delta: float
+    scenario: Scenario, epsilons: Sequence[float], unit: UnitName, delta: float
 ) -> tuple[Target, ...]:
     if not epsilons:
         raise UsageError("a plan needs an epsilon or several")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import Target, mechanism_of, sealed_of
-from sottovoce.model import Alphabet, Domain, Policy, Unit
+from sottovoce.model import Alphabet, Domain, Policy, UnitName
 from sottovoce.planning.forecast import Forecast, check_trials, forecasts, reason_of, sealed_words
 from sottovoce.planning.pipelines import Pipeline, Ways, candidates, keeps, target_of
 from sottovoce.planning.scenario import Ability, Assumption, Scenario
@@ -46,7 +46,7 @@ class Recommendation:
 
 def recommend(
     domain: Domain,
-    unit: Unit,
+    unit: UnitName,
     epsilon: float,
     delta: float,
     answers_per_worker: int,

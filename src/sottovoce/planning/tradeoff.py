@@ -17,7 +17,7 @@ from sottovoce.errors import DataError, UsageError
 from sottovoce.inference.registry import usual_methods
 from sottovoce.mechanisms.policies import Target
 from sottovoce.mechanisms.registry import release_class
-from sottovoce.model import Domain, FloatArray, Gold, Grid, Kind, Policy, Reports, Unit
+from sottovoce.model import Domain, FloatArray, Gold, Grid, Kind, Policy, Reports, Unit, UnitName
 from sottovoce.planning.pipelines import AWARE, Pipeline, Ways, candidates, papers, true_guarantee
 from sottovoce.planning.trial_runner import Processes, Progress
 from sottovoce.planning.trials import Spread, best_constant, run_trial, trial_seed, truths_by_task
@@ -93,7 +93,7 @@ def tradeoff(
     gold: Gold,
     epsilons: Sequence[float],
     *,
-    unit: Unit = Unit.ANSWER,
+    unit: UnitName = Unit.ANSWER,
     delta: float = 0.0,
     hide_participation: bool = False,
     ways: Ways = "any",
@@ -138,7 +138,9 @@ def tradeoff(
     if measure == "accuracy":
         clean, constant = 1 - clean, 1 - constant
     scored = int(np.isfinite(truths).sum() if measure == "mae" else (truths >= 0).sum())
-    return Tradeoff(measure, clean, clean_method, constant, rows, unit, most, scored, trials, seed)
+    return Tradeoff(
+        measure, clean, clean_method, constant, rows, Unit(unit), most, scored, trials, seed
+    )
 
 
 def within_range(answers: Reports, domain: Domain, *, clip: bool = False) -> Reports:
