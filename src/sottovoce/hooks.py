@@ -1,7 +1,7 @@
 """Hooks: features that packages above fill in, looked up by name and loaded at first use.
 
-Live sessions stand above the server, the requester's client and the commands, which know nothing
-of them. They are put together here, and nowhere else.
+Live sessions are above the server, the requester's client and the commands, which do not import
+them. The HTML of values is above the values. They are connected here, and nowhere else.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any
 
 HOOKS = {
+    "notebook": "sottovoce.figures.notebook",
     "requester.live": "sottovoce.live.requester",
     "sealed.simulate": "sottovoce.live.commands.private_em",
     "web.feature": "sottovoce.live.server.feature",

@@ -10,6 +10,7 @@ from numbers import Integral, Real
 from typing import Literal, NoReturn, TypeAlias
 
 from sottovoce.errors import UsageError
+from sottovoce.model.display import Display, Displayed
 
 
 class Unit(StrEnum):
@@ -75,7 +76,7 @@ def check_delta(delta: float) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Guarantee:
+class Guarantee(Displayed):
     """(ε, δ) for all reports of a worker who gave `answers` answers, observed together.
 
     For all neighbouring answers a, a' and all sets S of submissions
@@ -103,6 +104,34 @@ class Guarantee:
     def is_finite(self) -> bool:
         """Whether anything is promised at all."""
         return math.isfinite(self.epsilon) and self.delta < 1
+
+    @property
+    def guesses_right(self) -> float:
+        """A bound on how often someone who sees all reports guesses which of two answers is true.
+
+        The two are neighbouring answers, each as likely before: (exp(ε) + δ) / (1 + exp(ε)), since
+        the two errors of a test add up to at least 2 (1 - δ) / (1 + exp(ε)).
+
+        >>> round(Guarantee(Unit.ANSWER, 1, math.log(3)).guesses_right, 12)
+        0.75
+        """
+        least = math.exp(-self.epsilon) / (1 + math.exp(-self.epsilon))
+        return 1 - (1 - self.delta) * least
+
+    def _display(self) -> Display:
+        facts = [
+            ("answers", f"{self.answers:,}"),
+            ("bound", "exact" if self.exact else "proven upper bound"),
+            *(("assumes", each) for each in self.assumptions),
+            *([("source", self.source)] if self.source else []),
+        ]
+        right = math.ceil(100 * self.guesses_right - 1e-9)
+        changed = "one answer" if self.unit is Unit.ANSWER else "all answers of a worker"
+        odds = (
+            f"Someone who sees all reports and must choose between two possibilities for {changed} "
+            f"is right at most {right} times of 100. Without reports it is 50."
+        )
+        return Display(f"Guarantee: {self}", tuple(facts), odds=(right, odds))
 
     def within(self, epsilon: float, delta: float = 0.0) -> bool:
         """Whether this is at least as strong as (epsilon, delta)."""

@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from sottovoce.errors import UsageError
 from sottovoce.model.canonical_json import RepeatedField, canonical, unique_fields
+from sottovoce.model.display import Display, Displayed
 from sottovoce.model.domain import Domain, Kind, label_text
 from sottovoce.model.guarantee import Unit, check_count, check_delta, check_number
 
@@ -59,9 +60,17 @@ class Promise:
         object.__setattr__(self, "unit", Unit(self.unit))
         check_target(self.epsilon, self.delta, self.answers)
 
+    def __str__(self) -> str:
+        delta = f", delta {self.delta:g}" if self.delta else ""
+        plural = "s" if self.answers != 1 else ""
+        return (
+            f"epsilon {self.epsilon:g}{delta} per {self.unit} for up to {self.answers:,} "
+            f"answer{plural}"
+        )
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Policy(Displayed):
     """A public document. Whoever reports under it can compute what its reports betray.
 
     `mechanism` is the mechanism's JSON form: its name and its integers. `promise` is None for a
@@ -100,6 +109,17 @@ class Policy:
     def hash(self) -> str:
         """SHA-256 of the canonical text, in hexadecimal."""
         return hashlib.sha256(self.text().encode("ascii")).hexdigest()
+
+    def _display(self) -> Display:
+        promise = "none: calibrated as published" if self.promise is None else str(self.promise)
+        facts = (
+            ("promise", promise),
+            ("domain", str(self.domain)),
+            ("mechanism", canonical(dict(self.mechanism))),
+            ("show_draw", str(self.show_draw)),
+            ("hash", self.hash),
+        )
+        return Display(f"Policy: {self.name}", facts)
 
     def text(self) -> str:
         """The canonical JSON: sorted, compact, ASCII, without floats."""
