@@ -95,7 +95,7 @@ def check_reading(reading: Mapping[str, Any]) -> None:
     for name in reading:
         if name not in known:
             hint = _nearest(name, known) or f"there are {', '.join(known)}"
-            raise UsageError(f"no keyword {name!r} for reading a table; {hint}")
+            raise UsageError(f"no keyword {name!r} for reading a table: {hint}")
 
 
 def split_keywords(
@@ -136,7 +136,7 @@ def _unknown(name: str, method: str | Aggregator, known: list[str]) -> str:
     reading = ReadingOptions.__annotations__
     hint = _nearest(name, [*known, *reading])
     return (
-        f"infer has no keyword {name!r}{f'; {hint}' if hint else ''}; {who} takes {takes}; "
+        f"infer has no keyword {name!r}{f': {hint}' if hint else ';'} {who} takes {takes}; "
         f"reading a table takes {', '.join(reading)}"
     )
 

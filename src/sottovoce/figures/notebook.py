@@ -7,7 +7,7 @@ from sottovoce.figures.html import fragment
 from sottovoce.figures.page import Bar, Block, Cell, Facts, Hundred, Paragraph, Table
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.model import Policy
-from sottovoce.model.display import Display, Displayed, cell_text
+from sottovoce.model.display import Display, Displayed, cell_text, more_words
 
 
 def html_of(value: Displayed) -> str:
@@ -19,7 +19,7 @@ def html_of(value: Displayed) -> str:
     if display.columns:
         blocks.append(_table(display))
     if display.more:
-        blocks.append(Paragraph(f"… {display.more:,} more rows"))
+        blocks.append(Paragraph(more_words(display.more)))
     return fragment(display.title, blocks)
 
 
@@ -35,7 +35,7 @@ def policy_odds(policy: Policy) -> list[Block]:
 
 
 def _table(display: Display) -> Table:
-    bars = [name == display.share for name in display.columns]
+    bars = [name != "" and name == display.share for name in display.columns]
     rows = tuple(
         tuple(_cell(cell, bar) for cell, bar in zip(row, bars, strict=True)) for row in display.rows
     )

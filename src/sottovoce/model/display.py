@@ -56,7 +56,7 @@ class Display:
         table = _aligned([list(self.columns), *cells], _CELL) if self.columns else []
         while True:
             left = max(self.total, len(self.rows)) - (len(table) - 1)
-            end = [f"  … {left:,} more rows"] if table and left > 0 else []
+            end = [f"  {more_words(left)}"] if table and left > 0 else []
             text = "\n".join([*head, *table, *end])
             if len(text) <= LONGEST:
                 return text
@@ -92,6 +92,11 @@ def first_rows(*columns: Sequence[Any] | np.ndarray[Any, Any]) -> tuple[tuple[Ce
     (('q1', 0.5), ('q2', 1.0))
     """
     return tuple(zip(*(map(_plain, column[:SHOWN]) for column in columns), strict=True))
+
+
+def more_words(rows: int) -> str:
+    """How many more rows there are."""
+    return f"… {rows:,} more row{'s' if rows != 1 else ''}"
 
 
 def cell_text(cell: Cell) -> str:
