@@ -122,6 +122,11 @@ def test_equations_are_rendered_in_tables_and_lists() -> None:
     assert html.count("<math") == 4
 
 
+def test_aligned_equations_have_columns() -> None:
+    html = render("$$\n\\begin{aligned} a &= b \\\\ c &= d \\end{aligned}\n$$")
+    assert html.count('columnalign="right"') == 2
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -139,7 +144,7 @@ def test_code_and_money_are_not_equations(text: str) -> None:
     assert "$" in html
 
 
-@pytest.mark.parametrize("tex", [r"\nosuchcommand x", r"\frac{x}", r"{x", r"\left( x"])
+@pytest.mark.parametrize("tex", [r"\nosuchcommand x", r"\frac{x}", r"{x", r"\left( x", r"x \\ y"])
 def test_a_wrong_equation_is_an_error(tex: str) -> None:
     with pytest.raises(ValueError, match="equation"):
         equation(tex)
