@@ -20,6 +20,15 @@ PAGES += sorted(DOCS.rglob("*.md"))
 
 METHODS = {**sottovoce.METHODS, **sottovoce.AWARE_METHODS}
 
+METHOD_PARTS = [
+    "Equation",
+    "Parameters",
+    "When to use it",
+    "Weight and confidence",
+    "Example",
+    "Source",
+]
+
 MECHANISM_PARTS = [
     "Equation",
     "When to use it",
@@ -81,18 +90,27 @@ def test_the_reference_does_not_depend_on_the_terminal(
     assert reference["cli_reference"]() == before
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_every_method_has_a_heading(method: str) -> None:
-    assert method in headings(DOCS / "reference" / "methods.md")
+@pytest.mark.parametrize("method", [*METHODS, *sottovoce.SEALED_METHODS])
+def test_every_method_has_a_page_with_all_its_parts(method: str) -> None:
+    title, *parts = headings(DOCS / "reference" / "methods" / f"{method}.md")
+    assert title == method
+    assert [part for part in parts if part in METHOD_PARTS] == METHOD_PARTS
+
+
+@pytest.mark.parametrize("method", [*METHODS, *sottovoce.SEALED_METHODS])
+def test_every_method_can_be_chosen(method: str) -> None:
+    text = (DOCS / "reference" / "methods" / "index.md").read_text(encoding="utf-8")
+    choice = text.split("## Choosing a method", 1)[1].split("\n## ", 1)[0]
+    assert f"[{method}]({method}.md)" in choice
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_parameter_of_a_method_is_in_its_section(method: str) -> None:
-    text = (DOCS / "reference" / "methods.md").read_text(encoding="utf-8")
-    section = text.split(f"\n## {method}\n", 1)[1].split("\n## ", 1)[0]
+def test_every_parameter_of_a_method_is_on_its_page(method: str) -> None:
+    text = (DOCS / "reference" / "methods" / f"{method}.md").read_text(encoding="utf-8")
+    section = text.split("\n## Parameters\n", 1)[1].split("\n## ", 1)[0]
     # A policy gives the channel and the domain.
     names = {field.name for field in fields(METHODS[method])} - {"channel", "domain"}
-    assert [name for name in sorted(names) if f"`{name}" not in section] == []
+    assert [name for name in sorted(names) if f"| `{name}` |" not in section] == []
 
 
 @pytest.mark.parametrize("mechanism", [*sottovoce.MECHANISMS, "sampling", "sealed-sum"])
@@ -106,7 +124,7 @@ def test_every_mechanism_has_a_page_with_all_its_parts(mechanism: str) -> None:
 @pytest.mark.parametrize("mechanism", [*sottovoce.MECHANISMS, "sampling", "sealed-sum"])
 def test_every_mechanism_can_be_chosen(mechanism: str) -> None:
     text = (DOCS / "reference" / "mechanisms" / "index.md").read_text(encoding="utf-8")
-    parts = text.split("## Which one", 1)[1].split("## Side by side", 1)
+    parts = text.split("## Choosing a mechanism", 1)[1].split("## Comparison", 1)
     assert all(f"[{mechanism}]({mechanism}.md)" in part for part in parts)
 
 

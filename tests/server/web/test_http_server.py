@@ -275,7 +275,7 @@ class TestRefusals:
 
     def test_a_database_that_does_not_answer(self, tmp_path: Path) -> None:
         url = "postgresql://ada:secret@127.0.0.1:1/name"
-        with pytest.raises(UsageError, match="PostgreSQL does not answer") as refused:
+        with pytest.raises(UsageError, match="PostgreSQL does not respond") as refused:
             serve(data=tmp_path / "data", database_url=url, port=0)
         assert "secret" not in str(refused.value)
 
