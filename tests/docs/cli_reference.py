@@ -26,8 +26,8 @@ _HEAD = """\
 
 `sottovoce COMMAND --help` prints the same for one command. `sottovoce --install-completion` adds
 completion to your shell. `NO_COLOR` turns colours off. [Tables](tables.md) explains how tables are
-read, [Methods](methods/index.md) what the methods compute, and [Mechanisms](mechanisms/index.md) how the
-mechanisms randomise.
+read, [Methods](methods/index.md) what the methods compute, and
+[Mechanisms](mechanisms/index.md) how the mechanisms randomise.
 """
 _COMPLETION = {"install_completion", "show_completion"}
 """Typer words these by the shell it finds, so only the text above names them."""

@@ -49,6 +49,7 @@ from sottovoce.model import (
     Reports,
     SetChannel,
     Unit,
+    UnitName,
     Words,
 )
 from sottovoce.model.grid import FINEST
@@ -133,7 +134,7 @@ class SubsetSelection:
         domain: Domain,
         epsilon: float,
         *,
-        unit: Unit = Unit.ANSWER,
+        unit: UnitName = Unit.ANSWER,
         delta: float = 0.0,
         answers: int = 1,
         null: bool = False,
@@ -284,10 +285,10 @@ class SubsetSelection:
             f"that contains it and {shares(held)[1]} a set that does not.",
         )
 
-    def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
+    def guarantee(self, answers: int, unit: UnitName, delta: float = 0.0) -> Guarantee:
         return self._law.guarantee(answers, unit, delta)
 
-    def delta(self, epsilon: float, answers: int, unit: Unit) -> float:
+    def delta(self, epsilon: float, answers: int, unit: UnitName) -> float:
         return self._law.delta(epsilon, answers, unit)
 
     def claim(self, epsilon: float | None = None) -> Claim:
