@@ -195,5 +195,14 @@ def test_a_notebook_becomes_a_page(notebook: Path, tmp_path: Path) -> None:
     assert text.rstrip().endswith("\n2\n```")
 
 
+def test_a_notebook_is_rendered_as_code_and_outputs(notebook: Path, tmp_path: Path) -> None:
+    text = site_page(notebook_page(notebook, tmp_path / "pages"), "docs/notebooks/first-look.ipynb")
+    html = render(text)
+    assert html.count("<pre") == 4
+    assert html.count("notebook-output") == 3
+    assert "`" not in html
+    assert "<td>5</td>" in html
+
+
 def test_first_sentences_are_plain_text() -> None:
     assert first_sentence("# T\n\n| a |\n|---|\n\nA **b** [c](d.md). E.") == "A b c."
