@@ -30,7 +30,7 @@ def equation(tex: str, *, display: bool = False) -> str:
     >>> equation("x^2").count("<msup>")
     1
     """
-    tex = tex.strip()
+    tex = tex.strip().replace("{aligned}", "{split}")  # which the converter knows
     braces = re.sub(r"\\.|[^{}]", "", tex)
     if braces.count("{") != braces.count("}"):
         raise ValueError(f"equation {tex!r}: braces do not match")
@@ -45,7 +45,9 @@ def equation(tex: str, *, display: bool = False) -> str:
             raise ValueError(f"equation {tex!r}: unknown command {part.text}")
         if len(part) != _CHILDREN.get(kind, len(part)):
             raise ValueError(f"equation {tex!r}: a part of {kind} is missing")
-    return mathml
+        if "linebreak" in part.attrib:  # browsers ignore it
+            raise ValueError(f"equation {tex!r}: put the lines into an environment 'aligned'")
+    return f'<span class="equation">{mathml}</span>' if display else mathml
 
 
 class MathPreprocessor(Preprocessor):  # type: ignore[misc]

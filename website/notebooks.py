@@ -21,7 +21,7 @@ def notebook_page(notebook: Path, folder: Path) -> str:
         if cell["cell_type"] == "markdown":
             pieces.append(_attached(cell, f"{notebook.stem}-{number}", folder))
         elif cell["cell_type"] == "code" and cell["source"].strip():
-            pieces.append(f"```python\n{cell['source'].rstrip()}\n```")
+            pieces.append(_fenced(cell["source"], "python"))
             for place, output in enumerate(cell["outputs"]):
                 pieces.append(_output(output, f"{notebook.stem}-{number}-{place}", folder))
     return "\n\n".join(piece for piece in pieces if piece) + "\n"
@@ -51,7 +51,8 @@ def _output(output: dict[str, Any], stem: str, folder: Path) -> str:
         return _text("\n".join(output["traceback"]))
     data = output["data"]
     if "text/html" in data:
-        return f'<div class="notebook-output">\n{_joined(data["text/html"])}\n</div>'
+        html = _joined(data["text/html"]).replace("$", "&#36;")  # no equation
+        return f'<div class="notebook-output">\n{html}\n</div>'
     if "image/svg+xml" in data or _IMAGES.keys() & data.keys():
         alternative = _joined(data.get("text/plain", "")).splitlines()
         words = alternative[0] if alternative and not alternative[0].startswith("<") else "Figure"
@@ -75,7 +76,14 @@ def _image(data: dict[str, Any], stem: str, folder: Path) -> str:
 
 def _text(text: str) -> str:
     plain = _ESCAPES.sub("", text).rstrip()
-    return f"```{{ .text .notebook-output }}\n{plain}\n```" if plain else ""
+    return _fenced(plain, "{ .text .notebook-output }") if plain else ""
+
+
+def _fenced(code: str, language: str) -> str:
+    """A code block, with more ticks than the code has in a row."""
+    longest = max((len(ticks) for ticks in re.findall("`+", code)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{code.rstrip()}\n{fence}"
 
 
 def _joined(text: str | list[str]) -> str:

@@ -59,9 +59,10 @@ def outside_code(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _named_fence(block: str) -> str:
-    """The block with one word after the ticks: `pycon` for doctests."""
+    """The block with one word, or attributes in braces, after the ticks: `pycon` for doctests."""
     match = _FENCE.fullmatch(block)
-    assert match is not None  # noqa: S101 - found by the same expression
+    if match is None or match[3].lstrip().startswith("{"):
+        return block
     language = (match[3].split() or ["text"])[0]
     if language == "python" and match[4].lstrip().startswith(">>>"):
         language = "pycon"

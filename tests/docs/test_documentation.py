@@ -41,6 +41,7 @@ MECHANISM_PARTS = [
 ]
 
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+_LINK_TEXT = re.compile(r"^- \[([^\]]*)\]\(([^)\s]+)\)$", re.MULTILINE)
 _FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^#+ +(.+?) *$", re.MULTILINE)
 
@@ -172,8 +173,12 @@ def test_the_layers_are_those_that_are_checked() -> None:
     assert [re.findall(r"\w+", line) for line in drawn.splitlines()] == [*filter(None, checked)]
 
 
-def test_decisions_are_numbered_without_gaps() -> None:
-    numbers = [
-        int(path.name[:4]) for path in sorted((DOCS / "explanation" / "decisions").glob("0*.md"))
+def test_decisions_are_numbered_without_gaps_and_listed() -> None:
+    folder = DOCS / "explanation" / "decisions"
+    pages = sorted(folder.glob("0*.md"))
+    assert [int(page.name[:4]) for page in pages] == list(range(1, len(pages) + 1))
+    listed = _LINK_TEXT.findall((folder / "index.md").read_text(encoding="utf-8"))
+    titles = [page.read_text(encoding="utf-8").splitlines()[0] for page in pages]
+    assert listed == [
+        (title.removeprefix("# "), page.name) for title, page in zip(titles, pages, strict=True)
     ]
-    assert numbers == list(range(1, len(numbers) + 1))

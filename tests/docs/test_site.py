@@ -122,6 +122,11 @@ def test_equations_are_rendered_in_tables_and_lists() -> None:
     assert html.count("<math") == 4
 
 
+def test_aligned_equations_have_columns() -> None:
+    html = render("$$\n\\begin{aligned} a &= b \\\\ c &= d \\end{aligned}\n$$")
+    assert html.count('columnalign="right"') == 2
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -139,7 +144,7 @@ def test_code_and_money_are_not_equations(text: str) -> None:
     assert "$" in html
 
 
-@pytest.mark.parametrize("tex", [r"\nosuchcommand x", r"\frac{x}", r"{x", r"\left( x"])
+@pytest.mark.parametrize("tex", [r"\nosuchcommand x", r"\frac{x}", r"{x", r"\left( x", r"x \\ y"])
 def test_a_wrong_equation_is_an_error(tex: str) -> None:
     with pytest.raises(ValueError, match="equation"):
         equation(tex)
@@ -188,6 +193,15 @@ def test_a_notebook_becomes_a_page(notebook: Path, tmp_path: Path) -> None:
     assert [words for words, _ in images] == ["A plot", "Figure"]
     assert all((tmp_path / "pages" / file).is_file() for _, file in images)
     assert text.rstrip().endswith("\n2\n```")
+
+
+def test_a_notebook_is_rendered_as_code_and_outputs(notebook: Path, tmp_path: Path) -> None:
+    text = site_page(notebook_page(notebook, tmp_path / "pages"), "docs/notebooks/first-look.ipynb")
+    html = render(text)
+    assert html.count("<pre") == 4
+    assert html.count("notebook-output") == 3
+    assert "`" not in html
+    assert "<td>5</td>" in html
 
 
 def test_first_sentences_are_plain_text() -> None:
