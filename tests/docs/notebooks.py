@@ -36,6 +36,7 @@ def executed(path: Path, folder: Path) -> Any:
     variables = {
         "SOTTOVOCE_HOME": str(folder / ".home"),
         "SOTTOVOCE_CACHE": str(folder / ".cache"),
+        "SOTTOVOCE_DATA": str(folder / ".data"),
         "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
         "PYDEVD_DISABLE_FILE_VALIDATION": "1",
     }
@@ -67,6 +68,9 @@ def printed(notebook: Any) -> list[tuple[int, str]]:
 def _write(path: Path) -> None:
     with TemporaryDirectory() as folder:
         notebook = executed(path, Path(folder))
+    for cell in notebook.cells:  # logs name the machine
+        if cell.cell_type == "code":
+            cell.outputs = [each for each in cell.outputs if each.get("name") != "stderr"]
     notebook.metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
