@@ -1,4 +1,4 @@
-"""`sottovoce tradeoff`: what privacy costs on a table, as rows, a chart, a page or JSON."""
+"""`sottovoce tradeoff`: the cost of privacy on a table, as rows, chart, page or JSON."""
 
 from __future__ import annotations
 
@@ -37,14 +37,13 @@ from sottovoce.tables import check_path, parse_domain, write_columns
 OURS = "recommended"
 
 USUAL = (0.5, 1.0, 2.0, 4.0)
-"""Epsilons if none are given: from strong to weak."""
+"""The default epsilons, from strong to weak privacy."""
 
 OutputOption = Annotated[
-    Path | None, options.output_option("Write rows here: .csv, .tsv, .jsonl or .parquet.")
+    Path | None,
+    options.output_option("Write the rows to this .csv, .tsv, .jsonl or .parquet file."),
 ]
-ClipOption = Annotated[
-    bool, typer.Option("--clip", help="Move numbers outside the range to its ends.")
-]
+ClipOption = Annotated[bool, typer.Option("--clip", help="Clip numbers to the range.")]
 
 
 def tradeoff(
@@ -55,12 +54,14 @@ def tradeoff(
     delta: options.DeltaOption = 0.0,
     hide_participation: options.HideOption = False,
     ways: options.WaysOption = options.Ways.any,
-    trials: Annotated[int, typer.Option(help="How often noise is drawn for each row.")] = 20,
-    seed: Annotated[int, typer.Option(help="Seed of the noise.")] = 1,
+    trials: Annotated[int, typer.Option(help="Number of simulations per row.")] = 20,
+    seed: Annotated[int, typer.Option(help="Seed of the simulation.")] = 1,
     jobs: options.JobsOption = 0,
     output: OutputOption = None,
     html: options.HtmlOption = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the figure here: .svg or .png.")] = None,
+    plot: Annotated[
+        Path | None, options.file_option("Write the figure to this .svg or .png file.")
+    ] = None,
     clip: ClipOption = False,
     columns: options.ColumnsOption = None,
     gold_columns: options.GoldColumnsOption = None,
@@ -71,16 +72,16 @@ def tradeoff(
     json: options.JsonOption = False,
     force: options.ForceOption = False,
 ) -> None:
-    """Show what privacy would cost on ANSWERS, whose truths are in GOLD.
+    """Measure the accuracy cost of privacy on ANSWERS, scored against GOLD.
 
-    Noise is simulated at each epsilon. The recommended pair of mechanism and inference is compared
-    with the papers' pipelines at the same guarantee, with answers as they are, and with the best
-    constant predictor. Bands hold the middle 90 % of trials.
+    Simulates noise at each epsilon. Compares the recommended pair of mechanism and inference with
+    the papers' pipelines at the same guarantee, with clean answers, and with the best constant
+    predictor. Bands contain the middle 90 % of trials.
     """
     wanted = epsilons(epsilon, USUAL)
     known = gold or (answers if answers.startswith("dataset:") else None)
     if known is None:
-        raise UsageError("tradeoff needs --gold GOLD, a table with columns task and truth")
+        raise UsageError("tradeoff needs --gold TABLE, with columns task and truth")
     plot = plot if plot is None or can_plot(plot) else None
     files = [(output, check_path), (html, check_page), (plot, check_picture)]
     console.check_outputs(files, force=force)
@@ -127,7 +128,7 @@ def _write(
 
 
 def _read(source: str, domain: str | None, clip: bool, keywords: dict[str, Any]) -> Reports:
-    """The answers; numbers over the range that was stated, whatever the table says of it."""
+    """The answers; numbers have the stated range, regardless of the table."""
     stated: Domain | Kind | None = parse_domain(domain) if domain is not None else None
     ranged = isinstance(stated, Domain) and stated.is_numeric
     if clip and not ranged:
@@ -139,7 +140,7 @@ def _read(source: str, domain: str | None, clip: bool, keywords: dict[str, Any])
     if ranged and isinstance(stated, Domain):
         return within_range(table, stated, clip=clip)
     if table.domain.size == 1 and not isinstance(stated, Domain):
-        raise UsageError("only one label occurs in the answers: state all labels with --domain")
+        raise UsageError("only one label occurs in the answers: list all labels with --domain")
     return table
 
 
@@ -153,26 +154,26 @@ def _print(found: Tradeoff, source: str, *, json: bool) -> None:
 
 
 def title(source: str) -> str:
-    """What the page and the figure are about."""
-    return f"What privacy costs on {source if source != '-' else 'these answers'}"
+    """The title of the page and the figure."""
+    return f"Cost of privacy on {source if source != '-' else 'these answers'}"
 
 
 def words(found: Tradeoff) -> str:
-    """What every row has in common, in one line."""
+    """What all rows have in common, in one line."""
     unit = f"epsilon per {found.unit}"
     return (
-        f"{found.scored:,} tasks with a known truth; up to {found.answers:,} reports of a worker, "
-        f"all seen together; {unit}; {found.trials} trials, seed {found.seed}, SIMULATED noise"
+        f"{found.scored:,} tasks with a known truth; up to {found.answers:,} reports per worker, "
+        f"all observed together; {unit}; {found.trials} trials, seed {found.seed}, SIMULATED noise"
     )
 
 
 def heads(found: Tradeoff) -> list[str]:
-    """The heads of the table."""
+    """The column names of the table."""
     return ["epsilon", "pair", _measure(found), "s.e.", "90 % band", "true epsilon", ""]
 
 
 def rows(found: Tradeoff) -> list[list[str]]:
-    """The table: a row for each pair at each epsilon, then what needs no noise."""
+    """The table: a row per pair and epsilon, then the rows without noise."""
     shown = [_shown(row, found) for row in found.rows]
     for name, value in ((_clean(found), found.clean), (CONSTANT, found.constant)):
         shown.append(["-", name, _number(value, found), "", "", "", ""])
@@ -180,7 +181,7 @@ def rows(found: Tradeoff) -> list[list[str]]:
 
 
 def chart(found: Tradeoff, source: str) -> Chart:
-    """The measure by epsilon: ours, the papers', answers as they are and the best constant."""
+    """The measure by epsilon: ours, the papers', clean answers and the best constant."""
     return Chart(
         title(source),
         f"epsilon per {found.unit}",
@@ -194,17 +195,17 @@ def chart(found: Tradeoff, source: str) -> Chart:
 
 
 def blocks(found: Tradeoff, source: str) -> list[Block]:
-    """The page: the figure, the table, and how they came about."""
+    """The page: summary, figure and table."""
     named = tuple(head or "remark" for head in heads(found))
     return [
         Paragraph(_said(found)),
-        Figure(chart(found, source), "Bands hold the middle 90 % of trials."),
+        Figure(chart(found, source), "Bands contain the middle 90 % of trials."),
         Table(named, tuple(tuple(row) for row in rows(found)), words(found)),
     ]
 
 
 def summary(found: Tradeoff) -> dict[str, Any]:
-    """Everything as one JSON object."""
+    """The result as one JSON object."""
     table = found.table()
     records = [{name: _plain(table[name][i]) for name in table} for i in range(len(found.rows))]
     return {
@@ -275,25 +276,25 @@ def _note(found: Tradeoff) -> str:
 
 
 def _weaker(found: Tradeoff) -> list[str]:
-    """What a figure must say of pairs that do not keep the epsilon at which they are drawn."""
+    """Remarks on pairs whose true epsilon is not the one at which they are drawn."""
     said = []
     for name in dict.fromkeys(row.name for row in found.rows):
         rows = [row for row in found.rows if row.name == name]
         held = [row.true_epsilon for row in rows]
         if rows[0].pair.published:
             ends = sorted({rounded_up(end, 4) for end in (min(held), max(held))}, key=float)
-            said.append(f"{name} truly keeps epsilon {' to '.join(ends)}, not the one shown.")
+            said.append(f"The true epsilon of {name} is {' to '.join(ends)}, not the one shown.")
         elif any(row.delta > ours.delta for row in rows for ours in found.recommended.values()):
-            said.append(f"{name} keeps it with delta {rows[0].delta:g} only.")
+            said.append(f"{name} keeps the epsilon shown only with delta {rows[0].delta:g}.")
     return said
 
 
 def _said(found: Tradeoff) -> str:
     return (
-        f"Answers as they are give {_measure(found)} {_number(found.clean, found)} "
+        f"Clean answers give {_measure(found)} {_number(found.clean, found)} "
         f"({found.clean_method}), the best "
-        f"constant predictor {_number(found.constant, found)}. {_note(found)} It was chosen by a "
-        "pilot round whose noise is not that of the trials shown. The noise is simulated."
+        f"constant predictor {_number(found.constant, found)}. {_note(found)} It was chosen in "
+        "a pilot round with other noise than the trials shown. The noise is simulated."
     )
 
 
