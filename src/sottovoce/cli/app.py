@@ -124,7 +124,7 @@ COMMANDS: Mapping[str, Command] = {
         "sottovoce.cli.datasets:add",
     ),
     "datasets generate": Command(
-        "Simulate a crowd and stream its answers to a Parquet file (up to 10^8 and more).",
+        "Simulate a crowd and stream its answers to a Parquet file (10^8 answers are feasible).",
         "sottovoce.cli.datasets:generate",
         renamed={
             "--labels": "--label-count",

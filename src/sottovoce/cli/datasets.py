@@ -51,7 +51,9 @@ def list_all(json: JsonOption = False) -> None:
 
 
 def show(
-    name: Annotated[str, typer.Argument(help="A name from `datasets list`.", show_default=False)],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A name from `datasets list`.", show_default=False)
+    ],
     json: JsonOption = False,
 ) -> None:
     """Describe a dataset: contents, source, licence and oddities."""
@@ -79,6 +81,7 @@ def add(
     path: Annotated[
         Path,
         typer.Argument(
+            metavar="PATH",
             help="A folder with answers.csv (and truth.csv), or a whole cache with its index.",
             show_default=False,
         ),
@@ -91,7 +94,10 @@ def add(
 
 
 def generate(
-    kind: Annotated[CrowdKind, typer.Argument(help="Kind of crowd.", show_default=False)],
+    kind: Annotated[
+        CrowdKind,
+        typer.Argument(metavar="KIND", help="categorical, numeric or sparse.", show_default=False),
+    ],
     output: Annotated[Path, output_option("Write the answers to this .parquet file.")],
     write_gold: Annotated[
         Path | None, file_option("Write the truths to this .parquet file.")
@@ -126,7 +132,7 @@ def generate(
     seed: Annotated[int, typer.Option(help="Seed of the simulation.")] = 0,
     force: ForceOption = False,
 ) -> None:
-    """Simulate a crowd and stream its answers to a Parquet file (up to 10^8 and more)."""
+    """Simulate a crowd and stream its answers to a Parquet file (10^8 answers are feasible)."""
     crowd: Crowd
     match kind:
         case CrowdKind.categorical:

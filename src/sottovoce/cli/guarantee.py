@@ -23,9 +23,7 @@ from sottovoce.seams import Release
 SHOWN_EPSILONS = (0.5, 1.0, 2.0, 4.0)
 """Epsilons at which delta is shown, in addition to the one asked for or claimed."""
 
-SEALED_WARNING = (
-    "This protects little: opened sums have hardly any noise at this epsilon and delta."
-)
+SEALED_WARNING = "This hides little: opened sums have hardly any noise at this epsilon and delta."
 
 SMALLEST = 1e-12
 """A smaller delta gets no row."""

@@ -351,7 +351,8 @@ def _answer(made: Plan, one: Needed, goal: str) -> str:
         start, what = f"At epsilon {epsilon:g}", "{:,.0f} workers"
     if one.value is not None:
         return (
-            f"{start} and {name}, {what.format(one.value)} reaches {goal}: {found} in simulation."
+            f"{start} and {name}, {goal} is reached with {what.format(one.value)}: {found} in "
+            "simulation."
         )
     return (
         f"{start} and {name}, {goal} is not reached up to {what.format(one.searched[1])}: the "

@@ -43,13 +43,14 @@ def summary_lines(preview: Preview) -> Iterator[str]:
     yield f"STAYS HERE: your {preview.answers:,} answers. They are not saved."
     if preview.sealed:
         yield (
-            f"SENT: {preview.reports:,} sealed answers in {preview.most_bytes:,} bytes. "
+            f"WILL BE SENT: {preview.reports:,} sealed answers in {preview.most_bytes:,} bytes. "
             f"Privacy loss of the opened totals: at most {per_answer} and {per_worker}."
         )
         return
     yield (
-        f"SENT: {preview.reports:,} randomised reports in at most {preview.most_bytes:,} bytes. "
-        f"Privacy loss of all your reports to this campaign: at most {per_answer} and {per_worker}."
+        f"WILL BE SENT: {preview.reports:,} randomised reports in at most {preview.most_bytes:,} "
+        f"bytes. Privacy loss of all your reports to this campaign: at most {per_answer} and "
+        f"{per_worker}."
     )
 
 
