@@ -238,10 +238,10 @@ def test_where_one_file_cannot_be_written_none_is(
     ("arguments", "words"),
     [
         ([], "nothing was written"),
-        (["--full"], "results so far are kept, and the same command goes on from there"),
+        (["--full"], "results so far are cached, and the same command resumes"),
         (
-            ["--full", "--anew"],
-            "results so far are kept, and the same command without --anew goes on from there",
+            ["--full", "--fresh"],
+            "results so far are cached, and the same command without --fresh resumes",
         ),
     ],
 )
@@ -279,7 +279,7 @@ def test_a_full_run_that_was_made_before_is_not_made_again(
     COMPUTED.clear()
     assert call("reproduce", "--full", "--jobs", "1").stdout == first.stdout
     assert COMPUTED == []
-    assert call("reproduce", "--full", "--jobs", "1", "--anew").stdout == first.stdout
+    assert call("reproduce", "--full", "--jobs", "1", "--fresh").stdout == first.stdout
     assert COMPUTED == [0, 2, 3]
     assert len(file.read_text().splitlines()) == 6
 

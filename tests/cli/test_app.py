@@ -178,7 +178,7 @@ def test_a_command_of_a_distribution_that_is_not_installed_is_listed_and_has_hel
     assert " reproduce " in listed
     done = call("reproduce", "--help")
     assert done.returncode == 0
-    assert "Check the papers' tables, figures and claims" in done.stdout
+    assert "Reproduce the papers' tables, figures and claims" in done.stdout
 
 
 @pytest.mark.parametrize("line", ["answer", "campaign", "campaign login", "keyholder serve", "db"])

@@ -59,15 +59,17 @@ def test_a_sound_policy_passes_with_its_bound_beside_the_guarantee(run: Run, pol
 
 
 def test_per_worker_all_answers_change(run: Run, policy: Path) -> None:
-    done = run("audit", policy.name, *SURE, "--unit", "worker", "--answers", "2", "--json")
+    done = run(
+        "audit", policy.name, *SURE, "--unit", "worker", "--answers-per-worker", "2", "--json"
+    )
     seen = json.loads(done.stdout)
     assert 1.8 < seen["lower_bound"] < seen["stated"] == pytest.approx(2 * np.log(3))
 
 
 def test_a_claim_per_answer_is_not_refuted_by_a_worker(run: Run, policy: Path) -> None:
-    done = run("audit", policy.name, *SURE, "--unit", "worker", "--answers", "2")
+    done = run("audit", policy.name, *SURE, "--unit", "worker", "--answers-per-worker", "2")
     assert "refute it" not in done.stdout
-    assert "by the paper: not of this unit and delta" in done.stdout
+    assert "by the paper: not for this unit and delta" in done.stdout
 
 
 def test_a_claim_with_a_delta_is_not_refuted_without_one(run: Run, tmp_path: Path) -> None:
@@ -106,12 +108,12 @@ def test_recorded_samples_are_audited_against_an_epsilon(run: Run, tmp_path: Pat
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "say what to audit: a policy, or --samples-of"),
-        (["policy.json", "--samples-of", "a.csv", "b.csv"], "say what to audit"),
-        (["policy.json", "--against", "1"], "--against is for --samples-of"),
+        ([], "give a policy to audit, or --samples-of"),
+        (["policy.json", "--samples-of", "a.csv", "b.csv"], "give a policy to audit"),
+        (["policy.json", "--against", "1"], "--against needs --samples-of"),
         (["policy.json", "--confidence", "1"], "confidence must be above 0 and below 1"),
         (["policy.json", "--samples", "3"], "at least 16 samples"),
-        (["policy.json", "--answers", "0"], "answers must be at least 1"),
+        (["policy.json", "--answers-per-worker", "0"], "answers must be at least 1"),
         (["--samples-of", "a.csv", "b.csv", "--against", "nan"], "--against must be at least 0"),
     ],
 )
@@ -127,7 +129,7 @@ def test_impossible_requests_are_one_line(
 def test_an_audit_that_would_take_hours_is_refused(run: Run, policy: Path) -> None:
     done = run("audit", policy.name, "--samples", "100000000000")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "ask for fewer --samples or --answers" in done.stderr
+    assert "use fewer --samples or --answers-per-worker" in done.stderr
 
 
 def test_of_a_sealed_policy_opened_totals_are_audited(run: Run, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def rr(*options: str) -> tuple[str, ...]:
 
 
 def test_json_is_one_object_with_the_promised_names(call: Run) -> None:
-    content = seen(call, *rr("--labels", "4", "--answers", "20"))
+    content = seen(call, *rr("--label-count", "4", "--answers-per-worker", "20"))
     assert {"mechanism", "parameters", "answers", "per_answer", "per_worker", "claimed"} <= set(
         content
     )
@@ -46,8 +46,8 @@ def test_json_is_one_object_with_the_promised_names(call: Run) -> None:
 
 def test_the_papers_claim_stands_beside_what_is_true(call: Run) -> None:
     content = seen(
-        call, "--mechanism", "two-layer", "--epsilon", "1", "--labels", "2", "--answers", "100",
-        "--as-published",
+        call, "--mechanism", "two-layer", "--epsilon", "1", "--label-count", "2",
+        "--answers-per-worker", "100", "--as-published",
     )  # fmt: skip
     assert content["claimed"]["epsilon"] == pytest.approx(1.0, abs=1e-6)
     assert content["per_answer"]["epsilon"] == pytest.approx(math.log(100), abs=1e-3)
@@ -57,7 +57,7 @@ def test_the_papers_claim_stands_beside_what_is_true(call: Run) -> None:
 def test_where_no_epsilon_holds_it_is_null(call: Run) -> None:
     content = seen(
         call, "--mechanism", "random-variance-gaussian", "--epsilon", "1", "--delta", "1e-5",
-        "--domain", "numeric:0..10/1", "--answers", "2",
+        "--domain", "numeric:0..10/1", "--answers-per-worker", "2",
     )  # fmt: skip
     assert content["per_answer"]["epsilon"] is None
     assert content["per_answer"]["at_delta"]["epsilon"] <= 1.0
@@ -89,8 +89,8 @@ def test_a_sealed_policy_is_told_with_its_keyholders_and_its_assumptions(
 def test_every_mechanism_is_told_in_words(name: str, call: Run) -> None:
     delta = ("--delta", "1e-5") if name == "random-variance-gaussian" else ()
     done = call(
-        "guarantee", "--mechanism", name, "--epsilon", "2", "--labels", "3", "--answers", "2",
-        *delta,
+        "guarantee", "--mechanism", name, "--epsilon", "2", "--label-count", "3",
+        "--answers-per-worker", "2", *delta,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     assert "per answer" in done.stdout
@@ -107,16 +107,16 @@ def test_a_policy_is_told_like_its_options(call: Run, answers: Path) -> None:
         "--write-policy", "p.json",
     )  # fmt: skip
     told = seen(call, "p.json")
-    asked = seen(call, *rr("--domain", "categorical:no,yes", "--answers", "12"))
+    asked = seen(call, *rr("--domain", "categorical:no,yes", "--answers-per-worker", "12"))
     assert told == asked
     assert told["answers"] == 12
 
 
 def test_a_policy_decides_alone(call: Run, answers: Path) -> None:
     call("perturb", answers.name, *rr(), "-o", "r.csv", "--write-policy", "p.json")
-    done = call("guarantee", "p.json", "--labels", "2", "--unit", "worker")
+    done = call("guarantee", "p.json", "--label-count", "2", "--unit", "worker")
     assert done.returncode == 2
-    assert done.stderr == "sottovoce: the policy already decides: drop --labels, --unit\n"
+    assert done.stderr == "sottovoce: the policy already fixes this: drop --label-count, --unit\n"
 
 
 def test_an_epsilon_beside_a_policy_asks_for_a_point_of_its_curve(call: Run) -> None:
@@ -132,44 +132,49 @@ def test_an_epsilon_beside_a_policy_asks_for_a_point_of_its_curve(call: Run) -> 
 def test_a_large_delta_is_said_to_hide_little(call: Run) -> None:
     done = call(
         "guarantee", "--mechanism", "randomized-response", "--epsilon", "1", "--delta", "0.1",
-        "--labels", "2",
+        "--label-count", "2",
     )  # fmt: skip
     assert "with probability up to 0.1 reports may reveal everything" in done.stdout
 
 
 def test_a_sample_is_not_said_to_be_all_answers(call: Run) -> None:
-    done = call("guarantee", *rr("--labels", "2", "--unit", "worker", "--answers", "5"))
-    assert done.stdout.startswith("randomized-response, 5 answers a worker, 1 of them sent\n")
+    done = call(
+        "guarantee", *rr("--label-count", "2", "--unit", "worker", "--answers-per-worker", "5")
+    )
+    assert done.stdout.startswith("randomized-response, 5 answers per worker, 1 of them sent\n")
 
 
 def test_a_large_epsilon_is_written_out(call: Run) -> None:
-    done = call("guarantee", *rr("--labels", "2", "--answers", "1000000"))
+    done = call("guarantee", *rr("--label-count", "2", "--answers-per-worker", "1000000"))
     assert "1,000,000 " in done.stdout
     assert "e+06" not in done.stdout
 
 
 def test_a_large_epsilon_is_called_what_it_is(call: Run) -> None:
-    done = call("guarantee", *rr("--labels", "2")[:3], "8", "--labels", "2")
+    done = call("guarantee", *rr("--label-count", "2")[:3], "8", "--label-count", "2")
     assert "This hides little" in done.stdout
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "give a policy, or say --mechanism"),
-        (("--labels", "2"), "give a policy, or say --mechanism"),
-        ((*rr()[:2], "--labels", "2"), "say --mechanism and --epsilon"),
-        (rr(), "say --labels S"),
-        (rr("--labels", "1"), "--labels must be from 2 to"),
-        (rr("--labels", "2", "--domain", "categorical:a,b"), "and not both"),
-        (rr("--domain", "categorical"), "needs its labels"),
+        ((), "give a policy, or --mechanism"),
+        (("--label-count", "2"), "give a policy, or --mechanism"),
+        ((*rr()[:2], "--label-count", "2"), "give --mechanism and --epsilon"),
+        (rr(), "give --label-count N"),
+        (rr("--label-count", "1"), "--label-count must be from 2 to"),
+        (rr("--label-count", "2", "--domain", "categorical:a,b"), ", not both"),
+        (rr("--domain", "categorical"), "needs labels or a range"),
         (rr("--domain", "numeric:0..1"), "not numeric ones"),
-        (rr("--labels", "2", "--answers", "0"), "--answers must be at least 1, not 0"),
-        (rr("--labels", "2", "--answers", "-1"), "answers must be from 1"),
-        (rr("--labels", "2", "--answers", "99999999999"), "answers must be from 1"),
-        (rr("--labels", "2", "--delta", "nan"), "delta must be"),
-        (rr("--labels", "2", "--set", "size=1"), "no parameter 'size'"),
-        ((*rr()[:3], "nan", "--labels", "2"), "epsilon must be above 0 and finite"),
+        (
+            rr("--label-count", "2", "--answers-per-worker", "0"),
+            "must be at least 1, not 0",
+        ),
+        (rr("--label-count", "2", "--answers-per-worker", "-1"), "answers must be from 1"),
+        (rr("--label-count", "2", "--answers-per-worker", "99999999999"), "answers must be from 1"),
+        (rr("--label-count", "2", "--delta", "nan"), "delta must be"),
+        (rr("--label-count", "2", "--set", "size=1"), "no parameter 'size'"),
+        ((*rr()[:3], "nan", "--label-count", "2"), "epsilon must be above 0 and finite"),
     ],
 )
 def test_bad_parameters_are_one_line(options: tuple[str, ...], message: str, call: Run) -> None:

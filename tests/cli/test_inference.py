@@ -53,7 +53,7 @@ def test_output_files_hold_truths_weights_posteriors_and_confusions(
     call: Run, answers: Path, tmp_path: Path
 ) -> None:
     done = call(
-        "infer", answers.name, "-o", "t.csv", "--workers", "w.csv", "--posterior", "p.csv",
+        "infer", answers.name, "-o", "t.csv", "--weights", "w.csv", "--posterior", "p.csv",
         "--confusions", "c.csv",
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "")
@@ -107,7 +107,7 @@ def test_a_methods_parameters_can_be_set(call: Run, answers: Path) -> None:
         (["infer", "answers.csv", "--set", "max_rounds=0"], 2, "at least 1"),
         (["infer", "answers.csv", "-o", "nowhere/t.csv"], 2, "is not a folder"),
         (["infer", "answers.csv", "-o", "t.xlsx"], 2, "t.xlsx"),
-        (["infer", "answers.csv", "-o", "a.csv", "--workers", "a.csv"], 2, "same name"),
+        (["infer", "answers.csv", "-o", "a.csv", "--weights", "a.csv"], 2, "same name"),
         (["infer", "answers.csv", "-m", "td", "--confusions", "c.csv"], 2, "gives no confusions"),
         (["infer", "dataset:none"], 1, "none"),
         (["compare", "answers.csv"], 2, "--gold"),
@@ -164,7 +164,7 @@ def test_comparing_prints_a_table_of_methods(call: Run, answers: Path, gold: Pat
 
 
 def test_comparing_as_json_lists_methods_with_scores(call: Run, answers: Path, gold: Path) -> None:
-    options = ("--gold", gold.name, "--methods", "majority-vote,dawid-skene", "--json")
+    options = ("--gold", gold.name, "--method", "majority-vote,dawid-skene", "--json")
     seen = json.loads(call("compare", answers.name, *options).stdout)
     assert {"method", "rounds", "converged", "score"} == set(seen["methods"][0])
 
@@ -199,14 +199,14 @@ def test_a_dataset_can_be_added_shown_listed_and_used(
     assert "quiz" in call("datasets", "list").stdout
     assert "answers.csv, truth.csv" in call("datasets", "show", "quiz").stdout
     compared = json.loads(
-        call("compare", "dataset:quiz", "--methods", "majority-vote", "--json").stdout
+        call("compare", "dataset:quiz", "--method", "majority-vote", "--json").stdout
     )
     assert compared["answers"] == 36
 
 
 def test_a_simulated_crowd_can_be_generated_and_inferred(call: Run) -> None:
     made = call(
-        "datasets", "generate", "categorical", "-o", "a.parquet", "--gold", "g.parquet",
+        "datasets", "generate", "categorical", "-o", "a.parquet", "--write-gold", "g.parquet",
         "--tasks", "200", "--workers", "30",
     )  # fmt: skip
     assert "1,000 simulated answers" in made.stderr

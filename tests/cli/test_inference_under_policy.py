@@ -149,7 +149,7 @@ def test_how_far_confusions_are_believed_is_said(call: Run, tmp_path: Path) -> N
         "--mechanism", "randomized-response", "--epsilon", "6", "--write-policy", "p.json",
     )  # fmt: skip
     done = call("infer", "r.csv", "--policy", "p.json")
-    assert "converged; workers' own confusions were believed to 100 %" in done.stderr
+    assert "converged; individual confusion matrices weighted 100 %" in done.stderr
     found = json.loads(call("infer", "r.csv", "--policy", "p.json", "--json").stdout)
     assert found["parameters"]["confusion_share"] > 0.99
     coin = call("infer", "r.csv", "--policy", "p.json", "--set", "model=one-coin")

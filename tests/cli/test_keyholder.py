@@ -93,7 +93,7 @@ def test_a_keyholder_sees_everything_before_it_takes_part(
     policy = policy_with(card)
     done = call("keyholder", "serve", link_to(host, policy), "--folder", str(tmp_path / "k"))
     assert done.returncode == 2
-    assert "say --yes to take part" in done.stderr
+    assert "add --yes to take part" in done.stderr
     assert Agreement.all(tmp_path / "k") == []
     for said in (
         policy.hash,
@@ -101,7 +101,7 @@ def test_a_keyholder_sees_everything_before_it_takes_part(
         "4 contributions",
         "epsilon 1 per answer and epsilon 5 per worker",
         "at most 1 of 3 keyholders collude",
-        f"1  {card.fingerprint}  Library   this is you",
+        f"1  {card.fingerprint}  Library   (you)",
         *(each.fingerprint for each in committee_of(policy).keyholders),
     ):
         assert said in done.stdout, said

@@ -76,7 +76,7 @@ def test_a_checkpoint_is_gone_on_from(call: Run, table: Path, tmp_path: Path) ->
 
 
 REFUSED = {
-    "no output": ([], "--engine chunked writes a folder: say which, --output FOLDER"),
+    "no output": ([], "--engine chunked writes a folder: add --output FOLDER"),
     "no file": (["-o", "out", "TABLE=nothing.parquet"], "nothing.parquet: there is no such file"),
     "no Parquet": (["-o", "out", "TABLE=answers.csv"], "answers.csv: is csv: the chunked engine"),
     "cut short": (["-o", "out", "TABLE=half.parquet"], "half.parquet: is a truncated Parquet file"),
@@ -84,12 +84,12 @@ REFUSED = {
     "no column": (["-o", "out", "TABLE=two.parquet"], "there is no column answer or label"),
     "output there": (["-o", "there"], "there exists; pass --force to replace it"),
     "output nowhere": (["-o", "no/where"], "is not a folder: create it first"),
-    "memory": (["-o", "out", "--memory", "lots"], "--memory is an amount such as 2GB or"),
+    "memory": (["-o", "out", "--memory", "lots"], "--memory takes an amount such as 2GB or"),
     "no memory": (["-o", "out", "--memory", "1MB"], "--memory must be at least 256 MiB"),
-    "gold": (["-o", "out", "--gold", "g.csv"], "--gold does not go with --engine chunked: drop it"),
-    "ties": (["-o", "out", "--ties", "random"], "--ties does not go with --engine chunked"),
-    "format": (["-o", "out", "--format", "csv"], "--format does not go with --engine chunked"),
-    "weights": (["-o", "out", "--workers", "w.csv"], "--workers does not go with --engine chunked"),
+    "gold": (["-o", "out", "--gold", "g.csv"], "--gold does not work with --engine chunked: drop"),
+    "ties": (["-o", "out", "--ties", "random"], "--ties does not work with --engine chunked"),
+    "format": (["-o", "out", "--format", "csv"], "--format does not work with --engine chunked"),
+    "weights": (["-o", "out", "--weights", "w.csv"], "--weights does not work with --engine"),
     "master": (["-o", "out", "--master", "local"], "a master and its settings are for"),
     "method": (["-o", "out", "-m", "aware-labels"], "aware-labels knows the noise of a policy"),
     "numbers": (["-o", "out", "-m", "gtm"], "gtm does not take categorical"),
@@ -118,10 +118,10 @@ def test_refusals_are_one_line(
 def test_options_of_engines_need_one(call: Run, table: Path, option: str) -> None:
     done = call("infer", table.name, option, "1GB")
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"{option} is for --engine chunked or spark" in done.stderr
+    assert f"{option} needs --engine chunked or spark" in done.stderr
 
 
 @pytest.mark.parametrize("text", ["", "2 TB", "-1", "GB", "1e9", "２GB", "1.GB"])
 def test_an_amount_of_memory_is_a_number_and_a_unit(text: str) -> None:
-    with pytest.raises(UsageError, match="--memory is an amount such as 2GB or 512MiB"):
+    with pytest.raises(UsageError, match="--memory takes an amount such as 2GB or 512MiB"):
         bytes_of(text)

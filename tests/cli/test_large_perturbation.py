@@ -37,14 +37,14 @@ def parquet(answers: Path) -> Path:
     [
         ((*ON_SPARK, *UNDER), "noise added there protects nobody: only a SIMULATED table can be"),
         ((*ON_SPARK, *UNDER, "--seed", "-3"), "seed must be an integer of at least 0, not -3"),
-        ((*ON_SPARK, "--seed", "3"), "perturbs under a policy that is there: say --policy"),
+        ((*ON_SPARK, "--seed", "3"), "needs an existing policy: give --policy"),
         (
             (*ON_SPARK, "--seed", "3", *UNDER, "--epsilon", "1", "--domain", "numeric"),
-            "the policy already decides: drop --epsilon, --domain",
+            "the policy already fixes this: drop --epsilon, --domain",
         ),
-        ((*ON_SPARK, "--seed", "3", *UNDER, "--format", "csv"), "--format does not go with"),
-        (("--master", "local[2]", *UNDER), "--master is for --engine spark"),
-        (("--conf", "spark.a=1", *UNDER), "--conf is for --engine spark"),
+        ((*ON_SPARK, "--seed", "3", *UNDER, "--format", "csv"), "--format does not work with"),
+        (("--master", "local[2]", *UNDER), "--master needs --engine spark"),
+        (("--conf", "spark.a=1", *UNDER), "--conf needs --engine spark"),
         ((*ON_SPARK, "--conf", "spark"), "--conf takes spark.NAME=VALUE, not 'spark'"),
     ],
 )

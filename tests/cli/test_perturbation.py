@@ -83,9 +83,9 @@ def test_a_seed_stamps_the_column_and_says_so(call: Run, answers: Path, tmp_path
 
 def test_labels_taken_from_the_answers_are_said_to_be_public(call: Run, answers: Path) -> None:
     done = call("perturb", answers.name, *RR, *OUT)
-    assert "the 2 labels were taken from the answers and are public now" in done.stderr
+    assert "the 2 labels come from the answers, and the policy makes them public" in done.stderr
     done = call("perturb", answers.name, *RR, *OUT, *YES_NO, "--force")
-    assert "taken from the answers" not in done.stderr
+    assert "come from the answers" not in done.stderr
 
 
 TABLES = ("answers", "numbers", "stars")
@@ -135,8 +135,8 @@ def test_every_mechanism_perturbs_what_it_takes_and_infer_reads_it(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "say --mechanism and --epsilon"),
-        (("--mechanism", "randomized-response"), "say --mechanism and --epsilon"),
+        ((), "give --mechanism and --epsilon"),
+        (("--mechanism", "randomized-response"), "give --mechanism and --epsilon"),
         (("--mechanism", "magic", "--epsilon", "1"), "no mechanism 'magic'; there are: "),
         ((*RR[:3], "0"), "epsilon must be above 0 and finite, not 0"),
         ((*RR[:3], "-1"), "epsilon must be above 0 and finite, not -1"),
@@ -144,12 +144,12 @@ def test_every_mechanism_perturbs_what_it_takes_and_infer_reads_it(
         ((*RR[:3], "inf"), "epsilon must be above 0 and finite, not inf"),
         ((*RR, "--delta", "1"), "delta must be at least 0 and below 1, not 1"),
         ((*RR, "--delta", "nan"), "delta must be at least 0 and below 1, not nan"),
-        ((*RR, "--set", "size=1"), "no parameter 'size'"),
-        ((*RR, "--set", "calibration=sound"), "not for calibration"),
-        ((*RR, "--set", "domain=x"), "not for domain"),
+        ((*RR, "--set", "size=1"), "no parameter 'size' to set"),
+        ((*RR, "--set", "calibration=sound"), "not calibration"),
+        ((*RR, "--set", "domain=x"), "not domain"),
         ((*RR, "--set", "size"), "--set takes NAME=VALUE"),
         ((*RR, "--sample", "2"), "drop --sample"),
-        ((*RR, "--unit", "worker", "--sample", "0"), "--sample is auto, all or a number"),
+        ((*RR, "--unit", "worker", "--sample", "0"), "--sample takes auto, all or a number"),
         ((*RR, "--unit", "worker", "--sample", "13"), "sample must be an integer from 1 to 12"),
         ((*RR, "--hide-participation"), "cannot hide participation"),
         ((*RR, "--seed", "-1"), "seed must be an integer of at least 0, not -1"),
@@ -263,7 +263,7 @@ def test_a_policy_decides_alone(call: Run, answers: Path, tmp_path: Path) -> Non
         "--delta", "0.1", "--domain", "categorical:a,b", "--set", "a=1",
     )  # fmt: skip
     assert done.returncode == 2
-    assert "already decides: drop --unit, --delta, --set, --domain" in done.stderr
+    assert "already fixes this: drop --unit, --delta, --set, --domain" in done.stderr
     assert not (tmp_path / "again.csv").exists()
     assert call("perturb", answers.name, "--policy", "p.json", "-o", "again.csv").returncode == 0
 
@@ -317,25 +317,23 @@ def test_what_is_kept_is_told_for_the_answers_that_there_are(
 ) -> None:
     call("guarantee", *RR, *YES_NO, "--write-policy", "p.json")
     done = call("perturb", answers.name, "--policy", "p.json", "-o", "r.csv")
-    said = "guarantee for up to 12 answers of a worker: epsilon 1 per answer, epsilon 12 per worker"
+    said = "guarantee for up to 12 answers per worker: epsilon 1 per answer, epsilon 12 per worker"
     assert said in done.stderr
 
 
 def test_what_is_kept_as_published_is_told_too(call: Run, answers: Path) -> None:
     options = ("--mechanism", "two-layer", "--epsilon", "1", "--as-published")
     done = call("perturb", answers.name, *options, *YES_NO, *OUT)
-    assert "the policy promises nothing" in done.stderr
-    assert "guarantee for up to 12 answers of a worker: epsilon 2.4" in done.stderr
+    assert "the policy guarantees nothing" in done.stderr
+    assert "guarantee for up to 12 answers per worker: epsilon 2.4" in done.stderr
 
 
 def test_the_guarantee_of_a_sample_holds_for_few_answers_too(call: Run, answers: Path) -> None:
     target = ("--unit", "worker", "--delta", "0.01", "--sample", "2")
     done = call("perturb", answers.name, *RR, *target, *YES_NO, *OUT)
-    two = json.loads(call("guarantee", "p.json", "--answers", "2", "--json").stdout)
+    two = json.loads(call("guarantee", "p.json", "--answers-per-worker", "2", "--json").stdout)
     per_answer = two["per_answer"]["at_delta"]["epsilon"]
-    assert (
-        f"up to 12 answers of a worker: epsilon {rounded_up(per_answer, 4)}, delta" in done.stderr
-    )
+    assert f"up to 12 answers per worker: epsilon {rounded_up(per_answer, 4)}, delta" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -349,7 +347,7 @@ def test_answers_are_never_replaced(
     files = [answers.name if each in ("IN", "answers.csv") else each for each in outputs]
     done = call("perturb", answers.name, *RR, *YES_NO, *files, "--force")
     assert (done.returncode, answers.read_text()) == (2, before)
-    assert "holds the answers: write to another file" in done.stderr
+    assert "contains the answers: write to another file" in done.stderr
     assert left_in(tmp_path) == {answers.name}
 
 
@@ -358,5 +356,5 @@ def test_a_single_label_is_no_domain(call: Run, tmp_path: Path) -> None:
     done = call("perturb", "one.csv", *RR, *OUT)
     assert (done.returncode, done.stderr) == (
         2,
-        "sottovoce: only one label occurs in the answers: state all labels with --domain\n",
+        "sottovoce: only one label occurs in the answers: list all labels with --domain\n",
     )

@@ -23,7 +23,7 @@ def _folder(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_plan_prints_a_table_a_chart_reasons_and_assumptions(call: Run) -> None:
-    done = call("plan", *SMALL, "--labels", "2", "--epsilon", "1", "4")
+    done = call("plan", *SMALL, "--label-count", "2", "--epsilon", "1", "4")
     assert done.returncode == 0, done.stderr
     for words in ("randomized-response", "90 % band", "best constant", "clean answers", "●"):
         assert words in done.stdout
@@ -32,30 +32,30 @@ def test_a_plan_prints_a_table_a_chart_reasons_and_assumptions(call: Run) -> Non
 
 
 def test_json_is_one_object(call: Run) -> None:
-    done = call("plan", *SMALL, "--labels", "2", "--epsilon=1,4", "--json")
+    done = call("plan", *SMALL, "--label-count", "2", "--epsilon=1,4", "--json")
     content = json.loads(done.stdout)
     assert [row["epsilon"] for row in content["plans"]] == [1, 4]
     assert content["workers"] == 6
 
 
 def test_a_target_is_answered(call: Run) -> None:
-    done = call("plan", *SMALL, "--labels", "2", "--epsilon", "8", "--target-accuracy", "0.6")
+    done = call("plan", *SMALL, "--label-count", "2", "--epsilon", "8", "--target-accuracy", "0.6")
     assert done.returncode == 0, done.stderr
     assert "With 6 workers and randomized-response" in done.stdout
     assert "At epsilon 8 and randomized-response" in done.stdout
 
 
 def test_a_page_holds_the_figure(call: Run, tmp_path: Path) -> None:
-    done = call("plan", *SMALL, "--labels", "2", "--epsilon", "1", "--html", "plan.html")
+    done = call("plan", *SMALL, "--label-count", "2", "--epsilon", "1", "--html", "plan.html")
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "plan.html").read_text(encoding="utf-8")
     assert "<svg" in page
-    assert "What was assumed" in page
+    assert "Assumptions" in page
 
 
 def test_a_page_is_not_replaced_unasked(call: Run, tmp_path: Path) -> None:
     (tmp_path / "plan.html").write_text("mine")
-    done = call("plan", *SMALL, "--labels", "2", "--html", "plan.html")
+    done = call("plan", *SMALL, "--label-count", "2", "--html", "plan.html")
     assert (done.returncode, "--force" in done.stderr) == (2, True)
     assert (tmp_path / "plan.html").read_text() == "mine"
 
@@ -71,13 +71,13 @@ def test_a_pilot_says_how_able_workers_are(call: Run, answers: Path, gold: Path)
 
 
 def test_a_pilot_without_gold_says_what_it_was_compared_with(call: Run, answers: Path) -> None:
-    done = call("plan", *SMALL, "--labels", "3", "--pilot", answers.name, "--epsilon", "2")
+    done = call("plan", *SMALL, "--label-count", "3", "--pilot", answers.name, "--epsilon", "2")
     assert done.returncode == 0, done.stderr
     assert "against inferred truths" in done.stderr
 
 
 def test_the_same_plan_is_the_same_with_and_without_the_cache(call: Run) -> None:
-    options = ("plan", *SMALL, "--labels", "2", "--epsilon", "1", "--json")
+    options = ("plan", *SMALL, "--label-count", "2", "--epsilon", "1", "--json")
     first, kept, fresh = (call(*options, *more).stdout for more in ((), (), ("--fresh",)))
     assert first == kept == fresh
 
@@ -85,21 +85,21 @@ def test_the_same_plan_is_the_same_with_and_without_the_cache(call: Run) -> None
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ((), "say what answers are"),
-        (("--labels", "1"), "--labels must be from 2"),
-        (("--labels", "2", "--range", "0", "1"), "drop one of --labels and --range"),
+        ((), "give --label-count N"),
+        (("--label-count", "1"), "--label-count must be from 2"),
+        (("--label-count", "2", "--range", "0", "1"), "only one of --label-count and --range"),
         (("--range", "3", "1"), "low < high"),
-        (("--domain", "numeric"), "needs its labels or range"),
-        (("--labels", "2", "--answers-per-worker", "13"), "at most the 12 tasks"),
-        (("--labels", "2", "--epsilon", "none"), "not 'none'"),
-        (("--labels", "2", "--trials", "3"), "at least 19"),
-        (("--labels", "2", "--target-error", "1"), "--target-accuracy"),
+        (("--domain", "numeric"), "needs labels or a range"),
+        (("--label-count", "2", "--answers-per-worker", "13"), "at most the 12 tasks"),
+        (("--label-count", "2", "--epsilon", "none"), "not 'none'"),
+        (("--label-count", "2", "--trials", "3"), "at least 19"),
+        (("--label-count", "2", "--target-error", "1"), "--target-accuracy"),
         (("--range", "0", "1", "--target-accuracy", "0.9"), "--target-error"),
-        (("--labels", "2", "--target-accuracy", "1.5"), "above 0 and below 1"),
-        (("--labels", "2", "--gold", "gold.csv"), "give --pilot too"),
-        (("--labels", "2", "--pilot", "a.csv", "--ability", "able"), "drop --ability"),
-        (("--labels", "2", "--jobs", "-1"), "--jobs must be 0 or more"),
-        (("--labels", "2", "--delta", "1"), "delta must be"),
+        (("--label-count", "2", "--target-accuracy", "1.5"), "above 0 and below 1"),
+        (("--label-count", "2", "--gold", "gold.csv"), "need --pilot"),
+        (("--label-count", "2", "--pilot", "a.csv", "--ability", "able"), "drop --ability"),
+        (("--label-count", "2", "--jobs", "-1"), "--jobs must be 0 or more"),
+        (("--label-count", "2", "--delta", "1"), "delta must be"),
     ],
 )
 def test_wrong_input_is_one_line(call: Run, options: tuple[str, ...], words: str) -> None:
@@ -111,7 +111,7 @@ def test_wrong_input_is_one_line(call: Run, options: tuple[str, ...], words: str
 
 def test_a_pilot_with_more_labels_than_stated_is_refused(call: Run, tmp_path: Path) -> None:
     (tmp_path / "many.csv").write_text("worker,task,answer\na,t,x\nb,t,y\nc,t,z\n")
-    done = call("plan", *SMALL, "--labels", "2", "--pilot", "many.csv")
+    done = call("plan", *SMALL, "--label-count", "2", "--pilot", "many.csv")
     assert (done.returncode, "the pilot has 3 labels" in done.stderr) == (1, True)
 
 
@@ -124,6 +124,6 @@ def test_a_pilot_of_numbers_needs_their_range(call: Run, tmp_path: Path) -> None
 def test_a_pilot_whose_labels_are_digits_is_one_of_labels(call: Run, tmp_path: Path) -> None:
     rows = [f"w{worker},t{task},{task % 2}" for worker in range(3) for task in range(6)]
     (tmp_path / "digits.csv").write_text("\n".join(["worker,task,answer", *rows]) + "\n")
-    done = call("plan", *SMALL, "--labels", "2", "--pilot", "digits.csv", "--epsilon", "4")
+    done = call("plan", *SMALL, "--label-count", "2", "--pilot", "digits.csv", "--epsilon", "4")
     assert done.returncode == 0, done.stderr
     assert "wrong labels are equally likely" in done.stderr

@@ -49,7 +49,7 @@ def test_people_are_told_what_holds_and_under_which_assumptions(call: Run, answe
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--suite", "plain", "--processes"), "drop --processes"),
+        (("--suite", "plain", "--separate-processes"), "drop --separate-processes"),
         (("--keyholders", "4", "--colluding", "2"), "at least 5 seats"),
         (("--epsilon", "-1"), "epsilon must be above 0"),
         (("--layout", "sum"), "use votes"),
@@ -66,6 +66,6 @@ def test_what_cannot_be_is_one_line(
 
 @pytest.mark.slow
 def test_real_processes_come_to_the_same_integers(run: Run, answers: Path) -> None:
-    done = run("sealed", "simulate", str(answers), "--processes", "--json")
+    done = run("sealed", "simulate", str(answers), "--separate-processes", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["identical_to_plain"] is True

@@ -32,7 +32,7 @@ def test_it_prints_the_table_and_the_chart(call: Run) -> None:
     for words in ("recommended", "one-layer + TD", "as published", "clean answers", "┆", "●"):
         assert words in done.stdout
     assert done.stdout.count("best constant") == 2  # in the table and on the chart
-    assert "up to 12 reports of a worker" in done.stderr
+    assert "up to 12 reports per worker" in done.stderr
     assert "SIMULATED" in done.stderr
 
 
@@ -66,8 +66,11 @@ def test_json_says_everything_in_one_object(call: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ((), "--gold GOLD"),
-        (("--gold", "gold.csv", "--epsilon", "-1"), "an epsilon is a number above 0, not '-1'"),
+        ((), "--gold TABLE"),
+        (
+            ("--gold", "gold.csv", "--epsilon", "-1"),
+            "--epsilon takes numbers above 0, such as 0.5 1 2, not '-1'",
+        ),
         (("--gold", "gold.csv", "--epsilon", "1", "1"), "epsilon 1 is given twice"),
         (("--gold", "gold.csv", "--trials", "1"), "trials must be"),
         (("--gold", "gold.csv", "--clip"), "--clip needs a range"),
@@ -128,5 +131,5 @@ def test_no_epsilons_are_the_usual_ones() -> None:
 
 @pytest.mark.parametrize("word", ["x", "0", "inf", "nan", "1,,2"])
 def test_what_is_no_epsilon_is_refused(word: str) -> None:
-    with pytest.raises(UsageError, match="an epsilon is a number above 0"):
+    with pytest.raises(UsageError, match="--epsilon takes numbers above 0"):
         epsilons([word], ())

@@ -128,7 +128,7 @@ def asked(package: Path, *command: str) -> Any:
 
 def test_the_planner_tries_it(package: Path) -> None:
     made = asked(
-        package, "plan", "--labels", "3", "--epsilon", "2", "--tasks", "12", "--workers", "8",
+        package, "plan", "--label-count", "3", "--epsilon", "2", "--tasks", "12", "--workers", "8",
         "--answers-per-worker", "6", "--ways", "local", "--trials", "19", "--jobs", "1",
     )  # fmt: skip
     assert ToyRedraw.name in json.dumps(made)
@@ -146,7 +146,15 @@ def test_a_table_is_perturbed_audited_and_inferred(package: Path, tmp_path: Path
     )  # fmt: skip
     assert json.loads(Path(policy).read_text())["mechanism"]["name"] == ToyRedraw.name
     found = asked(
-        package, "audit", policy, "--samples", "20000", "--answers", "1", "--confidence", "0.999"
+        package,
+        "audit",
+        policy,
+        "--samples",
+        "20000",
+        "--answers-per-worker",
+        "1",
+        "--confidence",
+        "0.999",
     )
     assert (found["mechanism"], found["exceeded"]) == (ToyRedraw.name, False)
     assert 2 < found["lower_bound"] <= 3

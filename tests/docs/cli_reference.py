@@ -70,19 +70,29 @@ def _section(name: str, command: Any) -> str:
         lines += ["| option | meaning | default |", "|---|---|---|"]
         lines += [f"| {_flags(p)} | {_meaning(command, p)} | {_default(p)} |" for p in options]
         lines += [""]
-    if children := getattr(command, "commands", {}):
-        lines += ["| command | does |", "|---|---|"]
-        lines += [
-            f"| [`{child}`](#{name.replace(' ', '-')}-{child}) | {_first_line(below)} |"
-            for child, below in children.items()
-        ]
-        lines += [""]
+    for group, rows in _children(name, command).items():
+        lines += [f"{group}:", ""] if group else []
+        lines += ["| command | does |", "|---|---|", *rows, ""]
     return "\n".join(lines)
 
 
+def _children(name: str, command: Any) -> dict[str | None, list[str]]:
+    """The rows of a command's subcommands, by group."""
+    rows: dict[str | None, list[str]] = {}
+    for child, below in getattr(command, "commands", {}).items():
+        row = f"| [`{child}`](#{name.replace(' ', '-')}-{child}) | {_first_line(below)} |"
+        rows.setdefault(below.rich_help_panel, []).append(row)
+    return rows
+
+
 def _usage(name: str, command: Any, arguments: list[Any]) -> str:
-    end = ["COMMAND"] if hasattr(command, "commands") else [_metavar(p) for p in arguments]
+    end = ["COMMAND"] if hasattr(command, "commands") else [_placed(p) for p in arguments]
     return " ".join([name, "[OPTIONS]", *end])
+
+
+def _placed(argument: Any) -> str:
+    """An argument in the usage line, in brackets if it is optional."""
+    return _metavar(argument) if argument.required else f"[{_metavar(argument)}]"
 
 
 def _metavar(parameter: Any) -> str:

@@ -1,4 +1,4 @@
-"""The command line's root: which commands there are, what errors look like, and how it ends."""
+"""The root of the command line: the table of commands, error output and exit codes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ from typing import Annotated, Any, NamedTuple, NoReturn
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from sottovoce.cli.command_classes import EpsilonsCommand, RegistryCommand
+from sottovoce.cli.command_classes import (
+    EpsilonsCommand,
+    PlainCommand,
+    RegistryCommand,
+    flags_as_flags,
+)
 from sottovoce.cli.option_names import with_options
 from sottovoce.errors import (
     DataError,
@@ -30,14 +35,14 @@ DATA, USAGE, INTERRUPTED = 1, 2, 130
 
 
 class Library(NamedTuple):
-    """A library that a command cannot do without, what for, and the extra that installs it."""
+    """A library that a command requires, its purpose, and the extra that installs it."""
 
     name: str
     purpose: str
     extra: str
 
     def missing(self, error: ImportError | None = None) -> NotInstalled | None:
-        """The error to raise where the library, or one that an import failed on, is absent."""
+        """The error to raise if the library, or the one whose import failed, is not installed."""
         try:
             import_module(self.name)
         except ImportError:
@@ -55,287 +60,336 @@ SERVER = Library("uvicorn", "the server", "server")
 DATABASE = Library("sqlalchemy", "the service's database", "server")
 
 
+TABLES, PRIVACY, CAMPAIGNS = "Tables", "Privacy", "Campaigns"
+SEALED, OPERATIONS, RESEARCH = "Sealed", "Operations", "Research"
+
+
 class Command(NamedTuple):
     """A command: the first line of its help, and the function, which is loaded when it runs.
 
-    The function is written as entry points are, module:name. A command of another distribution
-    names that instead, and its function is the entry point of the command's name in the group
-    `sottovoce.commands`. A group without a function does nothing but hold its commands.
+    The function is written like an entry point, module:name. A command of another distribution
+    names that distribution instead; its function is the entry point with the command's name in the
+    group `sottovoce.commands`. A command without either only holds subcommands. `group` is the
+    heading in the root's help, `renamed` maps old spellings of options to the current ones.
     """
 
     summary: str
     function: str | None = None
-    cls: type[TyperCommand] = TyperCommand
+    cls: type[PlainCommand] = PlainCommand
     distribution: str | None = None
+    group: str | None = None
+    renamed: Mapping[str, str] = {}
 
 
 COMMANDS: Mapping[str, Command] = {
     "infer": Command(
-        "Print the truth of every task in ANSWERS, a table of worker, task and answer.",
+        "Infer the truth of every task in ANSWERS, a table of worker, task and answer.",
         "sottovoce.cli.inference:infer",
         cls=RegistryCommand,
+        group=TABLES,
+        renamed={"--workers": "--weights"},
     ),
     "compare": Command(
-        "Score every suitable method on ANSWERS against GOLD, side by side, best first.",
+        "Score every suitable method on ANSWERS against GOLD, best first.",
         "sottovoce.cli.comparison:compare",
+        group=TABLES,
+        renamed={"--methods": "--method"},
     ),
     "inspect": Command(
-        "Say what ANSWERS holds: size, sparsity, agreement, repeated pairs, suspicious workers.",
+        "Describe ANSWERS: size, sparsity, agreement, repeated pairs, suspicious workers.",
         "sottovoce.cli.tables:inspect",
-    ),
-    "perturb": Command(
-        "Turn ANSWERS, a table of worker, task and answer, into reports that hide them.",
-        "sottovoce.cli.perturbation:perturb",
-        cls=RegistryCommand,
-    ),
-    "guarantee": Command(
-        "Say what all reports of a worker betray under POLICY, or under a mechanism and a target.",
-        "sottovoce.cli.guarantee:guarantee",
-        cls=RegistryCommand,
-    ),
-    "audit": Command(
-        "Try to prove that the mechanism of POLICY betrays more than it states.",
-        "sottovoce.cli.audit:audit",
-    ),
-    "plan": Command(
-        "Say what accuracy to expect of a campaign at each epsilon, before anyone answers.",
-        "sottovoce.cli.plan:plan",
-        cls=EpsilonsCommand,
-    ),
-    "tradeoff": Command(
-        "Show what privacy would cost on ANSWERS, whose truths are in GOLD.",
-        "sottovoce.cli.tradeoff:tradeoff",
-        cls=EpsilonsCommand,
-    ),
-    "reproduce": Command(
-        "Check the papers' tables, figures and claims, ours beside theirs, with a verdict on each.",
-        distribution="sottovoce-studies",
+        group=TABLES,
     ),
     "pack": Command(
-        "Write a coded copy of ANSWERS that reads several times faster.",
+        "Write a packed copy of ANSWERS that loads several times faster.",
         "sottovoce.cli.tables:pack",
+        group=TABLES,
     ),
     "simulate": Command(
-        "Simulate a campaign with spammers, infer its truths by several methods, and plot it.",
+        "Simulate a campaign with spammers, infer its truths with several methods, plot the "
+        "result.",
         "sottovoce.cli.simulation:simulate",
+        group=TABLES,
     ),
-    "serve": Command(
-        "Run the service: campaigns, reports, results, on one port.",
-        "sottovoce.cli.server.service:serve",
+    "datasets": Command(
+        "List and add real datasets (cached in SOTTOVOCE_DATA); generate simulated crowds.",
+        group=TABLES,
     ),
-    "answer": Command(
-        "Answer the questions behind LINK in private: what leaves is randomised, or sealed, here.",
-        "sottovoce.cli.worker.answer:answer",
-    ),
-    "weigh": Command(
-        "How well your answers agree with the published truths: computed here, "
-        "and nothing is sent.",
-        "sottovoce.cli.worker.weight:weigh",
-    ),
-    "verify-page": Command(
-        "Compare a live server's worker page, and every file it loads, with this release.",
-        "sottovoce.cli.worker.page_verification:verify_page",
-    ),
-    "backup": Command(
-        "Copy everything the service holds to FILE, while it may go on running.",
-        "sottovoce.cli.server.backup:backup",
-    ),
-    "restore": Command(
-        "Bring the backup in FILE back into an empty database, of either kind.",
-        "sottovoce.cli.server.backup:restore",
-    ),
-    "doctor": Command(
-        "Look for what keeps a service from running well, and say how to put it right.",
-        "sottovoce.cli.server.doctor:doctor",
-    ),
-    "demo": Command(
-        "Run a private campaign for real: a server, workers in other processes, truths.",
-        "sottovoce.cli.demo:demo",
-    ),
-    "campaign": Command(
-        "Run a campaign on a server: ask a crowd, and read truths while its reports arrive.",
-        "sottovoce.cli.campaign:campaign",
-    ),
-    "campaign login": Command(
-        "Log in to a server: its token is kept in a file that only you can read.",
-        "sottovoce.cli.campaign.tokens:login",
-    ),
-    "campaign logout": Command(
-        "Forget the token of the current server, or of --server.",
-        "sottovoce.cli.campaign.tokens:logout",
-    ),
-    "campaign create": Command(
-        "Make a campaign out of TASKS: a question about each, what may be answered, and a promise.",
-        "sottovoce.cli.campaign.creation:create",
-        cls=RegistryCommand,
-    ),
-    "campaign sample": Command(
-        "Make a sample campaign with simulated workers, to look around before asking anybody.",
-        "sottovoce.cli.campaign.creation:sample",
-    ),
-    "campaign list": Command(
-        "List the server's campaigns, the newest first.",
-        "sottovoce.cli.campaign.lifecycle:list_campaigns",
-    ),
-    "campaign open": Command(
-        "Open a campaign: it takes reports, and its tasks and its promise are fixed.",
-        "sottovoce.cli.campaign.lifecycle:open_campaign",
-    ),
-    "campaign invite": Command(
-        "Make links that let workers take part, one a line.",
-        "sottovoce.cli.campaign.invitations:invite",
-    ),
-    "campaign status": Command(
-        "Say how far a campaign is: who took part, what is promised, and what is inferred so far.",
-        "sottovoce.cli.campaign.lifecycle:status",
-    ),
-    "campaign results": Command(
-        "Print the truth of every task as far as reports have come in.",
-        "sottovoce.cli.campaign.results:results",
-    ),
-    "campaign export": Command(
-        "Download a campaign's reports, truths, weights, tasks or policy, whole or not at all.",
-        "sottovoce.cli.campaign.results:export",
-    ),
-    "campaign keyholders": Command(
-        "Make a link for each keyholder of a sealed campaign. Links that were made before end.",
-        "sottovoce.cli.campaign.keyholders:keyholders",
-    ),
-    "campaign rounds": Command(
-        "Say how a sealed campaign gets on: who is here, what is checked, what is in the way.",
-        "sottovoce.cli.campaign.keyholders:rounds",
-    ),
-    "campaign publish": Command(
-        "Show the truths of a closed campaign to its workers, for good.",
-        "sottovoce.cli.campaign.keyholders:publish",
-    ),
-    "campaign close": Command(
-        "Close a campaign: it takes no more reports, for good. Its results stay.",
-        "sottovoce.cli.campaign.lifecycle:close_campaign",
-    ),
-    "campaign delete": Command(
-        "Delete a campaign with its tasks, reports and results, for good.",
-        "sottovoce.cli.campaign.lifecycle:delete_campaign",
-    ),
-    "campaign webhook": Command("Tell other programs when a campaign closes or converges."),
-    "campaign webhook add": Command(
-        "Send a campaign's events to ADDRESS; print the secret that they are signed with.",
-        "sottovoce.cli.campaign.webhooks:add",
-    ),
-    "campaign webhook list": Command(
-        "List who is told about a campaign.", "sottovoce.cli.campaign.webhooks:list_webhooks"
-    ),
-    "campaign webhook remove": Command(
-        "Tell a webhook nothing more.", "sottovoce.cli.campaign.webhooks:remove"
-    ),
-    "campaign webhook verify": Command(
-        "Check that a message to a webhook was signed with its secret, and lately.",
-        "sottovoce.cli.campaign.webhooks:verify",
-    ),
-    "campaign token": Command("Make, list and revoke the tokens that may run campaigns."),
-    "campaign token make": Command(
-        "Make a further token and print it. It may do all that yours may.",
-        "sottovoce.cli.campaign.tokens:make",
-    ),
-    "campaign token list": Command(
-        "List all tokens by name, without the tokens themselves.",
-        "sottovoce.cli.campaign.tokens:list_tokens",
-    ),
-    "campaign token revoke": Command(
-        "End a token at once.", "sottovoce.cli.campaign.tokens:revoke"
-    ),
-    "keyholder": Command("Be a keyholder: hold a share of what opens a sealed campaign's totals."),
-    "keyholder init": Command(
-        "Make keys, once, and a card to hand out.", "sottovoce.cli.keyholder:init"
-    ),
-    "keyholder serve": Command(
-        "Take your part in sealed campaigns until they are opened.", "sottovoce.cli.keyholder:serve"
-    ),
-    "keyholder status": Command(
-        "List the campaigns you take part in, and what you have done in each; verifies every log.",
-        "sottovoce.cli.keyholder:status",
-    ),
-    "sealed": Command("Sums that are sealed, by keyholders or by workers who are online."),
-    "sealed attack": Command(
-        "Compute the workers' labels from TRANSCRIPT, with no key: what its mode gives away.",
-        "sottovoce.live.commands.attack:attack",
-    ),
-    "sealed worker": Command(
-        "Take part in the live session behind LINK: your answers stay here, sums leave, sealed.",
-        "sottovoce.live.commands.member:worker",
-    ),
-    "sealed deal": Command(
-        "Deal the key of a live session: make it, seal everybody's share, send that, forget it.",
-        "sottovoce.live.commands.member:deal",
-    ),
-    "sealed simulate": Command(
-        "Seal ANSWERS, sum, open and infer, on this machine, and say what came of it.",
-        "sottovoce.cli.sealed_simulation:simulate",
-    ),
-    "sealed session": Command(
-        "Run a live session on a server: workers who are all online add up sums, "
-        "and keep the parts.",
-        "sottovoce.live.commands.session:session",
-    ),
-    "sealed session create": Command(
-        "Make a session about TASKS, and a link for each worker. It begins when all have joined.",
-        "sottovoce.live.commands.session:create",
-    ),
-    "sealed session list": Command(
-        "List the server's live sessions, the newest first.",
-        "sottovoce.live.commands.session:list_sessions",
-    ),
-    "sealed session show": Command(
-        "Say how a session gets on: who has joined, who is waited for, what was opened.",
-        "sottovoce.live.commands.session:show",
-    ),
-    "sealed session start": Command(
-        "Begin with the workers who have joined: nobody can join any more.",
-        "sottovoce.live.commands.session:start",
-    ),
-    "sealed session stop": Command(
-        "End a session, for good. What was opened stays, and workers are told.",
-        "sottovoce.live.commands.session:stop",
-    ),
-    "sealed session delete": Command(
-        "Delete a session with all that was opened in it, for good.",
-        "sottovoce.live.commands.session:delete",
-    ),
-    "sealed session results": Command(
-        "Print the truth of every task of a session that is done.",
-        "sottovoce.live.commands.session:results",
-    ),
-    "sealed session transcript": Command(
-        "Write what the server has seen of a session: every opened total, and no key or answer.",
-        "sottovoce.live.commands.session:transcript",
-    ),
-    "db": Command("The service's database: upgrade it, check it, export it."),
-    "db upgrade": Command(
-        "Bring the database to this release: check, back up, then change it in one transaction.",
-        "sottovoce.cli.server.database:upgrade",
-    ),
-    "db check": Command(
-        "Read the whole database, and say what is not as the service wrote it; 1 if there is any.",
-        "sottovoce.cli.server.database:check",
-    ),
-    "db export-reports": Command(
-        "Write all reports of CAMPAIGN to FOLDER as Parquet files, "
-        "while the server may go on running.",
-        "sottovoce.cli.server.database:export_reports",
-    ),
-    "datasets": Command("Real datasets in a cache folder (SOTTOVOCE_DATA), and simulated crowds."),
-    "datasets list": Command("List the datasets of the cache.", "sottovoce.cli.datasets:list_all"),
+    "datasets list": Command("List the cached datasets.", "sottovoce.cli.datasets:list_all"),
     "datasets show": Command(
-        "Say what a dataset holds, where it comes from and what is odd about it.",
+        "Describe a dataset: contents, source, licence and oddities.",
         "sottovoce.cli.datasets:show",
     ),
     "datasets add": Command(
-        "Check datasets and copy them into the cache, all of them or none.",
+        "Check datasets and copy them into the cache, all or none.",
         "sottovoce.cli.datasets:add",
     ),
     "datasets generate": Command(
-        "Simulate a crowd and stream its answers to a Parquet file, 10^8 of them if you like.",
+        "Simulate a crowd and stream its answers to a Parquet file (10^8 answers are feasible).",
         "sottovoce.cli.datasets:generate",
+        renamed={
+            "--labels": "--label-count",
+            "--gold": "--write-gold",
+            "--ability": "--population",
+        },
+    ),
+    "perturb": Command(
+        "Randomise ANSWERS, a table of worker, task and answer, into private reports.",
+        "sottovoce.cli.perturbation:perturb",
+        cls=RegistryCommand,
+        group=PRIVACY,
+    ),
+    "guarantee": Command(
+        "Print the privacy guarantee of POLICY, or of a mechanism and a target.",
+        "sottovoce.cli.guarantee:guarantee",
+        cls=RegistryCommand,
+        group=PRIVACY,
+        renamed={"--labels": "--label-count", "--answers": "--answers-per-worker"},
+    ),
+    "audit": Command(
+        "Test empirically whether the mechanism of POLICY exceeds its stated privacy loss.",
+        "sottovoce.cli.audit:audit",
+        group=PRIVACY,
+        renamed={"--answers": "--answers-per-worker"},
+    ),
+    "plan": Command(
+        "Forecast the accuracy of a campaign at each epsilon, before collecting answers.",
+        "sottovoce.cli.plan:plan",
+        cls=EpsilonsCommand,
+        group=PRIVACY,
+        renamed={"--labels": "--label-count"},
+    ),
+    "tradeoff": Command(
+        "Measure the accuracy cost of privacy on ANSWERS, scored against GOLD.",
+        "sottovoce.cli.tradeoff:tradeoff",
+        cls=EpsilonsCommand,
+        group=PRIVACY,
+    ),
+    "demo": Command(
+        "Run a complete private campaign on this machine: server, workers and results.",
+        "sottovoce.cli.demo:demo",
+        group=CAMPAIGNS,
+    ),
+    "campaign": Command(
+        "Create and manage campaigns on a server.",
+        "sottovoce.cli.campaign:campaign",
+        group=CAMPAIGNS,
+    ),
+    "campaign login": Command(
+        "Log in to a server; the token is saved in a file that only you can read.",
+        "sottovoce.cli.campaign.tokens:login",
+    ),
+    "campaign logout": Command(
+        "Delete the saved token of the current server, or of --server.",
+        "sottovoce.cli.campaign.tokens:logout",
+    ),
+    "campaign create": Command(
+        "Create a campaign from TASKS: its question, possible answers and guarantee.",
+        "sottovoce.cli.campaign.creation:create",
+        cls=RegistryCommand,
+        renamed={"--privacy-unit": "--unit", "--degree": "--colluding"},
+    ),
+    "campaign sample": Command(
+        "Create a sample campaign with simulated workers, to explore before asking people.",
+        "sottovoce.cli.campaign.creation:sample",
+    ),
+    "campaign list": Command(
+        "List the server's campaigns, newest first.",
+        "sottovoce.cli.campaign.lifecycle:list_campaigns",
+    ),
+    "campaign open": Command(
+        "Open a campaign for reports; its tasks and guarantee can no longer change.",
+        "sottovoce.cli.campaign.lifecycle:open_campaign",
+    ),
+    "campaign invite": Command(
+        "Create invitation links for workers, one per line.",
+        "sottovoce.cli.campaign.invitations:invite",
+    ),
+    "campaign status": Command(
+        "Show a campaign's progress: workers, reports, guarantee and results so far.",
+        "sottovoce.cli.campaign.lifecycle:status",
+    ),
+    "campaign results": Command(
+        "Print the inferred truth of every task, from the reports received so far.",
+        "sottovoce.cli.campaign.results:results",
+        renamed={"--workers": "--weights"},
+    ),
+    "campaign export": Command(
+        "Download a campaign's reports, truths, weights, tasks or policy.",
+        "sottovoce.cli.campaign.results:export",
+    ),
+    "campaign keyholders": Command(
+        "Create a link for each keyholder of a sealed campaign; earlier links stop working.",
+        "sottovoce.cli.campaign.keyholders:keyholders",
+    ),
+    "campaign rounds": Command(
+        "Show the progress of a sealed campaign: keyholders, checks and problems.",
+        "sottovoce.cli.campaign.keyholders:rounds",
+    ),
+    "campaign publish": Command(
+        "Publish the truths of a closed campaign to its workers, permanently.",
+        "sottovoce.cli.campaign.keyholders:publish",
+    ),
+    "campaign close": Command(
+        "Close a campaign permanently: it takes no more reports. Its results remain.",
+        "sottovoce.cli.campaign.lifecycle:close_campaign",
+    ),
+    "campaign delete": Command(
+        "Delete a campaign with its tasks, reports and results, permanently.",
+        "sottovoce.cli.campaign.lifecycle:delete_campaign",
+    ),
+    "campaign webhook": Command("Notify other programs when a campaign closes or converges."),
+    "campaign webhook add": Command(
+        "Send a campaign's events to ADDRESS; print the secret that signs them.",
+        "sottovoce.cli.campaign.webhooks:add",
+    ),
+    "campaign webhook list": Command(
+        "List a campaign's webhooks.", "sottovoce.cli.campaign.webhooks:list_webhooks"
+    ),
+    "campaign webhook remove": Command(
+        "Remove a webhook.", "sottovoce.cli.campaign.webhooks:remove"
+    ),
+    "campaign webhook verify": Command(
+        "Check that a webhook message was signed recently with the webhook's secret.",
+        "sottovoce.cli.campaign.webhooks:verify",
+    ),
+    "campaign token": Command("Create, list and revoke requesters' tokens."),
+    "campaign token make": Command(
+        "Create another token and print it; it has the same rights as yours.",
+        "sottovoce.cli.campaign.tokens:make",
+    ),
+    "campaign token list": Command(
+        "List all tokens by name; the tokens themselves are not shown.",
+        "sottovoce.cli.campaign.tokens:list_tokens",
+    ),
+    "campaign token revoke": Command(
+        "Revoke a token immediately.", "sottovoce.cli.campaign.tokens:revoke"
+    ),
+    "answer": Command(
+        "Answer a campaign privately: answers are randomised or sealed on this machine.",
+        "sottovoce.cli.worker.answer:answer",
+        group=CAMPAIGNS,
+    ),
+    "weigh": Command(
+        "Compare your answers with the published truths on this machine; nothing is sent.",
+        "sottovoce.cli.worker.weight:weigh",
+        group=CAMPAIGNS,
+    ),
+    "verify-page": Command(
+        "Compare a server's worker page, and every file it loads, with this release.",
+        "sottovoce.cli.worker.page_verification:verify_page",
+        group=CAMPAIGNS,
+    ),
+    "sealed": Command(
+        "Compute with sealed sums: simulate, run live sessions, take part, test attacks.",
+        group=SEALED,
+    ),
+    "sealed simulate": Command(
+        "Seal, sum, open and infer ANSWERS on this machine, and print the outcome.",
+        "sottovoce.cli.sealed_simulation:simulate",
+        renamed={"--processes": "--separate-processes", "--scale": "--sum-scale"},
+    ),
+    "sealed session": Command(
+        "Run live sessions on a server: online workers add up sums and keep their parts secret.",
+        "sottovoce.live.commands.session:session",
+    ),
+    "sealed session create": Command(
+        "Create a session about TASKS, with a link per worker; it starts when all have joined.",
+        "sottovoce.live.commands.session:create",
+        renamed={"--scale": "--sum-scale", "--patience": "--phase-patience"},
+    ),
+    "sealed session list": Command(
+        "List the server's live sessions, newest first.",
+        "sottovoce.live.commands.session:list_sessions",
+    ),
+    "sealed session show": Command(
+        "Show a session's progress: who has joined, who is awaited, what was opened.",
+        "sottovoce.live.commands.session:show",
+    ),
+    "sealed session start": Command(
+        "Start a session with the workers who have joined; nobody else can join.",
+        "sottovoce.live.commands.session:start",
+    ),
+    "sealed session stop": Command(
+        "End a session permanently. Opened totals remain, and workers are notified.",
+        "sottovoce.live.commands.session:stop",
+    ),
+    "sealed session delete": Command(
+        "Delete a session and everything opened in it, permanently.",
+        "sottovoce.live.commands.session:delete",
+    ),
+    "sealed session results": Command(
+        "Print the truth of every task of a finished session.",
+        "sottovoce.live.commands.session:results",
+    ),
+    "sealed session transcript": Command(
+        "Write the server's view of a session: every opened total, no keys or answers.",
+        "sottovoce.live.commands.session:transcript",
+    ),
+    "sealed worker": Command(
+        "Take part in a live session: your answers stay here, sealed sums leave.",
+        "sottovoce.live.commands.member:worker",
+    ),
+    "sealed deal": Command(
+        "Deal the key of a live session: generate it, send sealed shares, discard it.",
+        "sottovoce.live.commands.member:deal",
+    ),
+    "sealed attack": Command(
+        "Recover workers' labels from TRANSCRIPT without a key, to show what its mode leaks.",
+        "sottovoce.live.commands.attack:attack",
+    ),
+    "keyholder": Command(
+        "Hold a share of the key that opens a sealed campaign's totals.", group=SEALED
+    ),
+    "keyholder init": Command(
+        "Generate keys and a public card, once.", "sottovoce.cli.keyholder:init"
+    ),
+    "keyholder serve": Command(
+        "Take part in sealed campaigns until their totals are opened.",
+        "sottovoce.cli.keyholder:serve",
+    ),
+    "keyholder status": Command(
+        "List your campaigns and what you did in each; verify every log.",
+        "sottovoce.cli.keyholder:status",
+    ),
+    "serve": Command(
+        "Run the server: campaigns, reports and results on one port.",
+        "sottovoce.cli.server.service:serve",
+        group=OPERATIONS,
+    ),
+    "doctor": Command(
+        "Check the machine, the database and the site for problems; print how to fix them.",
+        "sottovoce.cli.server.doctor:doctor",
+        group=OPERATIONS,
+    ),
+    "backup": Command(
+        "Back up the whole service to FILE; the server can keep running.",
+        "sottovoce.cli.server.backup:backup",
+        group=OPERATIONS,
+    ),
+    "restore": Command(
+        "Restore the backup in FILE into an empty database (SQLite or PostgreSQL).",
+        "sottovoce.cli.server.backup:restore",
+        group=OPERATIONS,
+    ),
+    "db": Command("Upgrade, check and export the service's database.", group=OPERATIONS),
+    "db upgrade": Command(
+        "Upgrade the database to this release: check, back up, migrate in one transaction.",
+        "sottovoce.cli.server.database:upgrade",
+    ),
+    "db check": Command(
+        "Check the whole database for inconsistencies; exit code 1 if there are any.",
+        "sottovoce.cli.server.database:check",
+    ),
+    "db export-reports": Command(
+        "Export all reports of CAMPAIGN to FOLDER as Parquet; the server can keep running.",
+        "sottovoce.cli.server.database:export_reports",
+    ),
+    "reproduce": Command(
+        "Reproduce the papers' tables, figures and claims, with a verdict on each.",
+        distribution="sottovoce-studies",
+        group=RESEARCH,
+        renamed={"--anew": "--fresh"},
     ),
 }
 """Every command by the words that are typed for it, in the order of the help."""
@@ -357,11 +411,11 @@ NEEDS: Mapping[str, tuple[Library, ...]] = {
     "sealed session": (CLIENT,),
     "db": (DATABASE,),
 }
-"""What a command, or all commands of a group, cannot do without; the longest words count."""
+"""Libraries that a command, or every command of a group, requires; the longest match counts."""
 
 
 class CommandGroup(TyperGroup):
-    """Commands of the table: listed by their summaries, and loaded when one of them is called."""
+    """Commands of the table: listed by summary, and loaded only when called."""
 
     path = ""
 
@@ -370,15 +424,21 @@ class CommandGroup(TyperGroup):
         self.hold(self.path)
 
     def hold(self, path: str) -> None:
-        """Be the group with this path in the table."""
+        """Become the group with this path in the table."""
         self.path = path
         self.commands = {
             words.rpartition(" ")[2]: TyperCommand(
-                words.rpartition(" ")[2], help=entry.summary, rich_markup_mode="markdown"
+                words.rpartition(" ")[2],
+                help=entry.summary,
+                rich_markup_mode="markdown",
+                rich_help_panel=entry.group,
             )
             for words, entry in COMMANDS.items()
             if words.rpartition(" ")[0] == path
         }
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return flags_as_flags(super().get_params(ctx))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         name, command, rest = super().resolve_command(ctx, args)
@@ -388,10 +448,10 @@ class CommandGroup(TyperGroup):
 
 
 def load_command(path: str) -> Any:
-    """The command or group that these words call, as Click has it.
+    """The Click command or group for these words.
 
-    Where a library that it needs, or the distribution that brings it, is missing, calling it raises
-    `NotInstalled`. Its help is still there, as far as its module can be imported.
+    If a required library or distribution is not installed, calling the command raises
+    `NotInstalled`. Its help still works as far as its module can be imported.
     """
     entry, name = COMMANDS[path], path.rpartition(" ")[2]
     made = typer.Typer(
@@ -414,10 +474,13 @@ def load_command(path: str) -> Any:
         if refused is None:
             raise
         anything = {"ignore_unknown_options": True, "allow_extra_args": True}
-        made.command(name, help=entry.summary, context_settings=anything)(lambda: None)
+        made.command(name, cls=PlainCommand, help=entry.summary, context_settings=anything)(
+            lambda: None
+        )
     else:
         refused = _missing(path)
     command: Any = typer.main.get_command(made)
+    command.renamed = entry.renamed
     if refused is not None:
         command.callback = _raising(refused)
     return command
@@ -443,8 +506,8 @@ def _function(path: str) -> Callable[..., Any]:
 
 
 def _function_of(distribution: str, path: str) -> Callable[..., Any]:
-    """The function of a command that another distribution brings."""
-    from importlib.metadata import entry_points  # slow to load, and `--help` needs none
+    """The function of a command from another distribution."""
+    from importlib.metadata import entry_points  # slow to load, and not needed for `--help`
 
     for point in entry_points(group="sottovoce.commands", name=path):
         function: Callable[..., Any] = point.load()
@@ -464,9 +527,9 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
-    help="A crowd answers privately, and the truth is still heard.",
+    help="Truth inference from crowd answers, raw or randomised.",
     epilog="Data goes to standard output, everything else to standard error. "
-    "Exit codes: 0 done, 1 bad data or refused by a server, 2 bad usage.",
+    "Exit codes: 0 success, 1 bad data or refused by a server, 2 bad usage.",
 )
 
 
@@ -485,11 +548,11 @@ def root(
         ),
     ] = False,
 ) -> None:
-    """A crowd answers privately, and the truth is still heard."""
+    """Truth inference from crowd answers, raw or randomised."""
 
 
 def main() -> None:
-    """Run the command line; a refusal is one line on standard error, never a traceback."""
+    """Run the command line; print an error as one line on standard error, without a traceback."""
     try:
         try:
             app()
@@ -505,7 +568,7 @@ def main() -> None:
         typer.echo("sottovoce: stopped; nothing was written", err=True)
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
-        # Whoever read our output has seen enough. Python flushes once more on exit: into nothing.
+        # The reader closed the pipe. Python flushes again on exit, so standard output goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:  # a full disk, a folder that cannot be made
         place = f"{error.filename}: " if error.filename else ""
@@ -517,7 +580,7 @@ def main() -> None:
 
 
 def _code(error: SottovoceError) -> int:
-    """Bad usage, unless the same command would do with another table, campaign or server."""
+    """Bad usage, unless the same command could work on another table, campaign or server."""
     if isinstance(error, Stopped):
         return INTERRUPTED
     if isinstance(error, Refused) and error.reason is Reason.MALFORMED and error.row is None:

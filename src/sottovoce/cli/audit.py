@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from sottovoce.cli import console
-from sottovoce.cli.options import AnswersOption, JsonOption, PolicyArgument, Unit
+from sottovoce.cli.options import AnswersPerWorkerOption, JsonOption, PolicyArgument, Unit
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.audit import audit_mechanism
 from sottovoce.mechanisms.policies import mechanism_of, release_of, sealed_of
@@ -26,7 +26,7 @@ EXCEEDED = 1
 """The exit code for a guarantee that does not hold."""
 
 MOST_REPORTS = 10**9
-"""How many reports of each input are drawn: more take hours."""
+"""Limit on the reports drawn per input; more would take hours."""
 
 
 def audit(
@@ -35,45 +35,51 @@ def audit(
         tuple[Path, Path] | None,
         typer.Option(
             metavar="FIRST SECOND",
-            help="Recorded samples of two neighbouring inputs instead of a policy: two CSV files, "
-            "one submission per row, independent and in the order drawn.",
+            help="Audit recorded samples of two neighbouring inputs instead of a policy: two CSV "
+            "files, one submission per row, independent and in the order drawn.",
         ),
     ] = None,
     against: Annotated[
-        float | None, typer.Option(help="The epsilon that recorded samples are held against.")
+        float | None, typer.Option(help="Epsilon to test recorded samples against.")
     ] = None,
-    answers: AnswersOption = None,
-    samples: Annotated[int, typer.Option(help="How many samples of each input to draw.")] = 200_000,
-    confidence: Annotated[
-        float, typer.Option(help="How sure the lower bound is to be.")
-    ] = 0.999999,
+    answers_per_worker: AnswersPerWorkerOption = None,
+    samples: Annotated[
+        int, typer.Option(help="Number of samples to draw of each input.")
+    ] = 200_000,
+    confidence: Annotated[float, typer.Option(help="Confidence of the lower bound.")] = 0.999999,
     delta: Annotated[
         float | None,
-        typer.Option(help="The delta at which epsilon is bounded; the policy's if not given."),
+        typer.Option(
+            metavar="DELTA",
+            help="Failure probability at which epsilon is bounded. Default: that of the policy.",
+        ),
     ] = None,
     unit: Annotated[
         Unit | None,
-        typer.Option(help="What epsilon is for: answer or worker; the policy's if not given."),
+        typer.Option(
+            help="Unit of the guarantee: one answer, or all answers of a worker. Default: that of "
+            "the policy."
+        ),
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Try to prove that the mechanism of POLICY betrays more than it states.
+    """Test empirically whether the mechanism of POLICY exceeds its stated privacy loss.
 
-    Looks at nothing but reports, drawn with the randomness of the system, and prints what they
-    prove: a lower bound on epsilon, beside the guarantee and the paper's claim. Ends with 1 if the
-    bound exceeds the guarantee: the mechanism is broken. Of a sealed POLICY it looks at opened
-    totals, as those see them who know all but one worker's answers and the honest noise.
+    Draws reports with the system's randomness and derives a lower bound on epsilon from them alone.
+    Prints the bound next to the guarantee and the paper's claim. Exit code 1 means that the bound
+    exceeds the guarantee: the mechanism is broken. For a sealed POLICY the audit uses opened
+    totals, from the view of colluders who know all but one worker's answers and the honest noise.
     """
     if (policy is None) == (samples_of is None):
-        raise UsageError("say what to audit: a policy, or --samples-of FIRST SECOND")
+        raise UsageError("give a policy to audit, or --samples-of FIRST SECOND")
     if samples_of is not None:
-        if unit is not None or answers is not None:
-            raise UsageError("recorded samples say nothing of units and answers: drop both options")
+        if unit is not None or answers_per_worker is not None:
+            raise UsageError("--samples-of has no unit: drop --unit and --answers-per-worker")
         content = _recorded(samples_of, against, delta or 0.0, confidence)
     elif policy is not None:
         if against is not None:
-            raise UsageError("--against is for --samples-of: a policy states its own guarantee")
-        content = _policy(policy, answers, samples, confidence, delta, unit)
+            raise UsageError("--against needs --samples-of: a policy has its own guarantee")
+        content = _policy(policy, answers_per_worker, samples, confidence, delta, unit)
     if json:
         console.print_json(content)
     else:
@@ -99,7 +105,7 @@ def _policy(
     if samples * count > MOST_REPORTS:
         raise UsageError(
             f"{samples:,} samples of {count:,} answers are more than {MOST_REPORTS:,} reports: "
-            "ask for fewer --samples or --answers"
+            "use fewer --samples or --answers-per-worker"
         )
     stated = release.guarantee(count, protected, delta)
     claim = release.claim(policy.promise.epsilon if policy.promise else None)
@@ -113,7 +119,7 @@ def _policy(
 
 
 def _audited(policy: Policy, **how: Any) -> Audit:
-    """What reports prove; under a sealed policy, what opened totals prove to colluders."""
+    """Audit reports or, under a sealed policy, the opened totals from the view of colluders."""
     if policy.sealed:
         return audit_opened(sealed_of(policy), SystemRandomness(), **how)
     return audit_mechanism(mechanism_of(policy), policy.domain, SystemRandomness(), **how)
@@ -137,7 +143,7 @@ def _content(
     answers: int | None = None,
     claim: Claim | None = None,
 ) -> dict[str, Any]:
-    """What the command prints, as one object; an epsilon that is not finite is null."""
+    """The command's output as one object; an infinite epsilon is null."""
     claimed = claim.epsilon if claim is not None else None
     return {
         "mechanism": mechanism,
@@ -156,8 +162,8 @@ def _content(
 
 
 def _refuted(found: Audit, claim: Claim | None, unit: str | None) -> bool | None:
-    """Whether a claim is refuted; None where it says nothing of this unit or delta."""
-    # The papers speak of one answer, and what is lost at a delta is less than at a smaller one.
+    """Whether a claim is refuted; None if it does not cover this unit or delta."""
+    # The papers' claims are per answer, and a larger delta allows a smaller epsilon.
     if claim is None or unit != "answer" or found.delta < claim.delta:
         return None
     return found.exceeds(claim.epsilon)
@@ -184,15 +190,15 @@ def _print(content: dict[str, Any]) -> None:
         verdicts = {
             True: "the reports refute it",
             False: "not refuted by these reports",
-            None: "not of this unit and delta",
+            None: "not for this unit and delta",
         }
         rows.append(["claimed", f"{claimed:.4f}", f"by the paper: {verdicts[content['refuted']]}"])
     console.print_table(["", f"epsilon{at}", ""], rows)
     console.note(f"event: {content['event']}")
     if content["exceeded"]:
-        console.note("the guarantee does not hold: the mechanism betrays more than it states")
+        console.note("the guarantee does not hold: the privacy loss exceeds the stated epsilon")
 
 
 def _stated(epsilon: float | None) -> str:
-    """Rounded up to the digits shown, where the lower bound is rounded down."""
+    """The epsilon rounded up to the digits shown; the lower bound is rounded down."""
     return "none" if epsilon is None else f"{math.ceil(epsilon * 1e4 * (1 - 1e-12)) / 1e4:.4f}"

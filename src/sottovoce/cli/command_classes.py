@@ -1,16 +1,16 @@
-"""Commands of two special kinds: with several epsilons, and with names from the registries.
+"""Classes of commands: plain ones, with several epsilons, and with names from the registries.
 
-Several epsilons stand after one option: `--epsilon 0.5 1 2`, `--epsilon 0.5,1,2`, or each its own.
+`--epsilon` can take several numbers: `--epsilon 0.5 1 2`, `--epsilon 0.5,1,2`, or repeated.
 
-A help text says `{mechanisms}` where the names of all mechanisms belong, and so for methods. They
-are put in when help is printed: to load the registries whenever a command starts would make each of
-them slower.
+A help text contains `{mechanisms}` where the names of all mechanisms belong, and the same for
+methods. They are filled in when help is printed: loading the registries at every start would slow
+down every command.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -24,23 +24,57 @@ EpsilonsOption = Annotated[
     list[str] | None,
     typer.Option(
         OPTION,
-        metavar="E1 E2 …",
-        help="How much reports may betray, one or several: 0.5 1 2, or 0.5,1,2. Smaller is more "
-        "private.",
+        metavar="EPSILON",
+        help="Privacy loss, one or several: 0.5 1 2, or 0.5,1,2. Smaller is more private.",
         show_default=False,
     ),
 ]
 
 
-class EpsilonsCommand(TyperCommand):
-    """A command whose `--epsilon` takes the numbers behind it, as many as there are."""
+class PlainCommand(TyperCommand):
+    """A command whose help shows flags without a type, and that accepts renamed options."""
+
+    renamed: Mapping[str, str] = {}
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return flags_as_flags(super().get_params(ctx))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, list(current_spelling(args, self.renamed)))
+
+
+def flags_as_flags(parameters: Sequence[Any]) -> list[Any]:
+    """The parameters, with no type shown for flags: `--json`, not `--json <bool>`."""
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+    return list(parameters)
+
+
+def current_spelling(words: Sequence[str], renamed: Mapping[str, str]) -> Iterator[str]:
+    """The words of a command line with old option names replaced, each with a warning."""
+    rest = iter(words)
+    for word in rest:
+        name, equals, value = word.partition("=")
+        if name in renamed:
+            new = renamed[name]
+            warning = f"{name} is deprecated and will be removed in the next release: use {new}"
+            typer.echo(f"sottovoce: warning: {warning}", err=True)
+            word = f"{new}{equals}{value}"
+        yield word
+        if word == "--":  # nothing after it is an option
+            yield from rest
+
+
+class EpsilonsCommand(PlainCommand):
+    """A command whose `--epsilon` takes all the numbers that follow it."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         return super().parse_args(ctx, list(joined(args)))
 
 
 def joined(words: Sequence[str]) -> Iterator[str]:
-    """The words of a command line, with the numbers behind `--epsilon` as one word.
+    """The words of a command line, with the numbers after `--epsilon` joined into one word.
 
     >>> list(joined(["a.csv", "--epsilon", "0.5", "1", "--json"]))
     ['a.csv', '--epsilon', '0.5,1', '--json']
@@ -48,7 +82,7 @@ def joined(words: Sequence[str]) -> Iterator[str]:
     rest = list(words)
     while rest:
         word = rest.pop(0)
-        if word == "--":  # behind it nothing is an option
+        if word == "--":  # nothing after it is an option
             yield from (word, *rest)
             return
         if word == OPTION and rest:
@@ -63,7 +97,7 @@ def joined(words: Sequence[str]) -> Iterator[str]:
 
 
 def epsilons(given: Sequence[str] | None, default: Sequence[float]) -> tuple[float, ...]:
-    """The epsilons of an option, in order; what is none is refused.
+    """The epsilons of an option in increasing order; anything else is an error.
 
     >>> epsilons(["2,0.5", "1"], ())
     (0.5, 1.0, 2.0)
@@ -73,14 +107,14 @@ def epsilons(given: Sequence[str] | None, default: Sequence[float]) -> tuple[flo
     numbers = [_number(word.strip()) for text in given for word in text.strip(", ").split(",")]
     twice = next((number for number in numbers if numbers.count(number) > 1), None)
     if twice is not None:
-        raise UsageError(f"epsilon {twice:g} is given twice: give each once")
+        raise UsageError(f"{OPTION} {twice:g} is given twice: remove one")
     return tuple(sorted(numbers))
 
 
 def _number(word: str) -> float:
     number = float(word) if _is_number(word) else math.nan
     if not 0 < number < math.inf:
-        raise UsageError(f"an epsilon is a number above 0, not {word!r}: write {OPTION} 0.5 1 2")
+        raise UsageError(f"{OPTION} takes numbers above 0, such as 0.5 1 2, not {word!r}")
     return number
 
 
@@ -91,8 +125,8 @@ def _is_number(word: str) -> bool:
         return False
 
 
-class RegistryCommand(TyperCommand):
-    """A command whose help names what is registered."""
+class RegistryCommand(PlainCommand):
+    """A command whose help lists registered mechanisms or methods."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         for parameter in self.params:
@@ -102,7 +136,7 @@ class RegistryCommand(TyperCommand):
 
 
 def with_names(text: str) -> str:
-    """A help text with the names of all mechanisms and methods put in.
+    """A help text with the names of all mechanisms and methods filled in.
 
     >>> with_names("With --policy: {aware_methods}.")
     'With --policy: aware-labels, aware-ordinal, aware-numbers or aware-factorization.'

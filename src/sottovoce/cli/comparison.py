@@ -17,8 +17,15 @@ from sottovoce.errors import UsageError
 def compare(
     answers: options.AnswersArgument,
     gold: options.KnownGoldOption = None,
-    methods: Annotated[
-        str | None, typer.Option(help="Only these, as majority-vote,dawid-skene.")
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--method",
+            "-m",
+            metavar="NAME",
+            help="Compare only these: repeat the option, or write majority-vote,dawid-skene.",
+            show_default=False,
+        ),
     ] = None,
     columns: options.ColumnsOption = None,
     gold_columns: options.GoldColumnsOption = None,
@@ -28,10 +35,10 @@ def compare(
     format: options.FormatOption = None,
     json: options.JsonOption = False,
 ) -> None:
-    """Score every suitable method on ANSWERS against GOLD, side by side, best first."""
+    """Score every suitable method on ANSWERS against GOLD, best first."""
     known = gold or (answers if answers.startswith("dataset:") else None)
     if known is None:
-        raise UsageError("compare needs --gold GOLD, a table with columns task and truth")
+        raise UsageError("compare needs --gold TABLE, with columns task and truth")
     with console.reading(answers):
         table = sottovoce.read(
             answers, **options.reading(columns, domain, repeats, bad_rows, format)
@@ -39,7 +46,7 @@ def compare(
     rows = sottovoce.compare(
         table,
         known,
-        [name.strip() for name in methods.split(",")] if methods else None,
+        [name.strip() for text in method for name in text.split(",")] if method else None,
         gold_columns=options.pairs(gold_columns, "--gold-columns"),
     )
     console.notes_of(table.reading)

@@ -1,6 +1,6 @@
-"""What people see: notes and progress on standard error, tables and data on standard output.
+"""Output: notes and progress on standard error, tables and data on standard output.
 
-Of truths, people see the first ones; all of them go into a pipe.
+A terminal shows the first truths; a pipe gets all of them.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ if TYPE_CHECKING:
 
 
 LARGE_FILE = 20_000_000
-"""From so many bytes on, reading takes long enough to say so."""
+"""Size in bytes from which reading shows progress."""
 
 SHOWN = 20
-"""Rows of a long table that are shown on a terminal."""
+"""Number of rows of a long table that a terminal shows."""
 
 
 def note(text: str) -> None:
-    """One line on standard error."""
+    """Print one line on standard error."""
     typer.echo(text, err=True)
 
 
 def say(text: str) -> None:
-    """One line on standard output."""
+    """Print one line on standard output."""
     typer.echo(text)
 
 
 def plural(count: int, noun: str) -> str:
-    """So many of something.
+    """A count with its noun.
 
     >>> plural(1, "report"), plural(1200, "report")
     ('1 report', '1,200 reports')
@@ -53,37 +53,37 @@ def plural(count: int, noun: str) -> str:
 
 
 def hundred(filled: int) -> str:
-    """100 people in ten rows of ten, the first so many filled.
+    """100 dots in ten rows of ten, of which the first `filled` are filled.
 
-    The same is always said in words beside it.
+    Callers always print the same fact in words next to it.
     """
     people = "●" * filled + "○" * (100 - filled)
     return "\n".join(" ".join(people[row : row + 10]) for row in range(0, 100, 10))
 
 
 def notes_of(reading: Reading | None) -> None:
-    """What reading did to rows, if it did anything."""
+    """Print what reading did to rows, if anything."""
     for sentence in reading.sentences() if reading else []:
         note(f"note: {sentence}")
 
 
 def note_of_simulation(simulated: bool) -> None:
-    """A note that protects whoever reads results of reports that protect nobody."""
+    """Print a note if the results come from simulated reports, which protect nobody."""
     if simulated:
-        note("note: SIMULATED reports, whose noise came from a seed")
+        note("note: SIMULATED reports; their noise came from a seed")
 
 
 def print_json(content: Mapping[str, Any]) -> None:
-    """One JSON object on standard output."""
+    """Print one JSON object on standard output."""
     typer.echo(json.dumps(content, ensure_ascii=False))
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, title: str = "") -> None:
-    """A table for people on standard output; numbers to the right."""
+    """Print a table on standard output, with numbers aligned right."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    if title:  # apart from the table, whose width it would be wrapped to
+    if title:  # printed separately, or it would wrap to the width of the table
         _console().print(title, style="italic", soft_wrap=True, markup=False)
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for i, column in enumerate(columns):
@@ -95,30 +95,30 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, title:
 
 
 def print_rows(columns: Sequence[str], rows: Sequence[Sequence[str]], total: int) -> None:
-    """The first rows of a table of tasks, and how many more there are."""
+    """Print the first rows of a table of tasks, and how many more there are."""
     print_table(columns, rows)
     if total > len(rows):
-        note(f"… {total - len(rows):,} more tasks: -o truths.csv writes them all")
+        note(f"… {total - len(rows):,} more tasks; -o truths.csv writes all")
 
 
 def chart_width() -> int:
-    """As wide as the terminal, up to 120 columns."""
+    """The width of the terminal, at most 120 columns."""
     return min(shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100, 120)
 
 
 def check_outputs(
     outputs: Sequence[tuple[Path | None, Callable[..., None]]], *, force: bool
 ) -> None:
-    """Refuse before the work, not after it: each file is checked in its own way."""
+    """Check all output files before the work starts, each with its own check."""
     wanted = [(path, check) for path, check in outputs if path is not None]
     if len({path.resolve() for path, _ in wanted}) < len(wanted):
-        raise UsageError("two outputs have the same name")
+        raise UsageError("two outputs have the same name: choose different files")
     for path, check in wanted:
         check(path, force=force)
 
 
 def score_words(score: Score) -> str:
-    """A score as a person reads it."""
+    """A score in words."""
     interval = f"95 % interval {interval_words(score)}"
     left_out = f"; {score.unanswered:,} had no answer" if score.unanswered else ""
     of = f"{score.tasks:,} gold tasks{left_out}"
@@ -128,14 +128,14 @@ def score_words(score: Score) -> str:
 
 
 def interval_words(score: Score) -> str:
-    """The ends of a score's interval, with the digits that fit its unit."""
+    """A score's interval, with digits that fit its unit."""
     digits = ".3f" if score.accuracy is not None else ".4g"
     return f"{score.low:{digits}} to {score.high:{digits}}"
 
 
 @contextmanager
 def passes(what: str, *, visible: bool) -> Iterator[Callable[[int], None] | None]:
-    """A line on standard error that counts passes, if somebody is there to see it."""
+    """Count passes in a line on standard error, if it is a terminal."""
     if not (visible and sys.stderr.isatty()):
         yield None
         return
@@ -150,7 +150,7 @@ def passes(what: str, *, visible: bool) -> Iterator[Callable[[int], None] | None
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A bar on standard error that fills as parts of the work are done, if somebody sees it."""
+    """Show a progress bar on standard error, if it is a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -166,7 +166,7 @@ def progress_bar(what: str) -> Iterator[Callable[[int, int], None] | None]:
 
 @contextmanager
 def reading(source: str) -> Iterator[None]:
-    """A line on standard error while a large file, or standard input, is read."""
+    """Show a line on standard error while a large file or standard input is read."""
     large = source == "-" or (os.path.isfile(source) and os.path.getsize(source) > LARGE_FILE)
     with passes(f"reading {source}", visible=large):
         yield
@@ -175,7 +175,7 @@ def reading(source: str) -> Iterator[None]:
 def _console() -> Console:
     from rich.console import Console
 
-    # Piped output is not wrapped to a terminal's width nobody has.
+    # Piped output has no terminal width to wrap to.
     width = None if sys.stdout.isatty() else 160
     return Console(width=width, highlight=False, soft_wrap=False)
 
@@ -185,7 +185,7 @@ def _is_number(text: str) -> bool:
 
 
 def print_truths(result: Result) -> None:
-    """The first truths as a table on a terminal; all of them as CSV into a pipe."""
+    """Print the first truths as a table on a terminal, or all of them as CSV into a pipe."""
     columns = result.table("truths")
     if not sys.stdout.isatty():
         pipe_csv(lambda path: write_columns(columns, path))
@@ -197,7 +197,7 @@ def print_truths(result: Result) -> None:
 
 
 def pipe_csv(write: Callable[[Path], object]) -> None:
-    """All rows as CSV on standard output, once all of them are written."""
+    """Copy all rows as CSV to standard output once they are complete."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "truths.csv"
         write(path)

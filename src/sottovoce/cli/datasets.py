@@ -10,21 +10,21 @@ import typer
 
 from sottovoce import datasets
 from sottovoce.cli import console
-from sottovoce.cli.options import ForceOption, JsonOption, output_option
+from sottovoce.cli.options import ForceOption, JsonOption, file_option, output_option
 from sottovoce.datasets import Crowd, DatasetCard
 from sottovoce.errors import UsageError
 
 
 class CrowdKind(StrEnum):
-    """Which simulated crowd."""
+    """The kind of simulated crowd."""
 
     categorical = "categorical"
     numeric = "numeric"
     sparse = "sparse"
 
 
-class AbilityKind(StrEnum):
-    """How able the workers of a categorical crowd are."""
+class Population(StrEnum):
+    """Which workers a categorical crowd has."""
 
     homogeneous = "homogeneous"
     heterogeneous = "heterogeneous"
@@ -33,7 +33,7 @@ class AbilityKind(StrEnum):
 
 
 def list_all(json: JsonOption = False) -> None:
-    """List the datasets of the cache."""
+    """List the cached datasets."""
     cards = datasets.list_datasets()
     if json:
         console.print_json(
@@ -42,7 +42,7 @@ def list_all(json: JsonOption = False) -> None:
         return
     if not cards:
         console.note(
-            f"no datasets in {datasets.data_folder()}: sottovoce datasets add PATH puts some there"
+            f"no datasets in {datasets.data_folder()}; add some with: sottovoce datasets add PATH"
         )
         return
     sizes = ("workers", "tasks", "answers", "truths")
@@ -51,10 +51,12 @@ def list_all(json: JsonOption = False) -> None:
 
 
 def show(
-    name: Annotated[str, typer.Argument(help="A name that `list` shows.", show_default=False)],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A name from `datasets list`.", show_default=False)
+    ],
     json: JsonOption = False,
 ) -> None:
-    """Say what a dataset holds, where it comes from and what is odd about it."""
+    """Describe a dataset: contents, source, licence and oddities."""
     card = datasets.describe(name)
     if json:
         console.print_json(_as_json(card))
@@ -79,57 +81,67 @@ def add(
     path: Annotated[
         Path,
         typer.Argument(
-            help="A folder with answers.csv [and truth.csv], or a whole cache with its index.",
+            metavar="PATH",
+            help="A folder with answers.csv (and truth.csv), or a whole cache with its index.",
             show_default=False,
         ),
     ],
     force: ForceOption = False,
 ) -> None:
-    """Check datasets and copy them into the cache, all of them or none."""
+    """Check datasets and copy them into the cache, all or none."""
     for name in datasets.add(path, force=force):
         console.note(f"added {name} to {datasets.data_folder()}")
 
 
 def generate(
-    kind: Annotated[CrowdKind, typer.Argument(show_default=False)],
-    output: Annotated[Path, output_option("A .parquet file of answers.")],
-    gold: Annotated[Path | None, typer.Option(help="A .parquet file for the truths.")] = None,
-    workers: Annotated[int, typer.Option(help="How many workers.")] = 100,
-    tasks: Annotated[int, typer.Option(help="How many tasks.")] = 1_000,
-    labels: Annotated[int, typer.Option(help="categorical: how many labels.")] = 4,
+    kind: Annotated[
+        CrowdKind,
+        typer.Argument(metavar="KIND", help="categorical, numeric or sparse.", show_default=False),
+    ],
+    output: Annotated[Path, output_option("Write the answers to this .parquet file.")],
+    write_gold: Annotated[
+        Path | None, file_option("Write the truths to this .parquet file.")
+    ] = None,
+    workers: Annotated[int, typer.Option(help="Number of workers.")] = 100,
+    tasks: Annotated[int, typer.Option(help="Number of tasks.")] = 1_000,
+    label_count: Annotated[int, typer.Option(help="categorical: number of labels.")] = 4,
     redundancy: Annotated[int, typer.Option(help="categorical: answers per task.")] = 5,
-    ability: Annotated[
-        AbilityKind, typer.Option(help="categorical: how able workers are.")
-    ] = AbilityKind.heterogeneous,
+    population: Annotated[
+        Population, typer.Option(help="categorical: which workers the crowd has.")
+    ] = Population.heterogeneous,
     accuracy: Annotated[float, typer.Option(help="categorical: mean accuracy.")] = 0.7,
     imbalance: Annotated[
-        float, typer.Option(help="categorical: the first label over the last.")
+        float, typer.Option(help="categorical: frequency of the first label over the last.")
     ] = 1.0,
     difficulty: Annotated[
-        float, typer.Option(help="categorical: of the hardest task, 0 to 1.")
+        float, typer.Option(help="categorical: difficulty of the hardest task, 0 to 1.")
     ] = 0.0,
     share: Annotated[
-        float, typer.Option(help="categorical: of spammers or adversaries, 0 to 1.")
+        float, typer.Option(help="categorical: share of spammers or adversaries, 0 to 1.")
     ] = 0.2,
-    density: Annotated[float, typer.Option(help="numeric: share of present answers.")] = 1.0,
+    density: Annotated[float, typer.Option(help="numeric: share of pairs with an answer.")] = 1.0,
     clip: Annotated[
-        bool, typer.Option("--clip", help="numeric: keep answers within the range.")
+        bool, typer.Option("--clip", help="numeric: clip answers to the range.")
     ] = False,
-    lambda1: Annotated[float, typer.Option(help="numeric: error variance ~ Exp(rate).")] = 1.0,
-    sparsity: Annotated[float, typer.Option(help="sparse: share of absent answers.")] = 0.9,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same answers.")] = 0,
+    lambda1: Annotated[
+        float, typer.Option(help="numeric: rate of the workers' error variances, Exp(lambda1).")
+    ] = 1.0,
+    sparsity: Annotated[
+        float, typer.Option(help="sparse: share of pairs without an answer.")
+    ] = 0.9,
+    seed: Annotated[int, typer.Option(help="Seed of the simulation.")] = 0,
     force: ForceOption = False,
 ) -> None:
-    """Simulate a crowd and stream its answers to a Parquet file, 10^8 of them if you like."""
+    """Simulate a crowd and stream its answers to a Parquet file (10^8 answers are feasible)."""
     crowd: Crowd
     match kind:
         case CrowdKind.categorical:
             crowd = datasets.CategoricalCrowd(
                 workers=workers,
                 tasks=tasks,
-                labels=labels,
+                labels=label_count,
                 redundancy=redundancy,
-                ability=ability.value,
+                ability=population.value,
                 accuracy=accuracy,
                 share=share,
                 imbalance=imbalance,
@@ -142,10 +154,10 @@ def generate(
             )
         case CrowdKind.sparse:
             crowd = datasets.SparseCrowd(workers=workers, tasks=tasks, sparsity=sparsity, seed=seed)
-    for path in (output, gold):
+    for path in (output, write_gold):
         if path is not None and path.suffix != ".parquet":
-            raise UsageError(f"a generated crowd is a Parquet file: let {path} end in .parquet")
-    count = datasets.stream_to_parquet(crowd, output, gold=gold, force=force)
+            raise UsageError(f"{path} must end in .parquet: generated tables are Parquet files")
+    count = datasets.stream_to_parquet(crowd, output, gold=write_gold, force=force)
     console.note(f"wrote {output}: {count:,} simulated answers")
 
 

@@ -1,4 +1,4 @@
-"""`sottovoce demo`: a private campaign for real, on this machine, in half a minute."""
+"""`sottovoce demo`: a complete private campaign on this machine, in half a minute."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ import typer
 import sottovoce
 from sottovoce.cli import console
 from sottovoce.cli.guarantee import guarantee_words
+from sottovoce.cli.options import folder_option
 from sottovoce.cli.worker_processes import (
     LABELS,
     PROCESSES,
@@ -43,7 +44,7 @@ def demo(
     port: Annotated[
         int | None,
         typer.Option(
-            help="The server's port; any that is free if not given.",
+            help="Port of the server. Default: any free port.",
             min=1,
             max=65535,
             show_default=False,
@@ -51,8 +52,8 @@ def demo(
     ] = None,
     folder: Annotated[
         Path | None,
-        typer.Option(
-            help="Keep everything in this new folder; without one, nothing is left at the end.",
+        folder_option(
+            "Keep all files in this new folder. By default they are deleted at the end.",
             show_default=False,
         ),
     ] = None,
@@ -60,26 +61,26 @@ def demo(
         bool | None,
         typer.Option(
             "--keep/--no-keep",
-            help="Leave the server running until Ctrl-C, as on a terminal it is unless you say no.",
+            help="Keep the server running until Ctrl-C. Default: only on a terminal.",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Run a private campaign for real: a server, workers in other processes, truths.
+    """Run a complete private campaign on this machine: server, workers and results.
 
-    Starts the service on SQLite, opens a campaign, and lets 60 workers randomise their answers and
-    send them over HTTP. Prints how close the truths come to gold, what was promised, and where to
-    look. The answers are simulated; the randomisation is not.
+    Starts the server on SQLite and opens a campaign. 60 workers in other processes randomise their
+    answers and send them over HTTP. Prints the accuracy of the truths, the guarantee, and links to
+    the pages. The answers are simulated; the randomisation is real.
     """
     if folder is not None and folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} is not an empty folder: name another, or none")
+        raise UsageError(f"--folder {folder} is not empty: choose another folder")
     with _ended_by_signals(), ExitStack() as stack:
         place = folder or Path(stack.enter_context(TemporaryDirectory(prefix="sottovoce-demo-")))
         _run(place, port, stack, keep=sys.stdout.isatty() if keep is None else keep)
     console.say(
-        "Nothing is left of it. Once more, and to look at:  sottovoce demo --keep"
+        "All files are deleted. To run again and keep the server:  sottovoce demo --keep"
         if folder is None
-        else f"It is all in {folder}. Once more:  sottovoce serve --data {folder / 'data'}"
+        else f"All files are in {folder}. To restart:  sottovoce serve --data {folder / 'data'}"
     )
 
 
@@ -100,7 +101,7 @@ def _run(place: Path, port: int | None, stack: ExitStack, *, keep: bool) -> None
 
 
 def _stay() -> None:
-    """Leave the server running until Ctrl-C, which may come as soon as that is said."""
+    """Keep the server running until Ctrl-C, which may come at any moment."""
     with suppress(KeyboardInterrupt):
         console.say("\nThe server runs until Ctrl-C.")
         while True:
@@ -109,7 +110,7 @@ def _stay() -> None:
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """However this process is asked to end, it ends those it has started."""
+    """End the child processes however this process is asked to end."""
 
     def end(*_: object) -> None:
         raise KeyboardInterrupt
@@ -138,11 +139,11 @@ def _open(requester: Requester, crowd: SimulatedCrowd) -> tuple[str, Policy]:
 def _introduce(url: str, place: Path) -> None:
     console.say(f"Server    {url}, with SQLite in {place / 'data'}")
     console.say(f"Campaign  {QUESTION} {TASKS} tasks; {', '.join(LABELS)}")
-    console.say(f"Workers   {WORKERS} in {PROCESSES} other processes, {ANSWERS} tasks for each")
+    console.say(f"Workers   {WORKERS} in {PROCESSES} other processes, {ANSWERS} tasks each")
     console.say(
-        "\nThe answers are simulated, so that gold is known; 1 worker in 10 guesses. The rest is "
-        "real:\nworkers' software pins the policy, randomises with the system's randomness, keeps "
-        "a ledger\nand sends over HTTP.\n"
+        "\nThe answers are simulated, so gold is known; 1 worker in 10 guesses. The rest is real: "
+        "the\nworkers' software pins the policy, randomises with the system's randomness, keeps a "
+        "ledger\nand sends over HTTP.\n"
     )
 
 
@@ -160,7 +161,7 @@ def _let_answer(
     refused = [one.refused for one in sent if one.refused is not None]
     reports = sum(len(one.tasks) for one in sent)
     console.say(
-        f"{len(sent) - len(refused)} workers have sent {reports:,} reports in {seconds:.1f} s; "
+        f"{len(sent) - len(refused)} workers sent {reports:,} reports in {seconds:.1f} s; "
         f"{len(refused)} refused, {sum(one.replayed for one in sent)} received twice."
     )
     for words in sorted(set(refused)):
@@ -170,7 +171,7 @@ def _let_answer(
 
 @contextmanager
 def _counting(what: str, total: int) -> Iterator[Callable[[], None]]:
-    """A bar on standard error, if somebody is there to see it."""
+    """Show a progress bar on standard error, if it is a terminal."""
     if not sys.stderr.isatty():
         yield lambda: None
         return
@@ -193,25 +194,33 @@ def _compare(crowd: SimulatedCrowd, sent: Sequence[WorkerOutcome], result: Resul
     rows = [
         [name, f"{score.accuracy:.3f}", console.interval_words(score), words]
         for name, score, words in (
-            ("private", sottovoce.score(result, crowd.gold), "from what the server received"),
-            ("not private", sottovoce.score(raw, crowd.gold), "had all sent their answers as such"),
+            (
+                "private",
+                sottovoce.score(result, crowd.gold),
+                "from the reports that the server received",
+            ),
+            (
+                "not private",
+                sottovoce.score(raw, crowd.gold),
+                "from the same answers without randomisation",
+            ),
         )
     ]
     console.print_table(["truths", "accuracy", "95 % interval", ""], rows)
 
 
 def _say_promise(policy: Policy) -> None:
-    console.say(f"Promised, and computed by each worker's software from policy {policy.hash[:12]}:")
+    console.say(f"Guarantee, computed by each worker's software from policy {policy.hash[:12]}:")
     for sentence in guarantee_words(policy, ANSWERS):
         console.say(f"  {sentence}")
     console.say(
-        f"  One answer stays deniable. All {ANSWERS} of a worker together hide little about the "
-        "worker as a\n  whole: ask each worker for less, or choose a smaller epsilon."
+        f"  One answer stays deniable. All {ANSWERS} answers of a worker together protect the "
+        "worker only\n  weakly: ask each worker for less, or choose a smaller epsilon."
     )
 
 
 def _check_export(requester: Requester, campaign: str, place: Path, result: Result) -> None:
-    """Infer anew from the exported file, as anybody could, and compare."""
+    """Infer again from the exported file, and compare the truths."""
     for name in ("reports.csv", "policy.json"):
         requester.export(campaign, name, place / name)
     arguments = ["infer", "reports.csv", "--policy", "policy.json", "-o", "truths.csv"]
@@ -230,23 +239,23 @@ def _check_export(requester: Requester, campaign: str, place: Path, result: Resu
         here[task] == truth for task, truth in zip(result.tasks, result.values, strict=True)
     )
     console.say(
-        f"\nThe exported file says the same: for {equal} of {len(result)} tasks the truth is that "
-        f"of\n  sottovoce {' '.join(arguments)}"
+        f"\nThe exported file gives the same truth for {equal} of {len(result)} tasks:\n"
+        f"  sottovoce {' '.join(arguments)}"
     )
 
 
 def _say_where(requester: Requester, campaign: str, *, keep: bool) -> None:
     pages = {
         f"/campaigns/{campaign}": "the requester's dashboard",
-        f"/c/{campaign}": "what workers see",
-        "/api": "the interface, for programs",
+        f"/c/{campaign}": "the workers' page",
+        "/api": "the API reference",
     }
-    console.say("\nLook at it:" if keep else "\nThis was at")
+    console.say("\nPages:" if keep else "\nPages of the server, now stopped:")
     for path, words in pages.items():
         console.say(f"  {requester.address + path:<52}  {words}")
     if keep:
         token = requester.make_token("the demo's visitor")["token"]
         [link] = requester.invite(campaign)
-        console.say(f"The dashboard asks for a token; this one is for you:\n  {token}")
-        console.say(f"Take part yourself, in a browser, with an answer that stays there:\n  {link}")
-        console.say(f"or here:\n  sottovoce answer '{link}'")
+        console.say(f"Token for the dashboard:\n  {token}")
+        console.say(f"Take part in a browser; your answers stay there:\n  {link}")
+        console.say(f"or in a terminal:\n  sottovoce answer '{link}'")

@@ -21,45 +21,45 @@ from sottovoce.model.guarantee import rounded_up
 from sottovoce.seams import Release
 
 SHOWN_EPSILONS = (0.5, 1.0, 2.0, 4.0)
-"""Where the curve of delta is shown, besides at the epsilon that was asked for or claimed."""
+"""Epsilons at which delta is shown, in addition to the one asked for or claimed."""
 
 SEALED_WARNING = "This hides little: opened sums have hardly any noise at this epsilon and delta."
 
 SMALLEST = 1e-12
-"""A delta below this is not worth a row."""
+"""A smaller delta gets no row."""
 
 
 def guarantee(
     policy: options.PolicyArgument = None,
     mechanism: options.MechanismOption = None,
     epsilon: options.EpsilonOption = None,
-    labels: Annotated[int | None, typer.Option(help="How many labels there are.")] = None,
+    label_count: Annotated[
+        int | None, typer.Option(help="Number of labels, without their names.")
+    ] = None,
     domain: options.DomainOption = None,
-    answers: options.AnswersOption = None,
+    answers_per_worker: options.AnswersPerWorkerOption = None,
     unit: options.UnitOption = options.Unit.answer,
     delta: options.DeltaOption = 0.0,
     as_published: options.AsPublishedOption = False,
     hide_participation: options.HideOption = False,
     sample: options.SampleOption = None,
     setting: options.SettingOption = None,
-    write_policy: Annotated[
-        Path | None, typer.Option(help="Write the policy that was asked for here.")
-    ] = None,
+    write_policy: Annotated[Path | None, options.file_option("Write the new policy here.")] = None,
     json: options.JsonOption = False,
     force: options.ForceOption = False,
 ) -> None:
-    """Say what all reports of a worker betray under POLICY, or under a mechanism and a target.
+    """Print the privacy guarantee of POLICY, or of a mechanism and a target.
 
-    Per answer and per worker, pure and with a delta, beside what the paper claims. Beside a POLICY,
-    --epsilon and --delta say at which points of its curve.
+    Covers all reports of a worker: per answer and per worker, pure and with a delta, next to the
+    paper's claim. With a POLICY, --epsilon and --delta choose points of its privacy curve.
     """
     if policy is None and mechanism is None:
-        raise UsageError("give a policy, or say --mechanism, --epsilon and --labels or --domain")
+        raise UsageError("give a policy, or --mechanism, --epsilon and --label-count or --domain")
     if policy is not None:
         options.refuse_beside_policy(
             {
                 "--mechanism": mechanism,
-                "--labels": labels,
+                "--label-count": label_count,
                 "--domain": domain,
                 "--unit": unit is not options.Unit.answer,
                 "--as-published": as_published,
@@ -73,13 +73,13 @@ def guarantee(
         asked = PolicyRequest(
             mechanism, epsilon, unit, delta, sample, as_published, hide_participation, setting
         )
-        kept = asked.policy(domain_from(labels, domain), answers or 1)
-    if answers is not None and answers < 1:
-        raise UsageError(f"--answers must be at least 1, not {answers}")
-    count = answers or (kept.promise.answers if kept.promise else 1)
+        kept = asked.policy(domain_from(label_count, domain), answers_per_worker or 1)
+    if answers_per_worker is not None and answers_per_worker < 1:
+        raise UsageError(f"--answers-per-worker must be at least 1, not {answers_per_worker}")
+    count = answers_per_worker or (kept.promise.answers if kept.promise else 1)
     if write_policy is not None:
         if policy is not None:
-            raise UsageError("there is a policy already: drop --write-policy")
+            raise UsageError("--write-policy is for a new policy: drop it, or drop POLICY")
         sottovoce.write_policy(kept, write_policy, force=force)
     content = summary(kept, count, delta=delta, nominal=epsilon)
     if json:
@@ -89,7 +89,7 @@ def guarantee(
 
 
 def summary(policy: Policy, answers: int, *, delta: float, nominal: float | None) -> dict[str, Any]:
-    """What the command prints, as one object."""
+    """The command's output as one object."""
     release, named = release_of(policy), unsampled_document(policy.mechanism)
     promise = policy.promise
     asked = nominal if nominal is not None else promise.epsilon if promise else None
@@ -112,7 +112,7 @@ def summary(policy: Policy, answers: int, *, delta: float, nominal: float | None
 
 
 def _sealed(policy: Policy) -> dict[str, Any]:
-    """Who must not be in league, and how much noise a sum has when it is opened."""
+    """The keyholders, who must not collude, and the noise of an opened sum."""
     sealed = sealed_of(policy)
     keyholders = [
         {"seat": seat, "name": keyholder.name, "fingerprint": keyholder.fingerprint}
@@ -155,24 +155,24 @@ def _claimed(claim: Claim | None) -> dict[str, Any] | None:
 
 
 def guarantee_words(policy: Policy, most: int) -> list[str]:
-    """What a policy keeps for workers with up to so many answers, in sentences."""
+    """The guarantee of a policy for workers with up to `most` answers, in sentences."""
     mechanism, promise = sottovoce.mechanism_of(policy), policy.promise
     delta = promise.delta if promise else 0.0
     held = [weakest_guarantee(mechanism, most, unit, delta) for unit in PrivacyUnit]
     lines = (
         []
         if promise
-        else ["as published: the policy promises nothing; `sottovoce guarantee` says more"]
+        else ["as published: the policy guarantees nothing; `sottovoce guarantee` has details"]
     )
     lines.append(
-        f"guarantee for up to {most:,} answer{'s'[: most > 1]} of a worker: {held[0]}, {held[1]}"
+        f"guarantee for up to {most:,} answer{'s'[: most > 1]} per worker: {held[0]}, {held[1]}"
     )
     odds, warning = mechanism.odds(), weakness_warning(held[0].epsilon, delta)
     return [*lines, *([odds.sentence] if odds else []), *([warning] if warning else [])]
 
 
 def note_guarantee(policy: Policy, most: int, seed: int | None) -> None:
-    """What reports of up to so many answers of a worker keep, and whether they protect anybody."""
+    """Print the guarantee for up to `most` answers per worker, and whether the noise is real."""
     promised = policy.promise.answers if policy.promise else 1
     for sentence in guarantee_words(policy, max(most, promised)):
         console.note(sentence)
@@ -217,20 +217,20 @@ def _print(policy: Policy, content: dict[str, Any]) -> None:
 
 
 def _odds_lines(policy: Policy) -> list[str]:
-    """What becomes of 100 answers, in a sentence and in a picture."""
+    """What happens to 100 answers, as a sentence and a picture."""
     odds = sottovoce.mechanism_of(policy).odds()
     return [] if odds is None else [odds.sentence, console.hundred(odds.of_100)]
 
 
 def _sealed_lines(content: dict[str, Any]) -> list[str]:
-    """The noise of what is opened, and the keyholders by their fingerprints."""
+    """The noise of opened sums, and the keyholders by fingerprint."""
     deviations = " and ".join(f"{sd:.3g}" for sd in dict.fromkeys(content["deviations"]))
     lines = [f"Nothing is perturbed; opened sums have noise of standard deviation {deviations}."]
     lines += [
         f"Keyholder {one['seat']}: {one['name']}, fingerprint {one['fingerprint']}"
         for one in content["keyholders"]
     ]
-    return lines if content["keyholders"] else [*lines, "No keyholders yet: this is a plan."]
+    return lines if content["keyholders"] else [*lines, "No keyholders are named yet."]
 
 
 def _many(answers: int, sampled: int | None) -> str:
@@ -238,8 +238,8 @@ def _many(answers: int, sampled: int | None) -> str:
         return "one answer"
     if sampled is not None and sampled < answers:
         sent = f"{sampled:,} of them sent" + (" and observed together" if sampled > 1 else "")
-        return f"{answers:,} answers a worker, {sent}"
-    return f"{answers:,} answers a worker, observed together"
+        return f"{answers:,} answers per worker, {sent}"
+    return f"{answers:,} answers per worker, observed together"
 
 
 def _finite(epsilon: float) -> float | None:

@@ -1,4 +1,4 @@
-"""`sottovoce infer`: truths of a table; with `--engine chunked` or `spark`, of a large one."""
+"""`sottovoce infer`: truths of a table, in memory or with `--engine chunked` or `spark`."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(|K|M|G|Ki|Mi|Gi)B?", re.ASCII)
 
 
 class Ties(StrEnum):
-    """Which of several equally likely labels is chosen."""
+    """How ties between equally likely labels are broken."""
 
     first = "first"
     random = "random"
 
 
 class EngineName(StrEnum):
-    """Where sums over the answers are made."""
+    """Where sums over the answers are computed."""
 
     local = "local"
     chunked = "chunked"
@@ -52,43 +52,48 @@ def infer(
         typer.Option(
             "--method",
             "-m",
-            help="For answers: {methods}; auto is {label_method} for labels and {number_method} "
-            "for numbers. For reports, with --policy: {aware_methods}, which know the noise; auto "
-            "is the one that fits. The others then take reports for answers.",
+            metavar="NAME",
+            help="For answers: {methods}; auto means {label_method} for labels and {number_method} "
+            "for numbers. For reports (with --policy): {aware_methods}, which model the noise; "
+            "auto picks the one that fits. The other methods treat reports as answers.",
         ),
     ] = "auto",
     gold: options.GoldOption = None,
     output: Annotated[
-        str | None,  # hdfs://… is none of pathlib's paths
+        str | None,  # pathlib does not support hdfs://…
         options.output_option(
-            "Write truths here: .csv, .tsv, .jsonl or .parquet; a folder with --engine.",
-            metavar="PATH",
+            "Write truths to this .csv, .tsv, .jsonl or .parquet file; with --engine chunked or "
+            "spark, to this new folder."
         ),
     ] = None,
-    workers: Annotated[Path | None, typer.Option(help="Write workers' weights here.")] = None,
+    weights: Annotated[Path | None, options.file_option("Write the workers' weights here.")] = None,
     posterior: Annotated[
-        Path | None, typer.Option(help="Write every label's probability here.")
+        Path | None, options.file_option("Write the probability of every label here.")
     ] = None,
     confusions: Annotated[
-        Path | None, typer.Option(help="Write workers' confusion matrices here.")
+        Path | None, options.file_option("Write the workers' confusion matrices here.")
     ] = None,
     setting: Annotated[
         str | None,
-        typer.Option("--set", help="The method's parameters, as max_rounds=50,tolerance=1e-8."),
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE,…",
+            help="Parameters of the method, such as max_rounds=50,tolerance=1e-8.",
+        ),
     ] = None,
     ties: Annotated[
-        Ties, typer.Option(help="Which of several equally likely labels is chosen.")
+        Ties, typer.Option(help="How ties between equally likely labels are broken.")
     ] = Ties.first,
-    seed: Annotated[int | None, typer.Option(help="Seed for random ties.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed for --ties random.")] = None,
     policy: Annotated[
-        Path | None, typer.Option(help="The policy under which ANSWERS, then reports, were made.")
+        Path | None,
+        options.file_option("ANSWERS are reports that were made under this policy."),
     ] = None,
     engine: Annotated[
         EngineName,
         typer.Option(
-            help="Where the work is done: local in memory; chunked on a disk, for Parquet tables "
-            "larger than memory; spark on a Spark cluster. With the last two, --output names a "
-            "new folder."
+            help="Where to compute: local in memory; chunked on disk, for Parquet tables larger "
+            "than memory; spark on a Spark cluster."
         ),
     ] = EngineName.local,
     master: options.MasterOption = None,
@@ -96,13 +101,17 @@ def infer(
     checkpoint: Annotated[
         str | None,
         typer.Option(
-            help="A folder from which an interrupted run with --engine chunked or spark goes on; "
-            "all of a cluster must reach it."
+            metavar="FOLDER",
+            help="Save progress of --engine chunked or spark here, and resume an interrupted run. "
+            "Every node of a cluster must reach the folder.",
         ),
     ] = None,
     memory: Annotated[
         str | None,
-        typer.Option(help="Memory for sorting with --engine chunked, as 2GB; else 2 GiB at most."),
+        typer.Option(
+            metavar="SIZE",
+            help="Memory for sorting with --engine chunked, such as 2GB. Default: at most 2 GiB.",
+        ),
     ] = None,
     columns: options.ColumnsOption = None,
     gold_columns: options.GoldColumnsOption = None,
@@ -113,15 +122,15 @@ def infer(
     json: options.JsonOption = False,
     force: options.ForceOption = False,
 ) -> None:
-    """Print the truth of every task in ANSWERS, a table of worker, task and answer.
+    """Infer the truth of every task in ANSWERS, a table of worker, task and answer.
 
-    On a terminal the first tasks are shown as a table; into a pipe all of them go as CSV.
+    A terminal shows the first tasks as a table; a pipe gets all tasks as CSV.
     """
     if engine is not EngineName.local:
         local_only = {
             "gold": gold,
             "gold-columns": gold_columns,
-            "workers": workers,
+            "weights": weights,
             "posterior": posterior,
             "confusions": confusions,
             "seed": seed,
@@ -136,15 +145,15 @@ def infer(
             "force": force,
             **options.reading(columns, domain, repeats, bad_rows, None),
         }
-        options.refuse_given(local_only, f"does not go with --engine {engine}: drop it")
+        options.refuse_given(local_only, f"does not work with --engine {engine}: drop it")
         _infer_large(answers, output, method, LARGE[engine], policy, memory, large_only, json=json)
         return
     large = {"master": master, "conf": conf, "checkpoint": checkpoint, "memory": memory}
     given = {option: value for option, value in large.items() if value}
-    options.refuse_given(given, "is for --engine chunked or spark")
+    options.refuse_given(given, "needs --engine chunked or spark")
     files: dict[TableName, Path | None]
     truths = None if output is None else Path(output)
-    files = {"truths": truths, "workers": workers, "posterior": posterior, "confusions": confusions}
+    files = {"truths": truths, "workers": weights, "posterior": posterior, "confusions": confusions}
     wanted = {table: path for table, path in files.items() if path is not None}
     console.check_outputs([(path, check_path) for path in wanted.values()], force=force)
     keywords = options.reading(columns, domain, repeats, bad_rows, format)
@@ -192,9 +201,9 @@ def _infer_large(
     *,
     json: bool,
 ) -> None:
-    """Infer into a folder, and say what was found; `how` has further keywords of `infer_into`."""
+    """Infer into a folder and print a summary; `how` has further keywords of `infer_into`."""
     if output is None:
-        raise UsageError(f"--engine {engine} writes a folder: say which, --output FOLDER")
+        raise UsageError(f"--engine {engine} writes a folder: add --output FOLDER")
     kept = sottovoce.read_policy(policy) if policy is not None else None
     limit = None if memory is None else bytes_of(memory)
     with console.passes("inferring", visible=True) as progress:
@@ -219,14 +228,14 @@ def _infer_large(
 
 
 def bytes_of(text: str) -> int:
-    """An amount of memory, as 2GB or 512 MiB.
+    """An amount of memory, such as 2GB or 512 MiB.
 
     >>> bytes_of("2GB"), bytes_of("1.5 GiB")
     (2000000000, 1610612736)
     """
     found = _SIZE.fullmatch(text.strip())
     if found is None:
-        raise UsageError(f"--memory is an amount such as 2GB or 512MiB, not {text!r}")
+        raise UsageError(f"--memory takes an amount such as 2GB or 512MiB, not {text!r}")
     return int(float(found[1]) * _UNITS[found[2]])
 
 
@@ -257,7 +266,7 @@ def _summary(result: Result, answers: int, score: Score | None) -> dict[str, Any
 
 def _report_words(result: Result) -> str:
     made = result.provenance
-    # Methods that know no noise take what they get for answers, and a set of labels for several.
+    # Methods that do not model noise count a report with a set of labels as several answers.
     knows = made.policy_hash is not None and made.method in sottovoce.AWARE_METHODS
     rows = f"{int(result.answers.sum()):,} {'reports' if knows else 'answers'}"
     return _words(result, len(result.tasks), rows) + _belief(
@@ -274,6 +283,6 @@ def _words(result: Result, tasks: int, rows: str) -> str:
 
 
 def _belief(confusion_share: float) -> str:
-    """How far a method for labels went from one accuracy a worker to a confusion matrix."""
+    """How far a method for labels moved from one accuracy per worker to a confusion matrix."""
     percent = round(100 * confusion_share)
-    return f"; workers' own confusions were believed to {percent} %" if percent else ""
+    return f"; individual confusion matrices weighted {percent} %" if percent else ""

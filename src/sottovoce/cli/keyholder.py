@@ -1,6 +1,6 @@
-"""`sottovoce keyholder`, and what a keyholder reads before it takes part.
+"""`sottovoce keyholder`, and the screen that a keyholder reads before taking part.
 
-The screen says what is asked, who else holds keys, and what the keyholder promises.
+The screen lists what is opened, who else holds keys, and the keyholder's duties.
 """
 
 from __future__ import annotations
@@ -16,7 +16,13 @@ from typing import Annotated
 import typer
 
 from sottovoce.cli import console
-from sottovoce.cli.options import JsonOption, allow_http_option, yes_option
+from sottovoce.cli.options import (
+    AllowHttpOption,
+    JsonOption,
+    file_option,
+    folder_option,
+    yes_option,
+)
 from sottovoce.cli.prompts import Ended, agreed, given_passphrase
 from sottovoce.errors import UsageError
 from sottovoce.files.user_folders import home_folder
@@ -42,19 +48,18 @@ FAILED, INTERRUPTED = 1, 130
 
 FolderOption = Annotated[
     Path | None,
-    typer.Option(
-        help="Where the keys and the logs are; the folder keyholder in SOTTOVOCE_HOME, or in your "
-        "data folder, if not given.",
+    folder_option(
+        "Folder of the keys and logs. Default: keyholder in SOTTOVOCE_HOME or in your data folder.",
         show_default=False,
     ),
 ]
 
 PassphraseOption = Annotated[
     Path | None,
-    typer.Option(
+    file_option(
+        "Read the passphrase from the first line of this file. Default: SOTTOVOCE_PASSPHRASE, or a "
+        "prompt.",
         "--passphrase-file",
-        help="A file whose first line is the passphrase. SOTTOVOCE_PASSPHRASE does as well; "
-        "without both it is asked for.",
         show_default=False,
     ),
 ]
@@ -64,26 +69,31 @@ _SAYING = Lock()
 
 def init(
     name: Annotated[
-        str, typer.Option(help="How campaigns call you: an organisation that people know.")
+        str,
+        typer.Option(
+            metavar="NAME", help="Your name in campaigns: an organisation that people know."
+        ),
     ],
     folder: FolderOption = None,
     passphrase_file: PassphraseOption = None,
 ) -> None:
-    """Make keys, once, and a card to hand out.
+    """Generate keys and a public card, once.
 
-    The keys are drawn on this machine and kept under your passphrase. Keys that exist are never
-    replaced.
+    The keys are generated on this machine and encrypted with your passphrase. Existing keys are
+    never replaced.
     """
     home = keyholder_folder(folder)
     check_free(home)
     card = make_keys(home, name, given_passphrase(passphrase_file, twice=True))
-    console.say(f"Your keys are made, and kept in {home / KEY_FILE} under your passphrase.")
+    console.say(f"Your keys are in {home / KEY_FILE}, encrypted with your passphrase.")
     console.say("")
     console.say(f"  fingerprint  {card.fingerprint}")
     console.say(f"  card         {home / CARD_FILE}")
     console.say("")
-    console.say("Publish the fingerprint where people who know you look, and give the card to the")
-    console.say("requester. Keep a copy of the keys and the passphrase apart from this machine.")
+    console.say(
+        "Publish the fingerprint where people can find it, and give the card to the requester."
+    )
+    console.say("Keep a copy of the keys and the passphrase on another machine.")
     console.say("The requester then sends you a link: sottovoce keyholder serve 'LINK'")
 
 
@@ -98,20 +108,18 @@ def serve(
     ],
     folder: FolderOption = None,
     passphrase_file: PassphraseOption = None,
-    yes: Annotated[bool, yes_option("Take part without being asked whether to.")] = False,
+    yes: Annotated[bool, yes_option("Take part without confirmation.")] = False,
     once: Annotated[
-        bool, typer.Option("--once", help="End when there is nothing to do now.")
+        bool, typer.Option("--once", help="Exit when there is nothing left to do now.")
     ] = False,
-    allow_http: Annotated[
-        bool, allow_http_option("Talk over plain http to another machine.")
-    ] = False,
+    allow_http: AllowHttpOption = False,
 ) -> None:
-    """Take your part in sealed campaigns until they are opened.
+    """Take part in sealed campaigns until their totals are opened.
 
-    Shows what is asked and who else holds keys before you take part. Then it deals noise, checks
-    contributions without seeing them, confirms which are in the total, and opens it once. It can
-    be stopped and started at any time, and goes on where it was; what breaks the protocol is
-    refused, written down and ends it.
+    Before you take part, it shows the request and the other keyholders. Then it deals noise, checks
+    contributions without seeing them, confirms which are in the total, and opens the total once.
+    You can stop and restart it at any time; it resumes. A protocol violation is refused and logged,
+    and ends the command.
     """
     home = keyholder_folder(folder)
     parsed = list(dict.fromkeys(KeyholderLink.parse(each, allow_http=allow_http) for each in links))
@@ -131,7 +139,7 @@ def serve(
 
 
 def status(folder: FolderOption = None, json: JsonOption = False) -> None:
-    """List the campaigns you take part in, and what you have done in each; verifies every log."""
+    """List your campaigns and what you did in each; verify every log."""
     home = keyholder_folder(folder)
     card, found = read_card(home), seat_records(home)
     if json:
@@ -147,18 +155,18 @@ def status(folder: FolderOption = None, json: JsonOption = False) -> None:
         for each in found:
             _show(each)
         if not found:
-            console.say("You take part in no campaign yet.")
+            console.say("You do not take part in any campaign yet.")
     if any(each.problem for each in found):
         raise typer.Exit(FAILED)
 
 
 def keyholder_folder(folder: Path | None) -> Path:
-    """Where a keyholder's keys are."""
+    """The folder of a keyholder's keys."""
     return (folder or home_folder() / "keyholder").absolute()
 
 
 def _agreement(client: KeyholderClient, home: Path, card: Keyholder, *, yes: bool) -> Agreement:
-    """What was agreed for a link, or is agreed now."""
+    """The agreement for a link: an earlier one, or one made now."""
     session, seat = client.session()
     check_seat(session, seat, card)
     server = client.link.server
@@ -167,13 +175,15 @@ def _agreement(client: KeyholderClient, home: Path, card: Keyholder, *, yes: boo
     for line in seat_lines(session, server, seat):
         console.say(line)
     if not yes and not _asked():
-        raise UsageError(f"you do not take part in campaign {session.campaign}; nothing was sent")
+        raise UsageError(
+            f"declined: you do not take part in campaign {session.campaign}; nothing was sent"
+        )
     return Agreement.join(home, server, session, seat)
 
 
 def _asked() -> bool:
     if not sys.stdin.isatty():
-        raise UsageError("nobody can be asked here: say --yes to take part")
+        raise UsageError("no terminal to ask for confirmation: add --yes to take part")
     try:
         return agreed("Take part?")
     except Ended:
@@ -181,17 +191,17 @@ def _asked() -> bool:
 
 
 def seat_lines(session: Session, server: str, seat: int) -> Iterator[str]:
-    """The whole screen. Names are the requester's words, all else is computed from the policy."""
+    """The screen. Names come from the requester, everything else is computed from the policy."""
     yield f"Campaign {session.campaign} at {server} asks you to be a keyholder."
     yield ""
     yield from _what_is_opened(session)
     yield from _who_else(session, seat)
-    yield "WHAT YOU PROMISE: to keep your keys and this folder to yourself, to draw noise once,"
-    yield "and to open one total, once. This program does that; leave it running until the"
-    yield "campaign is opened. Nobody can do it for you: without you, contributions that arrive"
-    yield "later are not counted, and without your noise nothing is ever opened."
+    yield "YOUR DUTIES: keep your keys and this folder secret, draw noise once, and open one total,"
+    yield "once. This program does that; leave it running until the campaign is opened. Nobody can"
+    yield "replace you: while you are absent, new contributions are not counted, and without your"
+    yield "noise nothing is ever opened."
     yield f"Policy {session.policy.hash}"
-    yield "is pinned: if the campaign ever offers another, you send nothing."
+    yield "is pinned: if the campaign offers another policy, you send nothing."
     yield ""
 
 
@@ -200,33 +210,33 @@ def _what_is_opened(session: Session) -> Iterator[str]:
     promise = session.policy.promise
     answers = min(tasks, promise.answers) if promise else tasks
     held = [sealed.guarantee(answers, unit) for unit in (Unit.ANSWER, Unit.WORKER)]
-    yield f"WHAT IS OPENED: noised totals of {tasks:,} tasks, once, of at least"
+    yield f"OPENED: noised totals of {tasks:,} tasks, once, from at least"
     answers_are = printable(str(session.policy.domain), longest=200)
     yield f"{sealed.minimum:,} contributions; answers are {answers_are}."
-    yield f"Workers are promised {held[0]} and {held[1]},"
+    yield f"Guarantee for workers: {held[0]} and {held[1]},"
     yield f"if at most {sealed.degree} of {sealed.seats} keyholders collude."
     yield ""
 
 
 def _who_else(session: Session, seat: int) -> Iterator[str]:
-    yield "WHO HOLDS KEYS. Compare the fingerprints with those that the others published:"
+    yield "KEYHOLDERS. Compare the fingerprints with those that the others published:"
     for number, each in enumerate(session.sealed.keyholders, 1):
-        own = "   this is you" if number == seat else ""
+        own = "   (you)" if number == seat else ""
         yield f"  {number}  {each.fingerprint}  {printable(each.name)}{own}"
     yield ""
 
 
 def _serve_all(seats: list[tuple[Seat, Callable[[str], None]]], *, once: bool) -> None:
-    """Serve each campaign in a thread of its own: one that waits holds up no other.
+    """Serve each campaign in its own thread, so that waiting for one does not delay another.
 
-    Threads end with the process, wherever they are: what has left was written down before.
+    Threads end with the process at any point: every message was logged before it was sent.
     """
     failures: list[Exception] = []
 
     def run(seat: Seat, tell: Callable[[str], None]) -> None:
         try:
             serve_seat(seat, tell, once=once)
-        except Exception as error:  # raised again where people see it
+        except Exception as error:  # raised again in the main thread
             tell(f"STOPPED: {error}")
             failures.append(error)
 
@@ -237,7 +247,7 @@ def _serve_all(seats: list[tuple[Seat, Callable[[str], None]]], *, once: bool) -
         for thread in threads:
             thread.join()
     except KeyboardInterrupt:
-        console.note("Stopped. Started again, it goes on where it was.")
+        console.note("Stopped. The same command resumes.")
         raise typer.Exit(INTERRUPTED) from None
     if failures:
         raise failures[0]

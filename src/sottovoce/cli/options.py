@@ -23,7 +23,7 @@ class Repeats(StrEnum):
 
 
 class BadRows(StrEnum):
-    """What to do with a row that cannot be used."""
+    """What to do with an invalid row."""
 
     error = "error"
     drop = "drop"
@@ -38,7 +38,7 @@ class Ways(StrEnum):
 
 
 class Layout(StrEnum):
-    """What is added up."""
+    """Which sums are computed."""
 
     votes = "votes"
     sum = "sum"
@@ -53,30 +53,45 @@ class Unit(StrEnum):
 
 
 class ShowDraw(StrEnum):
-    """When a worker sees what was drawn for it."""
+    """When a worker sees the randomised reports."""
 
     before_send = "before_send"
     after_send = "after_send"
 
 
-def output_option(help: str, **more: Any) -> Any:
-    """`--output`, short `-o`: where a command writes what it makes."""
-    return typer.Option("--output", "-o", help=help, **more)
+def output_option(help: str) -> Any:
+    """`--output`, short `-o`: where a command writes its output."""
+    return typer.Option("--output", "-o", metavar="PATH", help=help)
+
+
+def file_option(help: str, *names: str, **more: Any) -> Any:
+    """An option that takes a file."""
+    return typer.Option(*names, metavar="FILE", help=help, **more)
+
+
+def folder_option(help: str, **more: Any) -> Any:
+    """`--folder`: where a command keeps its files."""
+    return typer.Option("--folder", metavar="FOLDER", help=help, **more)
+
+
+def gold_option(help: str) -> Any:
+    """`--gold`: a table of known truths."""
+    return typer.Option("--gold", metavar="TABLE", help=help)
+
+
+def answers_option(help: str) -> Any:
+    """`--answers`: a table of answers."""
+    return typer.Option("--answers", metavar="TABLE", help=help)
 
 
 def link_argument(help: str) -> Any:
-    """LINK, which carries a secret and is typed in quotes."""
+    """LINK, which contains a secret and must be quoted in a shell."""
     return typer.Argument(metavar="LINK", help=help, show_default=False)
 
 
 def yes_option(help: str) -> Any:
-    """`--yes`: what is done without asking."""
+    """`--yes`: skip the confirmation."""
     return typer.Option("--yes", help=help)
-
-
-def allow_http_option(help: str) -> Any:
-    """`--allow-http`: what may go over plain http to another machine."""
-    return typer.Option("--allow-http", help=help)
 
 
 AnswersArgument = Annotated[
@@ -84,74 +99,108 @@ AnswersArgument = Annotated[
     typer.Argument(
         metavar="ANSWERS",
         help="Table with columns worker, task and answer (or label, report, value): CSV, TSV, "
-        "JSONL (each also .gz) or Parquet; - for standard input; dataset:NAME for a cached one.",
+        "JSONL (each also .gz) or Parquet; - for standard input; dataset:NAME for a cached "
+        "dataset.",
         show_default=False,
     ),
 ]
+AllowHttpOption = Annotated[
+    bool,
+    typer.Option(
+        "--allow-http",
+        help="Allow plain http to another machine; others on the network can read and change it.",
+    ),
+]
 ColumnsOption = Annotated[
-    str | None, typer.Option(help="Other column names, as worker=annotator,task=item,answer=vote.")
+    str | None,
+    typer.Option(
+        metavar="NAME=COLUMN,…",
+        help="Column names of the table, such as worker=annotator,task=item,answer=vote.",
+    ),
 ]
 GoldColumnsOption = Annotated[
-    str | None, typer.Option(help="Other column names of GOLD, as task=item,truth=right.")
+    str | None,
+    typer.Option(
+        metavar="NAME=COLUMN,…",
+        help="Column names of the gold table, such as task=item,truth=right.",
+    ),
 ]
 DomainOption = Annotated[
     str | None,
     typer.Option(
-        help="What answers are: categorical, ordinal or numeric, optionally with labels or range, "
-        "as ordinal:low,mid,high or numeric:0..10 (numeric:0..10/0.5 with a step). "
-        "Inferred if not given."
+        metavar="KIND[:VALUES]",
+        help="Kind of answers: categorical, ordinal or numeric, optionally with labels or a range, "
+        "such as ordinal:low,mid,high, numeric:0..10 or numeric:0..10/0.5 (with a step). "
+        "Detected by default.",
     ),
 ]
 RepeatsOption = Annotated[
-    Repeats, typer.Option(help="When a worker answered a task more than once: which answers count.")
+    Repeats, typer.Option(help="Which answers count if a worker answered a task more than once.")
 ]
 BadRowsOption = Annotated[
-    BadRows, typer.Option(help="Stop at a row that cannot be used, or drop it and count it.")
+    BadRows, typer.Option(help="Stop at the first invalid row, or drop and count invalid rows.")
 ]
 FormatOption = Annotated[
-    str | None, typer.Option(help="csv, tsv, jsonl or parquet, if the name does not tell.")
+    str | None,
+    typer.Option(
+        metavar="csv|tsv|jsonl|parquet", help="Format of the table, if its name does not show it."
+    ),
 ]
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 MechanismOption = Annotated[
-    str | None, typer.Option(help="{mechanisms}, or sealed-sum, which perturbs nothing.")
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="One of {mechanisms}; or sealed-sum, which seals answers without perturbing them.",
+    ),
 ]
 EpsilonOption = Annotated[
-    float | None, typer.Option(help="How much reports may betray: smaller is more private.")
+    float | None,
+    typer.Option(metavar="EPSILON", help="Privacy loss of the reports; smaller is more private."),
 ]
 DeltaOption = Annotated[
-    float, typer.Option(help="The chance with which they may betray more; 0 is best.")
+    float, typer.Option(metavar="DELTA", help="Failure probability delta (0 means pure DP).")
 ]
 UnitOption = Annotated[
-    Unit, typer.Option(help="What epsilon is for: one answer, or all answers of a worker.")
+    Unit, typer.Option(help="Unit of the guarantee: one answer, or all answers of a worker.")
 ]
 AsPublishedOption = Annotated[
-    bool, typer.Option("--as-published", help="Calibrate as the paper does, which may keep less.")
+    bool,
+    typer.Option(
+        "--as-published", help="Calibrate as in the paper; the true guarantee may be weaker."
+    ),
 ]
 HideOption = Annotated[
-    bool, typer.Option("--hide-participation", help="Hide also who answered which task.")
+    bool, typer.Option("--hide-participation", help="Also hide who answered which task.")
 ]
 WaysOption = Annotated[
     Ways,
     typer.Option(
-        help="How answers leave a device: randomised there (local), sealed for keyholders who open "
-        "noised sums (sealed), or whichever does best (any)."
+        help="How answers leave the device: randomised (local), sealed for keyholders who open "
+        "noised sums (sealed), or the better of the two (any)."
     ),
 ]
 SampleOption = Annotated[
     str | None,
     typer.Option(
-        help="When the unit is the worker: how many of its answers a worker sends; auto, all or a "
-        "number."
+        metavar="auto|all|N",
+        help="With --unit worker: how many of its answers a worker sends.",
     ),
 ]
 SettingOption = Annotated[
-    str | None, typer.Option("--set", help="The mechanism's parameters, as dimension=20.")
+    str | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE,…", help="Parameters of the mechanism, such as dimension=20."
+    ),
 ]
 DATA_FOLDER = Path("sottovoce-data")
-"""Where a service keeps everything, if nobody says otherwise."""
+"""The default of `--data`."""
 
 DataOption = Annotated[
-    Path, typer.Option("--data", help="The service's folder: its SQLite database, and its lock.")
+    Path,
+    typer.Option(
+        "--data", metavar="FOLDER", help="The service's folder: its SQLite database and its lock."
+    ),
 ]
 DatabaseUrlOption = Annotated[
     str | None,
@@ -159,16 +208,16 @@ DatabaseUrlOption = Annotated[
         "--database-url",
         envvar="SOTTOVOCE_DATABASE_URL",
         metavar="URL",
-        help="PostgreSQL instead, as postgresql://user:password@host/name. A password is better "
-        "given in the variable, where other users of the machine do not see it.",
+        help="Use PostgreSQL: postgresql://user:password@host/name. Prefer the variable for a "
+        "password: other users of the machine can see the command line.",
         show_default=False,
     ),
 ]
 MasterOption = Annotated[
     str | None,
     typer.Option(
-        help="The Spark cluster, as spark://host:7077, yarn or local[4]; under spark-submit, what "
-        "that says.",
+        metavar="URL",
+        help="Spark cluster: spark://host:7077, yarn or local[4]. Default: that of spark-submit.",
         show_default=False,
     ),
 ]
@@ -177,47 +226,44 @@ ConfOption = Annotated[
     typer.Option(
         "--conf",
         metavar="NAME=VALUE",
-        help="A setting of Spark, with --master, as spark.executor.memory=8g; may be repeated.",
+        help="Spark setting, with --master, such as spark.executor.memory=8g; can be repeated.",
         show_default=False,
     ),
 ]
 JobsOption = Annotated[
-    int, typer.Option(help="Processes to use; 0 is one for each core.", show_default=True)
+    int, typer.Option(help="Processes to use; 0 means one per core.", show_default=True)
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 BudgetOption = Annotated[
     str | None,
     typer.Option(
         metavar="EPSILON[,DELTA]",
-        help="The most that all campaigns together may learn, per worker; 50 at first. A "
-        "higher one than before raises it.",
+        help="Limit on your total privacy loss over all campaigns, per worker; initially 50. It "
+        "can be raised, not lowered.",
     ),
 ]
 PolicyArgument = Annotated[
-    Path | None, typer.Argument(metavar="[POLICY]", help="A policy's file.", show_default=False)
+    Path | None, typer.Argument(metavar="POLICY", help="A policy file.", show_default=False)
 ]
-AnswersOption = Annotated[
-    int | None, typer.Option(help="How many answers a worker gives; the policy's if not given.")
+AnswersPerWorkerOption = Annotated[
+    int | None,
+    typer.Option(help="Number of answers per worker. Default: that of the policy."),
 ]
-YesOption = Annotated[bool, yes_option("Do not ask.")]
+YesOption = Annotated[bool, yes_option("Do not ask for confirmation.")]
 GoldOption = Annotated[
-    str | None, typer.Option(help="Table with columns task and truth to score against.")
+    str | None, gold_option("Known truths to score against: columns task and truth.")
 ]
 KnownGoldOption = Annotated[
     str | None,
-    typer.Option(help="Table with columns task and truth; a cached dataset brings its own."),
+    gold_option("Known truths: columns task and truth. A cached dataset has its own."),
 ]
-PatienceOption = Annotated[float, typer.Option(help="Seconds for which the server may be silent.")]
-OwnAnswersOption = Annotated[
-    Path, typer.Option(help="Your answers: a table with the columns task and answer.")
-]
-HtmlOption = Annotated[
-    Path | None, typer.Option(help="Write a page of one file here, with the figure.")
-]
+PatienceOption = Annotated[float, typer.Option(help="Seconds to wait for an unresponsive server.")]
+OwnAnswersOption = Annotated[Path, answers_option("Your answers: columns task and answer.")]
+HtmlOption = Annotated[Path | None, file_option("Write a self-contained HTML page here.")]
 
 
 def pairs(text: str | None, option: str) -> dict[str, str] | None:
-    """`a=b,c=d` as a dictionary."""
+    """Parse `a=b,c=d` into a dictionary."""
     if text is None:
         return None
     found = {}
@@ -230,7 +276,7 @@ def pairs(text: str | None, option: str) -> dict[str, str] | None:
 
 
 def spark_settings(given: list[str] | None) -> dict[str, str]:
-    """The settings of --conf, each NAME=VALUE as spark-submit has them."""
+    """The settings of --conf, each NAME=VALUE as in spark-submit."""
     settings = {}
     for text in given or []:
         name, equals, value = text.partition("=")
@@ -241,21 +287,21 @@ def spark_settings(given: list[str] | None) -> dict[str, str]:
 
 
 def refuse_given(given: Mapping[str, object], why: str) -> None:
-    """Refuse the first option that was given, and say why."""
+    """Raise a usage error for the first option that was given."""
     for option, value in given.items():
         if value is not None:
             raise UsageError(f"--{option} {why}")
 
 
 def refuse_beside_policy(given: Mapping[str, object]) -> None:
-    """Refuse options that say again, or otherwise, what a policy has decided."""
+    """Raise a usage error for options whose value the policy already fixes."""
     named = [option for option, value in given.items() if value]
     if named:
-        raise UsageError(f"the policy already decides: drop {', '.join(named)}")
+        raise UsageError(f"the policy already fixes this: drop {', '.join(named)}")
 
 
 def parameters(text: str | None) -> dict[str, Any]:
-    """`--set` with whole numbers, numbers, true and false as such."""
+    """Parse `--set`: integers, numbers, true and false, else strings."""
     given: dict[str, Any] = {}
     for name, value in (pairs(text, "--set") or {}).items():
         if value in ("true", "false"):
@@ -273,7 +319,7 @@ def parameters(text: str | None) -> dict[str, Any]:
 def reading(
     columns: str | None, domain: str | None, repeats: Repeats, bad_rows: BadRows, format: str | None
 ) -> dict[str, Any]:
-    """The options as keywords of `sottovoce.read`; what is left at its default is left out."""
+    """The options as keywords of `sottovoce.read`, without those at their default."""
     given: Mapping[str, object] = {
         "columns": pairs(columns, "--columns"),
         "domain": parse_domain(domain) if domain is not None else None,

@@ -1,4 +1,4 @@
-"""`sottovoce perturb`: reports of a table; with `--engine spark`, simulated ones of a large one."""
+"""`sottovoce perturb`: reports of a table; `--engine spark` simulates them for large tables."""
 
 from __future__ import annotations
 
@@ -25,38 +25,35 @@ from sottovoce.worker import SystemRandomness
 
 
 class ReportEngine(StrEnum):
-    """Where reports are made."""
+    """Where reports are computed."""
 
     local = "local"
     spark = "spark"
 
 
 OutputOption = Annotated[
-    str,  # hdfs://… is none of pathlib's paths
+    str,  # pathlib does not support hdfs://…
     options.output_option(
-        "Write reports here: .csv, .tsv, .jsonl or .parquet; a folder with --engine.",
-        metavar="PATH",
+        "Write reports to this .csv, .tsv, .jsonl or .parquet file; with --engine spark, to this "
+        "new folder."
     ),
 ]
-PolicyOption = Annotated[
-    Path | None, typer.Option(help="Perturb under this policy instead of making one.")
-]
+PolicyOption = Annotated[Path | None, options.file_option("Use this policy instead of making one.")]
 WritePolicyOption = Annotated[
-    Path | None, typer.Option(help="Write the policy here, for whoever reads the reports.")
+    Path | None, options.file_option("Write the new policy here; readers of the reports need it.")
 ]
 SeedOption = Annotated[
     int | None,
     typer.Option(
-        help="Simulate: noise from this seed, which protects nobody. The reports are stamped "
-        "in a column simulated_report."
+        help="Simulate with noise from this seed, which protects nobody. The column is then named "
+        "simulated_report."
     ),
 ]
 EngineOption = Annotated[
     ReportEngine,
     typer.Option(
-        help="Where the work is done: local in memory; spark on a Spark cluster, for "
-        "simulations with --seed and --policy, on Parquet tables. There --output names a new "
-        "folder."
+        help="Where to compute: local in memory; spark on a Spark cluster, for simulations of "
+        "Parquet tables with --seed and --policy."
     ),
 ]
 
@@ -85,9 +82,9 @@ def perturb(
     format: options.FormatOption = None,
     force: options.ForceOption = False,
 ) -> None:
-    """Turn ANSWERS, a table of worker, task and answer, into reports that hide them.
+    """Randomise ANSWERS, a table of worker, task and answer, into private reports.
 
-    Noise comes from the operating system's cryptographic generator unless a seed is given.
+    Noise comes from the operating system's cryptographic generator, unless --seed is given.
     """
     asked = PolicyRequest(
         mechanism, epsilon, unit, delta, sample, as_published, hide_participation, setting
@@ -109,9 +106,9 @@ def perturb(
         where = {"master": master, "settings": options.spark_settings(conf), "force": force}
         _perturb_large(answers, output, policy, beside_policy, seed, reading, where)
         return
-    options.refuse_given({"master": master or None, "conf": conf or None}, "is for --engine spark")
+    options.refuse_given({"master": master or None, "conf": conf or None}, "needs --engine spark")
     files = _checked_files(answers, output, policy, write_policy, force=force)
-    reading["private"] = True  # answers are seen by nobody, also when they are wrong
+    reading["private"] = True  # no error message quotes an answer
     kept = None
     if policy is not None:
         options.refuse_beside_policy(beside_policy)
@@ -126,19 +123,19 @@ def perturb(
 def _checked_files(
     answers: str, output: str, policy: Path | None, write_policy: Path | None, *, force: bool
 ) -> tuple[Path, Path | None]:
-    """The files of the reports and of a new policy, refused before the work."""
+    """The files of the reports and of a new policy, checked before the work starts."""
     if policy is None and write_policy is None:
-        raise UsageError("say where to write the policy: --write-policy POLICY.json")
+        raise UsageError("give --write-policy POLICY.json, or --policy for an existing one")
     reports = Path(output)
     check_path(reports, force=force)
     if write_policy is not None:
         check_target(write_policy, force=force)
         if write_policy.resolve() == reports.resolve():
-            raise UsageError("the reports and the policy need two files")
+            raise UsageError("--output and --write-policy need different files")
     for written in (reports, write_policy):
-        # Not even with --force: the answers would be lost.
+        # Even with --force: the answers would be lost.
         if written is not None and written.resolve() == Path(answers).resolve():
-            raise UsageError(f"{written} holds the answers: write to another file")
+            raise UsageError(f"{written} contains the answers: write to another file")
     return reports, write_policy
 
 
@@ -151,9 +148,9 @@ def _perturb_local(
     stated: bool,
     force: bool,
 ) -> None:
-    """Make and write the reports of a table in memory; `stated` labels were public before."""
+    """Make and write the reports of a table; `stated` means that its labels were public before."""
     if table.domain.size == 1 and not stated:
-        raise UsageError("only one label occurs in the answers: state all labels with --domain")
+        raise UsageError("only one label occurs in the answers: list all labels with --domain")
     if isinstance(under, PolicyRequest):
         policy = under.policy(table.domain, _most(table, whole=under.hides))
     else:
@@ -165,13 +162,13 @@ def _perturb_local(
         if write_policy is not None:
             file = stack.enter_context(new_file(write_policy, force=force))
             file.write_text(policy_text(policy), encoding="utf-8")
-        # Inside, so that neither file appears without the other.
+        # Nested, so that both files appear or neither does.
         write_tables({output: _columns(reports)}, force=force)
     console.notes_of(table.reading)
     if table.domain.size and not stated:
         console.note(
-            f"note: the {table.domain.size:,} labels were taken from the answers and are public "
-            "now, with the policy; --domain states them instead"
+            f"note: the {table.domain.size:,} labels come from the answers, and the policy makes "
+            "them public; use --domain to list public labels"
         )
     console.note(f"wrote {output}: {len(reports):,} reports")
     if write_policy is not None:
@@ -189,16 +186,16 @@ def _perturb_large(
     reading: Mapping[str, Any],
     where: Mapping[str, Any],
 ) -> None:
-    """Simulate reports on a cluster, and say what was made."""
+    """Simulate reports on a cluster, and print a summary."""
     given = checked_seed(seed)
     if policy is None:
         raise UsageError(
-            "--engine spark perturbs under a policy that is there: say --policy POLICY.json; "
+            "--engine spark needs an existing policy: give --policy POLICY.json; "
             "`sottovoce guarantee --write-policy POLICY.json` makes one"
         )
     options.refuse_beside_policy(beside_policy)
     if "format" in reading:
-        raise UsageError("--format does not go with --engine spark: drop it")
+        raise UsageError("--format does not work with --engine spark: drop it")
     kept = sottovoce.read_policy(policy)
     with console.passes("perturbing", visible=True):
         made = sottovoce.perturb_into(source, folder, kept, seed=given, **where, **reading)
@@ -208,7 +205,7 @@ def _perturb_large(
 
 
 def _most(table: Reports, *, whole: bool) -> int:
-    """The most answers of a worker; all tasks where every worker reports on the whole table."""
+    """The largest number of answers of a worker; all tasks if workers report on every task."""
     return len(table.tasks) if whole else int(np.bincount(table.worker).max())
 
 

@@ -1,4 +1,4 @@
-"""`sottovoce plan`: a plan from options and a pilot, as a table, a chart, sentences and a page."""
+"""`sottovoce plan`: a forecast from options or a pilot, as table, chart, sentences and page."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from sottovoce.planning.trial_runner import default_jobs
 MOST_LABELS = 1 << 20
 
 USUAL = (0.5, 1.0, 2.0)
-"""Epsilons if none are given."""
+"""The default epsilons."""
 
 
 class Ability(StrEnum):
-    """How able workers are assumed to be."""
+    """The assumed ability of workers."""
 
     mixed = "mixed"
     able = "able"
@@ -48,19 +48,16 @@ class Ability(StrEnum):
 
 
 def plan(
-    tasks: Annotated[int, typer.Option(help="How many tasks there are.")] = 200,
-    workers: Annotated[int, typer.Option(help="How many workers take part.")] = 50,
-    answers_per_worker: Annotated[
-        int, typer.Option(help="How many of the tasks each of them answers.")
-    ] = 20,
-    labels: Annotated[
-        int | None, typer.Option(help="Answers are one of so many labels.", show_default=False)
+    tasks: Annotated[int, typer.Option(help="Number of tasks.")] = 200,
+    workers: Annotated[int, typer.Option(help="Number of workers.")] = 50,
+    answers_per_worker: Annotated[int, typer.Option(help="Number of answers per worker.")] = 20,
+    label_count: Annotated[
+        int | None,
+        typer.Option(help="Answers are labels: the number of labels.", show_default=False),
     ] = None,
     span: Annotated[
         tuple[float, float] | None,
-        typer.Option(
-            "--range", metavar="LOW HIGH", help="Answers are numbers in this public range."
-        ),
+        typer.Option("--range", metavar="LOW HIGH", help="Answers are numbers from LOW to HIGH."),
     ] = None,
     domain: options.DomainOption = None,
     epsilon: EpsilonsOption = None,
@@ -69,26 +66,26 @@ def plan(
     hide_participation: options.HideOption = False,
     ways: options.WaysOption = options.Ways.any,
     ability: Annotated[
-        Ability | None, typer.Option(help="How able workers are assumed to be; mixed if not given.")
+        Ability | None, typer.Option(help="Assumed ability of workers. Default: mixed.")
     ] = None,
     pilot: Annotated[
         str | None,
-        typer.Option(metavar="ANSWERS", help="Take ability from this table of raw answers."),
+        typer.Option(metavar="TABLE", help="Estimate ability from this table of raw answers."),
     ] = None,
     gold: Annotated[
-        str | None, typer.Option(help="Known truths of the pilot's tasks: columns task and truth.")
+        str | None, options.gold_option("Known truths of the pilot: columns task and truth.")
     ] = None,
     target_accuracy: Annotated[
-        float | None, typer.Option(help="Say what it takes to reach this accuracy (labels).")
+        float | None, typer.Option(help="Find what reaches this accuracy (labels).")
     ] = None,
     target_error: Annotated[
-        float | None, typer.Option(help="Say what it takes to reach this mean error (numbers).")
+        float | None, typer.Option(help="Find what reaches this mean error (numbers).")
     ] = None,
-    trials: Annotated[int, typer.Option(help="Simulated campaigns for each figure.")] = 20,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same plan.")] = 0,
+    trials: Annotated[int, typer.Option(help="Number of simulated campaigns per result.")] = 20,
+    seed: Annotated[int, typer.Option(help="Seed of the simulation.")] = 0,
     jobs: options.JobsOption = 0,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Simulate anew what an earlier plan has simulated.")
+        bool, typer.Option("--fresh", help="Ignore cached results and recompute.")
     ] = False,
     columns: options.ColumnsOption = None,
     gold_columns: options.GoldColumnsOption = None,
@@ -96,26 +93,26 @@ def plan(
     json: options.JsonOption = False,
     force: options.ForceOption = False,
 ) -> None:
-    """Say what accuracy to expect of a campaign at each epsilon, before anyone answers.
+    """Forecast the accuracy of a campaign at each epsilon, before collecting answers.
 
-    Every mechanism that keeps the guarantee is simulated, and the best is recommended, with the
-    band that one campaign lands in 9 times of 10. With a target, say what reaches it.
+    Simulates every mechanism that satisfies the guarantee and recommends the best, with a band that
+    contains 9 of 10 campaigns. With a target, also prints what reaches it.
     """
     wanted = epsilons(epsilon, USUAL)
     if jobs < 0:
         raise UsageError(f"--jobs must be 0 or more, not {jobs}")
     if html is not None:
         check_page(html, force=force)
-    meant, seen = domain_of(labels, span, domain), None
+    meant, seen = domain_of(label_count, span, domain), None
     if pilot is not None:
         if ability is not None:
-            raise UsageError("the pilot says how able workers are: drop --ability")
-        seen = pilot_of(pilot, gold, meant, columns, gold_columns, counted=labels is not None)
+            raise UsageError("--pilot determines the ability of workers: drop --ability")
+        seen = pilot_of(pilot, gold, meant, columns, gold_columns, counted=label_count is not None)
         meant = seen.domain
     elif gold or columns or gold_columns:
-        raise UsageError("--gold, --columns and --gold-columns describe a pilot: give --pilot too")
+        raise UsageError("--gold, --columns and --gold-columns need --pilot")
     if meant is None:
-        raise UsageError("say what answers are: --labels S, --range LOW HIGH or --domain")
+        raise UsageError("give --label-count N, --range LOW HIGH or --domain")
     scenario = sottovoce.Scenario(
         meant,
         tasks,
@@ -153,23 +150,23 @@ def plan(
 
 def _goal(domain: Domain, accuracy: float | None, error: float | None) -> float | None:
     if accuracy is not None and domain.is_numeric:
-        raise UsageError("numbers have an error, not an accuracy: say --target-error")
+        raise UsageError("--target-accuracy is for labels: use --target-error for numbers")
     if error is not None and not domain.is_numeric:
-        raise UsageError("labels have an accuracy: say --target-accuracy")
+        raise UsageError("--target-error is for numbers: use --target-accuracy for labels")
     return error if domain.is_numeric else accuracy
 
 
 def domain_of(
     labels: int | None, span: tuple[float, float] | None, domain: str | None
 ) -> Domain | None:
-    """What answers are, as at most one of three options says."""
-    stated = {"--labels": labels, "--range": span, "--domain": domain}
+    """The domain of answers, from at most one of three options."""
+    stated = {"--label-count": labels, "--range": span, "--domain": domain}
     given = [name for name, value in stated.items() if value is not None]
     if len(given) > 1:
-        raise UsageError(f"say once what answers are: drop one of {' and '.join(given)}")
+        raise UsageError(f"give only one of {' and '.join(given)}")
     if labels is not None:
         if not 2 <= labels <= MOST_LABELS:
-            raise UsageError(f"--labels must be from 2 to {MOST_LABELS:,}, not {labels:,}")
+            raise UsageError(f"--label-count must be from 2 to {MOST_LABELS:,}, not {labels:,}")
         return Domain.categorical(range(labels))
     if span is not None:
         return Domain.numeric(*span)
@@ -185,7 +182,7 @@ def pilot_of(
     *,
     counted: bool,
 ) -> Pilot:
-    """What a pilot's table shows; with `counted` only the number of labels was stated."""
+    """The pilot from a table; with `counted` only the number of labels is known."""
     known = gold or (source if source.startswith("dataset:") else None)
     with console.reading(source):
         table = _read(source, Kind.CATEGORICAL if counted else stated, columns)
@@ -201,7 +198,7 @@ def pilot_of(
 
 
 def _read(source: str, stated: Domain | Kind | None, columns: str | None) -> Reports:
-    """The answers; a dataset of the cache knows its labels, but not the range that is public."""
+    """The answers; a cached dataset has labels, but no public range."""
     named = options.pairs(columns, "--columns")
     if not source.startswith("dataset:"):
         return sottovoce.read(source, columns=named, domain=stated)
@@ -209,19 +206,19 @@ def _read(source: str, stated: Domain | Kind | None, columns: str | None) -> Rep
     if not isinstance(stated, Domain):
         return table
     if not stated.is_numeric:
-        raise UsageError("a dataset of the cache says itself what its labels are: drop --domain")
+        raise UsageError("a cached dataset has its own labels: drop --domain")
     return replace(table.as_numbers(), domain=stated)  # refuses numbers outside the range
 
 
 def _with_labels(table: Reports, labels: int) -> Reports:
-    """The table with so many labels, of which some may not have occurred."""
+    """The table with this number of labels, some of which may not occur."""
     if table.domain.is_numeric:
-        raise DataError("the pilot's answers are numbers: say --range LOW HIGH, or --domain")
+        raise DataError("the pilot's answers are numbers: use --range LOW HIGH or --domain")
     found = table.domain.labels
     if len(found) > labels:
         raise DataError(
-            f"the pilot has {len(found):,} labels and --labels says {labels:,}: "
-            "leave --labels out, or clean the table"
+            f"the pilot has {len(found):,} labels, but --label-count is {labels:,}: "
+            "drop --label-count, or clean the table"
         )
     others = (f"label {number}" for number in range(len(found) + 1, labels + 1))
     return replace(table, domain=Domain(table.domain.kind, (*found, *others)))
@@ -246,31 +243,31 @@ def reasons(made: Plan) -> list[str]:
 
 
 def answers(made: Plan) -> list[str]:
-    """What it takes to reach the goal, in sentences."""
+    """What reaches the goal, in sentences."""
     if made.goal is None:
         return []
     domain = made.scenario.domain
     goal = f"{score_name(domain)} {score_words(domain, made.goal)}"
-    sentences = [f"A target is reached where the mean is beyond it by {MARGIN:g} standard errors."]
+    sentences = [f"A target counts as reached if the mean is better by {MARGIN:g} standard errors."]
     if made.clean.error > made.goal:
         sentences.append(
             f"Without any privacy this crowd reaches {score_words(domain, made.clean.error)}, "
-            f"which is short of {goal}."
+            f"which does not reach {goal}."
         )
     return [*sentences, *(_answer(made, one, goal) for one in made.needed)]
 
 
 def blocks(made: Plan, notes: Sequence[str]) -> list[Block]:
-    """The page: what to expect, the figure, what the target takes, what was assumed."""
+    """The page: forecast, figure, what reaches the target, assumptions."""
     told: list[Block] = [Paragraph(sentence) for sentence in answers(made)]
     return [
         Table(tuple(plan_columns(made)), tuple(map(tuple, plan_rows(made)))),
         Figure(plan_chart(made)),
-        *([Heading("What the target takes"), *told] if told else []),
-        Heading("Why these mechanisms"),
+        *([Heading("Reaching the target"), *told] if told else []),
+        Heading("Reasons"),
         *map(Paragraph, reasons(made)),
         *(_tried(made, one) for one in made.recommendations if len(one.table) > 1),
-        Heading("What was assumed"),
+        Heading("Assumptions"),
         *(Paragraph(f"{note[:1].upper()}{note[1:]}.") for note in notes),
     ]
 
@@ -283,15 +280,18 @@ def _answer(made: Plan, one: Needed, goal: str) -> str:
     else:
         start, what = f"At epsilon {epsilon:g}", "{:,.0f} workers"
     if one.value is not None:
-        return f"{start} and {name}, {what.format(one.value)} will do for {goal}: {found} was seen."
+        return (
+            f"{start} and {name}, {goal} is reached with {what.format(one.value)}: {found} in "
+            "simulation."
+        )
     return (
         f"{start} and {name}, {goal} is not reached up to {what.format(one.searched[1])}: the "
-        f"best seen was {found}, with {what.format(one.at)}."
+        f"best result was {found}, with {what.format(one.at)}."
     )
 
 
 def _named(forecast: Forecast) -> tuple[str, float]:
-    """The pair's name and its epsilon; clean answers have none."""
+    """The name and epsilon of the pair; clean answers have neither."""
     if forecast.pair is None or forecast.target is None:
         return "clean answers", float("inf")
     return forecast.pair.name, forecast.target.epsilon

@@ -1,4 +1,4 @@
-"""The policy that the options of a command ask for."""
+"""The policy that a command's options describe."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sottovoce.tables import parse_domain
 
 @dataclass(frozen=True, slots=True)
 class PolicyRequest:
-    """What the options of a command say of a policy that is to be made."""
+    """A new policy as a command's options describe it."""
 
     mechanism: str | None
     epsilon: float | None
@@ -28,16 +28,16 @@ class PolicyRequest:
 
     @property
     def hides(self) -> bool:
-        """Whether who answered which task is hidden, as asked for or always by the mechanism."""
+        """Whether participation is hidden, by option or by the mechanism itself."""
         return self.hide_participation or always_hides(self.mechanism)
 
     def policy(self, domain: Domain, answers: int) -> Policy:
-        """The policy for so many answers of a worker."""
+        """The policy for this number of answers per worker."""
         settings = parameters(self.setting)
         if self.mechanism is None or self.epsilon is None:
-            raise UsageError("say --mechanism and --epsilon, or give a policy")
+            raise UsageError("give --mechanism and --epsilon, or a policy")
         if taken := sorted(settings.keys() & {"domain", "name", "target", "calibration"}):
-            raise UsageError(f"--set is for the parameters of {self.mechanism}, not for {taken[0]}")
+            raise UsageError(f"--set takes parameters of {self.mechanism}, not {taken[0]}")
         unit, sample = PrivacyUnit(self.unit.value), sample_from(self.sample, answers)
         target = sottovoce.Target(
             self.epsilon, unit, self.delta, answers, self.hide_participation, sample
@@ -49,31 +49,31 @@ class PolicyRequest:
 
 
 def domain_from(labels: int | None, domain: str | None) -> Domain:
-    """The domain of so many labels, or as `--domain` writes it."""
+    """The domain from `--label-count` or `--domain`."""
     if (labels is None) == (domain is None):
-        wrong = "and not both" if labels is not None else "with its labels or range"
-        raise UsageError(f"say --labels S or --domain, {wrong}")
+        wrong = ", not both" if labels is not None else " with its labels or range"
+        raise UsageError(f"give --label-count N or --domain{wrong}")
     if labels is not None:
         if not 2 <= labels <= 1 << 20:
-            raise UsageError(f"--labels must be from 2 to 1,048,576, not {labels}")
+            raise UsageError(f"--label-count must be from 2 to 1,048,576, not {labels}")
         return Domain.ordinal(range(labels))
     return parsed_domain(domain or "")
 
 
 def parsed_domain(text: str) -> Domain:
-    """The domain that `--domain` writes, with its labels or range."""
+    """The domain from `--domain`, which must have labels or a range."""
     parsed = parse_domain(text)
     if not isinstance(parsed, Domain):
-        raise UsageError(f"--domain {text} needs its labels or range: numeric:0..10")
+        raise UsageError(f"--domain {text} needs labels or a range, such as numeric:0..10")
     return parsed
 
 
 def sample_from(text: str | None, answers: int) -> int | None:
-    """How many of its answers a worker sends; None for the best by rule."""
+    """How many answers a worker sends; None chooses the best by rule."""
     if text is None or text == "auto":
         return None
     if text == "all":
         return answers
     if text.isascii() and text.isdigit() and int(text) >= 1:
         return int(text)
-    raise UsageError(f"--sample is auto, all or a number of answers, not {text!r}")
+    raise UsageError(f"--sample takes auto, all or a number of answers, not {text!r}")

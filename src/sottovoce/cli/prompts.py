@@ -1,6 +1,6 @@
-"""Questions in the terminal, one after the other; and passphrases.
+"""Questions in the terminal, and passphrases.
 
-People give a passphrase typed unseen, in a file, or in a variable.
+A passphrase is typed without echo, or read from a file or a variable.
 """
 
 from __future__ import annotations
@@ -21,51 +21,51 @@ from sottovoce.model import Domain, Label, Task
 
 VARIABLE = "SOTTOVOCE_PASSPHRASE"
 LONGEST = 10_000
-"""Bytes of a file with a passphrase."""
+"""Limit on the bytes read from a passphrase file."""
 
 
 def given_passphrase(file: Path | None, *, twice: bool = False) -> str:
-    """The passphrase in a file, in `SOTTOVOCE_PASSPHRASE`, or typed; a new one is typed twice."""
+    """The passphrase from a file, `SOTTOVOCE_PASSPHRASE` or typed; a new one is typed twice."""
     if file is not None:
         return _read(file)
     if (found := os.environ.get(VARIABLE)) is not None:
         return found
     if not sys.stdin.isatty():
         raise UsageError(
-            f"nobody can be asked for the passphrase here: say --passphrase-file, or set {VARIABLE}"
+            f"no terminal to ask for the passphrase: give --passphrase-file, or set {VARIABLE}"
         )
     typed = getpass.getpass("Passphrase: ")
-    if twice and getpass.getpass("Once more: ") != typed:
-        raise UsageError("the two passphrases differ: nothing was made")
+    if twice and getpass.getpass("Repeat the passphrase: ") != typed:
+        raise UsageError("the two passphrases differ: nothing was written")
     return typed
 
 
 def _read(file: Path) -> str:
-    """The first line; the end of the line is not part of it."""
+    """The first line, without its line ending."""
     try:
         with file.open("rb") as stream:
             content = stream.read(LONGEST).decode()
     except OSError as error:
-        raise UsageError(f"{file} cannot be read ({error.strerror})") from None
+        raise UsageError(f"cannot read {file} ({error.strerror})") from None
     except ValueError:
-        raise UsageError(f"{file} is no text in UTF-8") from None
+        raise UsageError(f"{file} is not UTF-8 text") from None
     return content.split("\n", 1)[0].removesuffix("\r")
 
 
 SKIP, BACK, QUIT = "s", "b", "q"
 COMMANDS = "s skips, b goes back, q quits and sends nothing"
 MOST_LISTED = 100
-"""Labels that are listed with a number; of more, one is typed."""
+"""Largest number of labels that are listed with a number; with more, a label is typed."""
 
 Say = Callable[[str], None]
 
 
 class Ended(Exception):  # noqa: N818 - reads as the fact it states
-    """Nobody answers any more."""
+    """Standard input ended."""
 
 
 def read_line(prompt: str) -> str:
-    """What is typed. The prompt goes to standard error, so that output stays data."""
+    """A typed line. The prompt goes to standard error, which keeps standard output for data."""
     typer.echo(prompt, nl=False, err=True)
     line = sys.stdin.readline()
     if not line:
@@ -75,19 +75,19 @@ def read_line(prompt: str) -> str:
 
 
 def agreed(question: str) -> bool:
-    """Whether the question was answered with yes; anything unclear is no."""
+    """Whether the question was answered with yes; anything else means no."""
     return read_line(f"{question} [y/N] ").lower() in ("y", "yes")
 
 
 class Questions:
-    """The questions of a campaign to one worker, and the answers so far, which stay here."""
+    """The questions of a campaign to one worker, and the answers so far, which stay in memory."""
 
     def __init__(self, tasks: Sequence[Task], domain: Domain, unit: str | None, say: Say) -> None:
         self._tasks, self._domain, self._unit, self._say = tasks, domain, unit, say
         self._answers: dict[str, Label] = {}
 
     def asked(self) -> dict[str, Label] | None:
-        """The answers by task, skipped ones left out; None if the worker quits."""
+        """The answers by task, without skipped ones; None if the worker quits."""
         place = 0
         while place < len(self._tasks):
             self._show(place)
@@ -127,7 +127,7 @@ class Questions:
 
     @property
     def _is_numbered(self) -> bool:
-        """Labels that are numbers themselves are typed: a second numbering would confuse."""
+        """Whether labels are numbered; labels that are numbers are typed, to avoid confusion."""
         labels = self._domain.labels
         return len(labels) <= MOST_LISTED and not any(_number(str(each)) for each in labels)
 
@@ -138,7 +138,7 @@ class Questions:
                 return typed.lower()
             if self._is_fine(typed):
                 return typed
-            self._say(f"  Not understood: type {self._wanted()}.")
+            self._say(f"  Invalid input: type {self._wanted()}.")
 
     def _wanted(self) -> str:
         domain = self._domain

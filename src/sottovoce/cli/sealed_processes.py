@@ -1,4 +1,4 @@
-"""A sealed campaign for real: a server, keyholders and workers, each in a process of its own."""
+"""A sealed campaign with a server, keyholders and workers in separate processes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from sottovoce.testing.server_process import ServerProcess, wait_until
 Integers: TypeAlias = npt.NDArray[np.int64]
 
 PATIENCE = 600.0
-"""Seconds for all parties to come to an opening."""
+"""Seconds to wait for the opening."""
 
 QUESTION = "A rehearsal"
 
@@ -49,9 +49,9 @@ def run_processes(
     keyholders: int,
     colluding: int,
 ) -> SealedRun:
-    """The campaign of a table of answers, over HTTP, with software that people would use.
+    """Run a campaign over HTTP with the real programs, on a table of answers.
 
-    CPU seconds are of whole processes, from their start to their end.
+    CPU seconds cover whole processes, from start to end.
     """
     seconds: dict[str, float] = {}
     target = Target(epsilon, answers=len(answers.tasks), hide_participation=hide_participation)
@@ -108,7 +108,7 @@ def _home(place: Path, seat: int) -> Path:
 
 @contextmanager
 def _serving(place: Path, link: KeyholderLinkView) -> Iterator[subprocess.Popen[bytes]]:
-    """A keyholder's program, which ends by itself when all is opened."""
+    """A keyholder's process, which exits when everything is opened."""
     seat = link["seat"]
     home, passphrase = str(_home(place, seat)), str(place / "passphrase")
     arguments = ["keyholder", "serve", link["link"], "--yes", "--folder", home]
@@ -171,7 +171,7 @@ def _totals(requester: Requester, campaign: str, place: Path, tasks: int) -> Int
 
 
 def _noise(place: Path, links: Sequence[KeyholderLinkView]) -> Integers:
-    """All noise that was dealt: all keys are at hand here, as only in a rehearsal."""
+    """All noise that was dealt. Only a rehearsal has all the keys to compute it."""
     rows = []
     for link in links:
         keys, _ = open_keys(_home(place, link["seat"]), (place / "passphrase").read_text())

@@ -1,4 +1,4 @@
-"""`sottovoce sealed`: a sealed campaign on one machine, with all of its parties."""
+"""`sottovoce sealed simulate`: a sealed campaign on one machine, with all its parties."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sottovoce.model import Result, Score
 
 
 class Suite(StrEnum):
-    """How sums are made."""
+    """How sums are computed."""
 
     committee = "committee"
     plain = "plain"
@@ -37,7 +37,7 @@ class Mode(StrEnum):
 
 
 class WeightedRounds(StrEnum):
-    """How many noised rounds come after the first."""
+    """Number of noised rounds after the first."""
 
     auto = "auto"
     none = "0"
@@ -47,7 +47,7 @@ class WeightedRounds(StrEnum):
 
     @property
     def asked(self) -> int | None:
-        """The number; None where it is left to the planner."""
+        """The number; None if the planner decides."""
         return None if self is WeightedRounds.auto else int(self.value)
 
 
@@ -56,61 +56,75 @@ def simulate(
     suite: Annotated[
         Suite,
         typer.Option(
-            help="Keyholders (committee); workers who are online (masked, damgard_jurik); or "
-            "plain: the same sums in the open."
+            help="Who computes sums: keyholders (committee), online workers (masked, "
+            "damgard_jurik), or the same sums unprotected (plain)."
         ),
     ] = Suite.committee,
     mode: Annotated[
         Mode,
         typer.Option(
-            help="What is opened: noised sums; or all that the paper's EM opens (as_published), "
-            "or half of it (log_odds), which gives labels away."
+            help="What is opened: noised sums (noised), everything that the paper's EM opens "
+            "(as_published), or half of it (log_odds). Only noised has a guarantee; the others "
+            "leak labels."
         ),
     ] = Mode.noised,
-    epsilon: Annotated[float, typer.Option(help="How much may be betrayed of an answer.")] = 1.0,
+    epsilon: Annotated[
+        float, typer.Option(metavar="EPSILON", help="Privacy loss per answer.")
+    ] = 1.0,
     delta: Annotated[
         float | None,
-        typer.Option(help="Online workers: the chance with which more may be betrayed."),
+        typer.Option(metavar="DELTA", help="Online workers: failure probability delta."),
     ] = None,
     weighted_rounds: Annotated[
         WeightedRounds,
-        typer.Option(help="Online workers: noised rounds after the first, or auto: if they pay."),
+        typer.Option(
+            help="Online workers: number of noised rounds after the first; auto simulates."
+        ),
     ] = WeightedRounds.auto,
-    scale: Annotated[
-        int | None, typer.Option(help="EM without noise: numbers are multiplied by it and rounded.")
+    sum_scale: Annotated[
+        int | None,
+        typer.Option(help="EM without noise: numbers are multiplied by this and rounded."),
     ] = None,
     rounds: Annotated[
-        int | None, typer.Option(help="EM without noise: the most rounds; 100 if not given.")
+        int | None, typer.Option(help="EM without noise: round limit. Default: 100.")
     ] = None,
     threshold: Annotated[
         int | None,
-        typer.Option(help="Online workers: how many must agree; 2(J + 1)/3 if not given."),
+        typer.Option(
+            help="Online workers: how many must agree. Default: 2(J + 1)/3 for J workers."
+        ),
     ] = None,
     bits: Annotated[
-        int, typer.Option(help="damgard_jurik: size of the key, 1024 (to reproduce), 2048, 3072.")
+        int,
+        typer.Option(help="damgard_jurik: key size, 1024 (to reproduce the paper), 2048 or 3072."),
     ] = 2048,
     transcript: Annotated[
-        Path | None, typer.Option(help="EM: write what the server has seen to this file.")
+        Path | None, options.file_option("EM: write the server's view to this file.")
     ] = None,
     assignments: Annotated[
-        bool, typer.Option("--assignments", help="Into the transcript: who had which tasks.")
+        bool,
+        typer.Option("--assignments", help="Include in the transcript who had which tasks."),
     ] = False,
-    gold: Annotated[
-        str | None, typer.Option(help="Table with columns task and truth, to score against.")
-    ] = None,
-    processes: Annotated[
+    gold: options.GoldOption = None,
+    separate_processes: Annotated[
         bool,
         typer.Option(
-            "--processes", help="For real: a server, keyholders and workers in other processes."
+            "--separate-processes",
+            help="Run a server, the keyholders and the workers in separate processes.",
         ),
     ] = False,
     hide_participation: options.HideOption = False,
     layout: Annotated[
         options.Layout | None,
-        typer.Option(help="Keyholders: votes; for numbers sum, or histogram, which is robust."),
+        typer.Option(
+            help="Keyholders: which sums to compute: votes for labels; sum or histogram (robust) "
+            "for numbers."
+        ),
     ] = None,
-    keyholders: Annotated[int, typer.Option(help="How many seats there are.")] = 3,
-    colluding: Annotated[int, typer.Option(help="How many of them may be in league.")] = 1,
+    keyholders: Annotated[int, typer.Option(help="Number of keyholders.")] = 3,
+    colluding: Annotated[
+        int, typer.Option(help="How many keyholders may collude without learning anything.")
+    ] = 1,
     columns: options.ColumnsOption = None,
     gold_columns: options.GoldColumnsOption = None,
     domain: options.DomainOption = None,
@@ -120,12 +134,12 @@ def simulate(
     force: options.ForceOption = False,
     json: options.JsonOption = False,
 ) -> None:
-    """Seal ANSWERS, sum, open and infer, on this machine, and say what came of it.
+    """Seal, sum, open and infer ANSWERS on this machine, and print the outcome.
 
-    Every worker of the table seals its answers, keyholders deal noise, check, certify and open, and
-    truths are inferred from the sums. Keys and noise are real, so that no two runs are the same.
-    With a suite of online workers, or a mode that is not noised, the workers and a server compute
-    truths together, round after round (the worker-private EM).
+    Every worker of the table seals its answers. Keyholders deal noise, check, certify and open.
+    Truths are inferred from the sums. Keys and noise are real, so every run differs. With a suite
+    of online workers, or another mode than noised, the workers and a server compute the truths
+    together in rounds (the worker-private EM).
     """
     private = mode is not Mode.noised or suite in (Suite.masked, Suite.damgard_jurik)
     _refuse_others(
@@ -137,7 +151,7 @@ def simulate(
             "--colluding": colluding != 1,
         },
         online={
-            "--scale": scale is not None,
+            "--sum-scale": sum_scale is not None,
             "--rounds": rounds is not None,
             "--bits": bits != 2048,
             "--threshold": threshold is not None,
@@ -147,10 +161,10 @@ def simulate(
             "--weighted-rounds": weighted_rounds is not WeightedRounds.auto,
         },
     )
-    if processes and suite is Suite.plain:
-        raise UsageError("the plain suite has no parties: drop --processes")
+    if separate_processes and suite is Suite.plain:
+        raise UsageError("--suite plain has no parties: drop --separate-processes")
     if assignments and transcript is None:
-        raise UsageError("--assignments go into a transcript: give --transcript FILE too")
+        raise UsageError("--assignments needs --transcript FILE")
     if transcript is not None:
         check_target(transcript, force=force)
     with console.reading(answers):
@@ -159,7 +173,7 @@ def simulate(
         )
     console.notes_of(table.reading)
     if table.simulated:
-        raise UsageError("these are randomised reports: seal answers as they are")
+        raise UsageError("these are randomised reports: sealing needs raw answers")
     known = gold or (answers if answers.startswith("dataset:") else None)
     mapping = options.pairs(gold_columns, "--gold-columns")
 
@@ -175,12 +189,12 @@ def simulate(
             epsilon=epsilon,
             delta=delta,
             weighted_rounds=weighted_rounds.asked,
-            scale=scale,
+            scale=sum_scale,
             rounds=rounds,
             threshold=threshold,
             bits=bits,
             assignments=assignments,
-            processes=processes,
+            processes=separate_processes,
         )
         private_em.show(run, scored(run.result), transcript, json=json, force=force)
         return
@@ -191,7 +205,7 @@ def simulate(
         "keyholders": keyholders,
         "colluding": colluding,
     }
-    if processes:
+    if separate_processes:
         summed = run_processes(table, **how)
     else:
         summed = simulate_sealed(table, suite=suite.value, **how)  # type: ignore[arg-type]
@@ -205,13 +219,13 @@ def simulate(
 def _refuse_others(
     private: bool, *, keyholders: Mapping[str, bool], online: Mapping[str, bool]
 ) -> None:
-    """Refuse options that would do nothing."""
+    """Raise a usage error for options that would have no effect."""
     named = [option for option, given in (keyholders if private else online).items() if given]
     if named and private:
-        raise UsageError(f"the EM of online workers has no {named[0]}: drop it")
+        raise UsageError(f"{named[0]} has no effect on the EM of online workers: drop it")
     if named:
         raise UsageError(
-            f"one noised sum of keyholders has no {named[0]}: drop it, or give --suite masked"
+            f"{named[0]} has no effect with keyholders: drop it, or use --suite masked"
         )
 
 

@@ -1,6 +1,6 @@
-"""`sottovoce simulate`: the whole of inference on a simulated campaign, in a few seconds.
+"""`sottovoce simulate`: inference on a simulated campaign, in a few seconds.
 
-The picture needs matplotlib (extra `plots`).
+The plot needs matplotlib (extra `plots`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import sottovoce
 from sottovoce.api.compare import Comparison
 from sottovoce.cli import console
 from sottovoce.cli.comparison import print_comparison
-from sottovoce.cli.options import ForceOption
+from sottovoce.cli.options import ForceOption, folder_option
 from sottovoce.datasets import CategoricalCrowd, generate
 from sottovoce.errors import NotInstalled
 from sottovoce.figures.canvas import INK, PALE, blank_figure, check_matplotlib
@@ -32,15 +32,13 @@ WORKERS, TASKS, REDUNDANCY = 60, 500, 7
 
 
 def simulate(
-    folder: Annotated[Path, typer.Option(help="Where the answers, gold and plot go.")] = Path(
-        "demo"
-    ),
-    seed: Annotated[int, typer.Option(help="The same seed gives the same campaign.")] = 7,
+    folder: Annotated[Path, folder_option("Write the answers, gold and plot here.")] = Path("demo"),
+    seed: Annotated[int, typer.Option(help="Seed of the simulation.")] = 7,
     force: ForceOption = False,
 ) -> None:
-    """Simulate a campaign with spammers, infer its truths by several methods, and plot it.
+    """Simulate a campaign with spammers, infer its truths with several methods, plot the result.
 
-    Writes answers.csv, truth.csv and demo.png; the answers are simulated.
+    Writes answers.csv, truth.csv and demo.png.
     """
     crowd = CategoricalCrowd(
         workers=WORKERS,
@@ -60,7 +58,7 @@ def simulate(
     folder.mkdir(parents=True, exist_ok=True)
     _save(answers, gold, folder, force=force)
     typer.echo(
-        f"A simulated campaign: {WORKERS} workers, 4 in 10 of them guessing, give {len(answers):,} "
+        f"Simulated campaign: {WORKERS} workers, of whom 4 in 10 guess, give {len(answers):,} "
         f"answers to {TASKS} tasks with {crowd.labels} labels.\n"
     )
     rows = sottovoce.compare(folder / "answers.csv", folder / "truth.csv", domain=Kind.CATEGORICAL)
@@ -90,7 +88,7 @@ def _save(answers: Reports, gold: Gold, folder: Path, *, force: bool) -> None:
 
 
 def can_plot(path: Path) -> bool:
-    """Whether a picture can be drawn; one line says so where it is left out."""
+    """Whether a plot can be drawn; if not, print why it is skipped."""
     try:
         check_matplotlib()
     except NotInstalled as missing:
@@ -100,7 +98,7 @@ def can_plot(path: Path) -> bool:
 
 
 def demo_plot(rows: Sequence[Comparison], abilities: FloatArray, path: Path) -> None:
-    """Accuracy by method with intervals, and the best method's weights beside the truth."""
+    """Plot accuracy by method with intervals, and the best method's weights against the truth."""
     with blank_figure(11, 4.6) as figure, new_file(path, force=True) as temporary:
         left, right = figure.subplots(1, 2)
         draw_scores(left, rows)
@@ -115,4 +113,4 @@ def _draw_weights(axes: Any, rows: Sequence[Comparison], abilities: FloatArray) 
     axes.plot(abilities[workers], row.result.weights, "o", color=INK, alpha=0.7, markersize=5)
     axes.set_xlabel("true accuracy of the worker (simulated)")
     axes.set_ylabel(f"weight by {row.method}")
-    axes.set_title("What it learns about each worker, without gold", loc="left")
+    axes.set_title("Worker weights, estimated without gold", loc="left")

@@ -22,7 +22,7 @@ def inspect(
     format: options.FormatOption = None,
     json: options.JsonOption = False,
 ) -> None:
-    """Say what ANSWERS holds: size, sparsity, agreement, repeated pairs, suspicious workers."""
+    """Describe ANSWERS: size, sparsity, agreement, repeated pairs, suspicious workers."""
     with console.reading(answers):
         table = sottovoce.read(
             answers, **options.reading(columns, domain, repeats, bad_rows, format)
@@ -37,7 +37,7 @@ def inspect(
     rows = [[s.worker, f"{s.answers:,}", s.reason] for s in seen.suspicious[:SHOWN]]
     console.print_table(["suspicious worker", "answers", "why"], rows)
     if len(seen.suspicious) > SHOWN:
-        console.note(f"… {len(seen.suspicious) - SHOWN:,} more: --json lists them all")
+        console.note(f"… {len(seen.suspicious) - SHOWN:,} more; --json lists all")
 
 
 def _rows(seen: Inspection) -> list[list[str]]:
@@ -52,7 +52,9 @@ def _rows(seen: Inspection) -> list[list[str]]:
     if seen.reading is not None:
         touched = seen.reading.sentences() or ["no (worker, task) pair is repeated"]
         rows.extend(["rows", sentence] for sentence in touched)
-    rows.extend(["labels", f"{a!r} and {b!r} look alike: one label?"] for a, b in seen.alike)
+    rows.extend(
+        ["labels", f"{a!r} and {b!r} look alike; are they one label?"] for a, b in seen.alike
+    )
     rows.append(["suspicious", f"{len(seen.suspicious):,} of {seen.workers:,} workers"])
     return rows
 
@@ -93,7 +95,7 @@ def _as_json(seen: Inspection) -> dict[str, object]:
 
 def pack(
     answers: options.AnswersArgument,
-    output: Annotated[Path, options.output_option("The coded copy, a .parquet file.")],
+    output: Annotated[Path, options.output_option("Write the packed copy to this .parquet file.")],
     columns: options.ColumnsOption = None,
     domain: options.DomainOption = None,
     repeats: options.RepeatsOption = options.Repeats.first,
@@ -101,9 +103,9 @@ def pack(
     format: options.FormatOption = None,
     force: options.ForceOption = False,
 ) -> None:
-    """Write a coded copy of ANSWERS that reads several times faster.
+    """Write a packed copy of ANSWERS that loads several times faster.
 
-    The copy holds the same answers: protect it like the original.
+    The copy contains the same answers: protect it like the original.
     """
     with console.reading(answers):
         keywords = options.reading(columns, domain, repeats, bad_rows, format)

@@ -1,4 +1,4 @@
-"""`sottovoce tradeoff`: what privacy costs on a table, as rows, a chart, a page or JSON."""
+"""`sottovoce tradeoff`: the cost of privacy on a table, as rows, chart, page or JSON."""
 
 from __future__ import annotations
 
@@ -42,14 +42,13 @@ from sottovoce.planning.trial_runner import default_jobs
 from sottovoce.tables import check_path, parse_domain, write_columns
 
 USUAL = (0.5, 1.0, 2.0, 4.0)
-"""Epsilons if none are given: from strong to weak."""
+"""The default epsilons, from strong to weak privacy."""
 
 OutputOption = Annotated[
-    Path | None, options.output_option("Write rows here: .csv, .tsv, .jsonl or .parquet.")
+    Path | None,
+    options.output_option("Write the rows to this .csv, .tsv, .jsonl or .parquet file."),
 ]
-ClipOption = Annotated[
-    bool, typer.Option("--clip", help="Move numbers outside the range to its ends.")
-]
+ClipOption = Annotated[bool, typer.Option("--clip", help="Clip numbers to the range.")]
 
 
 def tradeoff(
@@ -60,12 +59,14 @@ def tradeoff(
     delta: options.DeltaOption = 0.0,
     hide_participation: options.HideOption = False,
     ways: options.WaysOption = options.Ways.any,
-    trials: Annotated[int, typer.Option(help="How often noise is drawn for each row.")] = 20,
-    seed: Annotated[int, typer.Option(help="Seed of the noise.")] = 1,
+    trials: Annotated[int, typer.Option(help="Number of simulations per row.")] = 20,
+    seed: Annotated[int, typer.Option(help="Seed of the simulation.")] = 1,
     jobs: options.JobsOption = 0,
     output: OutputOption = None,
     html: options.HtmlOption = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the figure here: .svg or .png.")] = None,
+    plot: Annotated[
+        Path | None, options.file_option("Write the figure to this .svg or .png file.")
+    ] = None,
     clip: ClipOption = False,
     columns: options.ColumnsOption = None,
     gold_columns: options.GoldColumnsOption = None,
@@ -76,16 +77,16 @@ def tradeoff(
     json: options.JsonOption = False,
     force: options.ForceOption = False,
 ) -> None:
-    """Show what privacy would cost on ANSWERS, whose truths are in GOLD.
+    """Measure the accuracy cost of privacy on ANSWERS, scored against GOLD.
 
-    Noise is simulated at each epsilon. The recommended pair of mechanism and inference is compared
-    with the papers' pipelines at the same guarantee, with answers as they are, and with the best
-    constant predictor. Bands hold the middle 90 % of trials.
+    Simulates noise at each epsilon. Compares the recommended pair of mechanism and inference with
+    the papers' pipelines at the same guarantee, with clean answers, and with the best constant
+    predictor. Bands contain the middle 90 % of trials.
     """
     wanted = epsilons(epsilon, USUAL)
     known = gold or (answers if answers.startswith("dataset:") else None)
     if known is None:
-        raise UsageError("tradeoff needs --gold GOLD, a table with columns task and truth")
+        raise UsageError("tradeoff needs --gold TABLE, with columns task and truth")
     plot = plot if plot is None or can_plot(plot) else None
     files = [(output, check_path), (html, check_page), (plot, check_picture)]
     console.check_outputs(files, force=force)
@@ -132,7 +133,7 @@ def _write(
 
 
 def _read(source: str, domain: str | None, clip: bool, keywords: dict[str, Any]) -> Reports:
-    """The answers; numbers over the range that was stated, whatever the table says of it."""
+    """The answers; numbers have the stated range, regardless of the table."""
     stated: Domain | Kind | None = parse_domain(domain) if domain is not None else None
     ranged = isinstance(stated, Domain) and stated.is_numeric
     if clip and not ranged:
@@ -144,7 +145,7 @@ def _read(source: str, domain: str | None, clip: bool, keywords: dict[str, Any])
     if ranged and isinstance(stated, Domain):
         return within_range(table, stated, clip=clip)
     if table.domain.size == 1 and not isinstance(stated, Domain):
-        raise UsageError("only one label occurs in the answers: state all labels with --domain")
+        raise UsageError("only one label occurs in the answers: list all labels with --domain")
     return table
 
 
@@ -158,17 +159,17 @@ def _print(found: Tradeoff, source: str, *, json: bool) -> None:
 
 
 def blocks(found: Tradeoff, source: str) -> list[Block]:
-    """The page: the figure, the table, and how they came about."""
+    """The page: summary, figure and table."""
     named = tuple(head or "remark" for head in tradeoff_columns(found))
     return [
         Paragraph(_said(found)),
-        Figure(tradeoff_chart(found, source), "Bands hold the middle 90 % of trials."),
+        Figure(tradeoff_chart(found, source), "Bands contain the middle 90 % of trials."),
         Table(named, tuple(tuple(row) for row in tradeoff_rows(found)), tradeoff_words(found)),
     ]
 
 
 def summary(found: Tradeoff) -> dict[str, Any]:
-    """Everything as one JSON object."""
+    """The result as one JSON object."""
     table = found.table()
     records = [{name: _plain(table[name][i]) for name in table} for i in range(len(found.rows))]
     return {
@@ -189,7 +190,7 @@ def summary(found: Tradeoff) -> dict[str, Any]:
 
 def _said(found: Tradeoff) -> str:
     return (
-        f"Answers as they are give {measure_name(found)} {number_words(found.clean, found)} "
+        f"Clean answers give {measure_name(found)} {number_words(found.clean, found)} "
         f"({found.clean_method}), the best constant predictor "
         f"{number_words(found.constant, found)}. {recommended_words(found)} It was chosen by a "
         "pilot round whose noise is not that of the trials shown. The noise is simulated."

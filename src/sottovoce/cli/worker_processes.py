@@ -1,6 +1,6 @@
-"""The crowd of the demo: simulated answers, and real workers' software in other processes.
+"""The crowd of the demo: simulated answers, and the real worker software in other processes.
 
-Also the CPU seconds of processes that were started here.
+Also measures the CPU seconds of child processes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PROCESSES = 4
 
 @dataclass(frozen=True, slots=True)
 class WorkerOutcome:
-    """What one worker has sent. Its tasks are known here only because the worker is simulated."""
+    """What one worker sent. Its tasks are known only because the worker is simulated."""
 
     worker: int
     tasks: tuple[str, ...]
@@ -40,7 +40,7 @@ class WorkerOutcome:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedWorker:
-    """One simulated worker: an invite of its own, and what it would answer to tasks it knows."""
+    """One simulated worker: its invite, and its answers to the tasks it knows."""
 
     worker: int
     link: str = field(repr=False)
@@ -48,7 +48,7 @@ class SimulatedWorker:
 
 
 class SimulatedCrowd:
-    """What every worker would answer to every task, and gold.
+    """Every worker's answer to every task, and gold.
 
     >>> crowd = SimulatedCrowd(workers=4, tasks=2, seed=1)
     >>> crowd.tasks, sorted(crowd.answers(3)) == crowd.tasks
@@ -75,11 +75,11 @@ class SimulatedCrowd:
             self._answers[worker][self.tasks[task]] = LABELS[int(label)]
 
     def answers(self, worker: int) -> Mapping[str, str]:
-        """What a worker would answer to each task."""
+        """A worker's answer to each task."""
         return self._answers[worker]
 
     def raw(self, sent: Sequence[WorkerOutcome]) -> dict[str, list[Any]]:
-        """The table there would be had the same workers sent their answers to the same tasks."""
+        """The table of the same workers' raw answers to the same tasks."""
         rows = [(one.worker, task) for one in sent for task in one.tasks]
         return {
             "worker": [worker for worker, _ in rows],
@@ -89,9 +89,9 @@ class SimulatedCrowd:
 
 
 def run_workers(workers: Sequence[SimulatedWorker], folder: Path) -> Iterator[WorkerOutcome]:
-    """Let the workers answer in other processes; what each has sent, as it happens.
+    """Run the workers in other processes; yield each outcome as it arrives.
 
-    No process is left when the iteration ends, however it ends.
+    All processes end with the iteration, also after an error.
     """
     context = get_context("spawn")
     outcomes = context.Queue()
@@ -113,7 +113,7 @@ def run_workers(workers: Sequence[SimulatedWorker], folder: Path) -> Iterator[Wo
 
 
 def _next(get: Callable[..., WorkerOutcome], processes: Sequence[BaseProcess]) -> WorkerOutcome:
-    """The next outcome; an error once nobody is left who could have one."""
+    """The next outcome; an error if all processes have ended."""
     while True:
         alive = any(process.is_alive() for process in processes)
         try:
@@ -124,8 +124,8 @@ def _next(get: Callable[..., WorkerOutcome], processes: Sequence[BaseProcess]) -
 
 
 def _answer(workers: Sequence[SimulatedWorker], folder: Path, outcomes: Any) -> None:
-    """Be these workers, one after the other; each has a folder, a ledger and randomness."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this process ends it
+    """Run these workers in turn; each has its own folder and ledger."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
     for one in workers:
         try:
             with Client(one.link, folder=folder / f"worker-{one.worker:02}") as client:
@@ -138,7 +138,7 @@ def _answer(workers: Sequence[SimulatedWorker], folder: Path, outcomes: Any) -> 
 
 @contextmanager
 def cpu(seconds: dict[str, float], party: str) -> Iterator[None]:
-    """CPU of the processes that end inside the block, from their start to their end."""
+    """Record the CPU seconds of the processes that end inside the block."""
     before = _spent()
     yield
     seconds[party] = _spent() - before

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sottovoce.errors import UsageError
@@ -48,7 +49,7 @@ RELEASES: Mapping[str, type[Release]] = {**MECHANISMS, SealedSum.name: SealedSum
 def release_class(name: str) -> type[Release]:
     """The mechanism of that name, or the sealed sum."""
     if name not in RELEASES:
-        raise UsageError(f"no mechanism {short(name)}; there are: {', '.join(RELEASES)}")
+        raise _unknown(name, RELEASES)
     return RELEASES[name]
 
 
@@ -57,8 +58,16 @@ def mechanism_class(name: str) -> type[Mechanism]:
     if name == SealedSum.name:
         raise UsageError(NO_MECHANISM)
     if name not in MECHANISMS:
-        raise UsageError(f"no mechanism {short(name)}; there are: {', '.join(MECHANISMS)}")
+        raise _unknown(name, MECHANISMS)
     return MECHANISMS[name]
+
+
+def _unknown(name: str, known: Iterable[str]) -> UsageError:
+    """An error that suggests the nearest known name, or lists all of them."""
+    names = list(known)
+    near = difflib.get_close_matches(name[:100], names, 1)
+    hint = f": did you mean {near[0]}?" if near else f"; there are: {', '.join(names)}"
+    return UsageError(f"no mechanism {short(name)}{hint}")
 
 
 def is_sealed(name: str) -> bool:

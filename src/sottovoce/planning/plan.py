@@ -233,7 +233,7 @@ def plan_title(made: Plan) -> str:
     """What the page and the figure are about."""
     scenario = made.scenario
     return (
-        f"What to expect of {scenario.workers:,} workers, {scenario.answers_per_worker:,} answers "
+        f"Forecast for {scenario.workers:,} workers, {scenario.answers_per_worker:,} answers "
         f"each, on {scenario.tasks:,} tasks"
     )
 

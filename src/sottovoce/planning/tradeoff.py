@@ -345,7 +345,7 @@ def _method(pair: Pipeline) -> str:
 
 def tradeoff_title(source: str) -> str:
     """What the page and the figure are about."""
-    return f"The cost of privacy on {source if source not in ('', '-') else 'these answers'}"
+    return f"Cost of privacy on {source if source not in ('', '-') else 'these answers'}"
 
 
 def tradeoff_words(found: Tradeoff) -> str:

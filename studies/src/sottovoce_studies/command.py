@@ -95,29 +95,28 @@ def reproduce(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[STUDY ...]",
-            help="Studies by name, or by table or figure such as p2-figure-3. Default: all.",
+            metavar="STUDY...",
+            help="Studies by name, or by a table or figure such as p2-figure-3. Default: all.",
         ),
     ] = None,
     full: Annotated[
-        bool, typer.Option("--full", help="Run at the cited size, which takes minutes to hours.")
+        bool, typer.Option("--full", help="Run the cited size, which takes minutes or hours.")
     ] = False,
     seed: Annotated[
-        int | None, typer.Option(help="Seed to use instead of each study's default seed.")
+        int | None, typer.Option(help="Seed. Default: the cited seed of each study.")
     ] = None,
     jobs: Annotated[
-        int, typer.Option(help="Number of processes; 0 means one per core, and one in quick runs.")
+        int, typer.Option(help="Processes to use; 0 means one per core, or one in quick runs.")
     ] = 0,
     output: Annotated[
         Path | None,
         output_option(
-            "Write a report with all tables and figures, the verdicts as JSON, one CSV per study "
-            "and one SVG per figure to this folder.",
-            metavar="DIR",
+            "Write a report with all tables and figures to this folder, with the verdicts as JSON, "
+            "a CSV file per study and an SVG file per figure.",
         ),
     ] = None,
-    anew: Annotated[
-        bool, typer.Option("--anew", help="Ignore cached results of earlier full runs.")
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Ignore cached results and recompute.")
     ] = False,
     list_: Annotated[
         bool,
@@ -125,9 +124,9 @@ def reproduce(
     ] = False,
     force: ForceOption = False,
 ) -> None:
-    """Check the papers' tables, figures and claims, with a verdict on each.
+    """Reproduce the papers' tables, figures and claims, with a verdict on each.
 
-    Quick runs take seconds and cover less. An interrupted full run resumes where it stopped.
+    Quick runs take seconds and show less. An interrupted full run resumes.
     """
     chosen = list({study.name: study for study in map(study_named, names or STUDIES)}.values())
     if list_:
@@ -137,7 +136,7 @@ def reproduce(
     run = Run("full" if full else "quick", seed, f"{datetime.now(UTC):%Y-%m-%d}")
     if output is not None:
         check_folder(output, chosen, force=force)
-    done = _done(chosen, run, jobs, anew=anew)
+    done = _done(chosen, run, jobs, fresh=fresh)
     if len(done) > 1:
         print_verdicts(done)
     if output is not None:
@@ -148,16 +147,16 @@ def reproduce(
 
 def _check(seed: int | None, jobs: int) -> None:
     if seed is not None and seed < 0:
-        raise UsageError(f"--seed must be a whole number from 0 up, not {seed}")
+        raise UsageError(f"--seed takes an integer of at least 0, not {seed}")
     if jobs < 0:
-        raise UsageError(f"--jobs must be a whole number from 0 up, not {jobs}")
+        raise UsageError(f"--jobs takes an integer of at least 0, not {jobs}")
 
 
-def _done(studies: list[Study], run: Run, jobs: int, *, anew: bool) -> list[tuple[Study, Outcome]]:
-    """Run the studies in turn, and print each as soon as it is done."""
+def _done(studies: list[Study], run: Run, jobs: int, *, fresh: bool) -> list[tuple[Study, Outcome]]:
+    """Run one study after the other, and print each as soon as it is done."""
     # Starting processes takes longer than a quick run.
     jobs = jobs or (default_jobs() if run.size == "full" else 1)
-    kept = _kept(run, anew=anew)
+    kept = _kept(run, fresh=fresh)
     done = []
     try:
         for number, study in enumerate(studies, 1):
@@ -168,19 +167,19 @@ def _done(studies: list[Study], run: Run, jobs: int, *, anew: bool) -> list[tupl
             print_study(study, outcome, run)
             done.append((study, outcome))
     except KeyboardInterrupt:
-        raise _stopped(run, anew=anew) from None
+        raise _stopped(run, fresh=fresh) from None
     return done
 
 
-def _kept(run: Run, *, anew: bool) -> Results:
-    """The cache for the studies of the command; a full run stores it on disk."""
+def _kept(run: Run, *, fresh: bool) -> Results:
+    """Results for all studies of the command, which share some; a full run keeps them on disk."""
     if run.size == "quick":
         return Remembered()
-    return Anew(results_file()) if anew else Kept(results_file())
+    return Anew(results_file()) if fresh else Kept(results_file())
 
 
-def _stopped(run: Run, *, anew: bool) -> Stopped:
+def _stopped(run: Run, *, fresh: bool) -> Stopped:
     if run.size == "quick":
         return Stopped("stopped; nothing was written")
-    again = "the same command without --anew" if anew else "the same command"
-    return Stopped(f"stopped; finished results are saved, and {again} resumes from there")
+    again = "the same command without --fresh" if fresh else "the same command"
+    return Stopped(f"stopped; results so far are cached, and {again} resumes")

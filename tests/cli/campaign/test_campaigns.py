@@ -94,9 +94,9 @@ def test_creating_prints_the_id_and_says_what_is_promised(
     id = done.stdout.strip()
     made = server.requester.campaign(id)
     assert (done.returncode, made["state"], made["block"]) == (0, "draft", 5)
-    assert "25 tasks; a worker gets 5 of them, chosen by chance" in done.stderr
+    assert "25 tasks; a worker gets 5 of them, chosen at random" in done.stderr
     assert (
-        "guarantee for up to 5 answers of a worker: epsilon 1 per answer, epsilon 5 per worker"
+        "guarantee for up to 5 answers per worker: epsilon 1 per answer, epsilon 5 per worker"
         in done.stderr
     )
     assert "Of 100 workers with the same answer 73 send it" in done.stderr
@@ -115,7 +115,7 @@ def test_every_option_of_create_reaches_the_server(campaign: Run, tasks: Path) -
     done = campaign(
         "create", "tasks.csv", "--question", "How heavy?", "--title", "Leaves",
         "--range", "-5", "5", "--step", "0.5", "--number-unit", "g", "--epsilon", "1",
-        "--privacy-unit", "worker", "--delta", "0.0001", "--answers-per-worker", "4",
+        "--unit", "worker", "--delta", "0.0001", "--answers-per-worker", "4",
         "--sample", "2", "--mechanism", "laplace", "--quota", "9", "--closes-on", "2999-12-31",
         "--show-draw", "after_send", "--json",
     )  # fmt: skip
@@ -143,8 +143,8 @@ def test_a_scale_has_an_order_and_participation_can_be_hidden(campaign: Run, tas
 
 def test_a_policy_from_a_file_is_promised(call: Run, campaign: Run, tasks: Path) -> None:
     call(
-        "guarantee", "--mechanism", "randomized-response", "--epsilon", "1", "--answers", "3",
-        "--domain", "categorical:no,yes", "--write-policy", "p.json",
+        "guarantee", "--mechanism", "randomized-response", "--epsilon", "1", "--write-policy",
+        "p.json", "--answers-per-worker", "3", "--domain", "categorical:no,yes",
     )  # fmt: skip
     done = campaign("create", "tasks.csv", "--question", "So?", "--policy", "p.json", "--json")
     assert json.loads(done.stdout)["policy_hash"] == read_policy(tasks.parent / "p.json").hash
@@ -166,7 +166,7 @@ def test_links_go_to_standard_output_one_a_line(campaign: Run, tasks: Path) -> N
     done = campaign("invite", id, "--single", "3", "--expires-on", "2999-12-31")
     assert len(done.stdout.splitlines()) == 3
     assert "Each link is a secret" in done.stderr
-    assert "since nobody can answer a draft" in done.stderr
+    assert "nobody can answer a draft" in done.stderr
     assert "4 links" in campaign("invite", id, "--single", "4", "-o", "links.csv").stderr
     assert (tasks.parent / "links.csv").read_text().splitlines()[0] == "link"
     if sys.platform != "win32":
@@ -180,7 +180,7 @@ def test_status_says_who_took_part_what_is_promised_and_what_is_inferred(
 ) -> None:
     done = campaign("status", reported)
     assert "4 workers, 4 submissions, 100 reports" in done.stdout
-    assert "25 tasks: 25 have a truth, 4.0 reports each on average" in done.stdout
+    assert "25 tasks: 25 have a truth, 4.0 reports per task on average" in done.stdout
     assert "results: aware-labels: 25 tasks, 4 workers, 100 reports" in done.stdout
     assert "epsilon 3 per answer, epsilon 75 per worker" in done.stdout
     found = json.loads(campaign("status", reported, "--json").stdout)
@@ -252,7 +252,7 @@ def test_results_go_to_files_and_are_scored(campaign: Run, reported: str, tmp_pa
     rows = [f"t{i:02},{('oak', 'birch')[i % 2]}" for i in range(25)]
     (tmp_path / "gold.csv").write_text("\n".join(["task,truth", *rows]) + "\n")
     done = campaign(
-        "results", reported, "-o", "truths.parquet", "--workers", "w.csv", "--gold", "gold.csv"
+        "results", reported, "-o", "truths.parquet", "--weights", "w.csv", "--gold", "gold.csv"
     )
     assert (done.returncode, done.stdout) == (0, "")
     assert "wrote truths.parquet" in done.stderr
@@ -287,9 +287,9 @@ def test_a_webhook_is_added_listed_and_removed(campaign: Run, reported: str) -> 
     assert added.stdout.startswith("svw_")
     [webhook] = json.loads(campaign("webhook", "list", reported, "--json").stdout)["webhooks"]
     assert webhook["id"] in added.stderr
-    assert "nothing yet" in campaign("webhook", "list", reported).stdout
+    assert "none yet" in campaign("webhook", "list", reported).stdout
     assert campaign("webhook", "remove", reported, webhook["id"]).returncode == 0
-    assert "nobody is told" in campaign("webhook", "list", reported).stderr
+    assert "has no webhooks" in campaign("webhook", "list", reported).stderr
 
 
 def test_a_message_to_a_webhook_is_verified(

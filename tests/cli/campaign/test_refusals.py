@@ -83,9 +83,9 @@ def said(done: subprocess.CompletedProcess[str]) -> tuple[int, str]:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "say --epsilon"),
-        ([*EPSILON], "say --labels a,b,c or --scale 1,2,3 or --range LOW HIGH"),
-        ([*EPSILON, *LABELS, "--scale", "1,2"], "say only one of --labels"),
+        ([], "give --epsilon"),
+        ([*EPSILON], "give one of --labels a,b,c, --scale 1,2,3 and --range LOW HIGH"),
+        ([*EPSILON, *LABELS, "--scale", "1,2"], "give only one of --labels"),
         ([*EPSILON, "--labels", "oak"], "--labels takes at least two labels"),
         ([*EPSILON, "--scale", "1,,2"], "--scale takes at least two labels"),
         ([*EPSILON, *LABELS, "--step", "1"], "--step is for numbers"),
@@ -94,14 +94,14 @@ def said(done: subprocess.CompletedProcess[str]) -> tuple[int, str]:
         (["--epsilon", "-1", *LABELS], "epsilon must be above 0"),
         ([*EPSILON, *LABELS, "--delta", "2"], "delta must be at least 0 and below 1"),
         ([*EPSILON, *LABELS, "--answers-per-worker", "0"], "answers must be from 1"),
-        ([*EPSILON, *LABELS, "--sample", "few"], "--sample is auto, all or a number"),
+        ([*EPSILON, *LABELS, "--sample", "few"], "--sample takes auto, all or a number"),
         ([*EPSILON, *LABELS, "--mechanism", "piecewise"], "piecewise takes"),
         ([*EPSILON, *LABELS, "--mechanism", "magic"], "magic"),
         ([*EPSILON, *LABELS, "--set", "wild=1"], "no parameter 'wild'"),
         ([*EPSILON, *LABELS, "--quota", "0"], "quota"),
-        ([*EPSILON, *LABELS, "--closes-on", "31.12.2031"], "--closes-on is a day such as"),
-        ([*EPSILON, "--policy", "p.json"], "the policy already decides: drop --epsilon"),
-        (["--policy", "p.json", "--show-draw", "after_send"], "decides: drop --show-draw"),
+        ([*EPSILON, *LABELS, "--closes-on", "31.12.2031"], "--closes-on takes a date such as"),
+        ([*EPSILON, "--policy", "p.json"], "the policy already fixes this: drop --epsilon"),
+        (["--policy", "p.json", "--show-draw", "after_send"], "fixes this: drop --show-draw"),
         ([*EPSILON, *LABELS, "--title", "x" * 300], "title"),
     ],
 )
@@ -149,7 +149,7 @@ def test_a_mistyped_campaign_is_said_with_the_one_that_is_near(
 def test_without_any_campaign_that_is_said(alone: Run, empty: RunningServer) -> None:
     alone("login", empty.url, "--token", stdin=empty.token)
     code, line = said(alone("close", "leaf0"))
-    assert (code, "nor any other: sottovoce campaign create" in line) == (2, True)
+    assert (code, "create one with sottovoce campaign create" in line) == (2, True)
 
 
 def test_a_token_that_was_revoked_says_how_to_log_in_again(
@@ -160,7 +160,7 @@ def test_a_token_that_was_revoked_says_how_to_log_in_again(
     server.requester.revoke_token(made["id"])
     code, line = said(alone("list"))
     assert code == 1
-    assert "does not take your token: log in again with `sottovoce campaign login`" in line
+    assert "does not accept your token: log in again with `sottovoce campaign login`" in line
 
 
 def test_a_wrong_token_in_the_environment_is_named(
@@ -168,7 +168,7 @@ def test_a_wrong_token_in_the_environment_is_named(
 ) -> None:
     monkeypatch.setenv("SOTTOVOCE_URL", server.url)
     monkeypatch.setenv("SOTTOVOCE_TOKEN", "svk_" + "A" * 43)
-    assert "SOTTOVOCE_TOKEN has another's, or an old one" in said(alone("list"))[1]
+    assert "SOTTOVOCE_TOKEN is not valid there" in said(alone("list"))[1]
 
 
 def test_a_wrong_token_is_not_kept(alone: Run, server: RunningServer) -> None:
@@ -191,7 +191,7 @@ def test_a_link_without_its_secret_is_refused(alone: Run, link: str) -> None:
 def test_a_server_that_does_not_run_is_said(alone: Run) -> None:
     code, line = said(alone("login", "http://127.0.0.1:1/setup#sva_" + "A" * 43))
     assert code == 1
-    assert "http://127.0.0.1:1 does not answer (no connection: is it running" in line
+    assert "http://127.0.0.1:1 does not answer (no connection: check that it is running" in line
 
 
 def test_plain_http_to_another_machine_is_refused(alone: Run) -> None:
@@ -216,24 +216,24 @@ def test_one_logs_in_to_a_known_server_again_by_its_address(
 
 def test_logging_out_needs_a_login(campaign: Run) -> None:
     assert campaign("logout").returncode == 0
-    assert said(campaign("logout")) == (2, "not logged in to any server")
+    assert said(campaign("logout")) == (2, "you are not logged in to any server")
 
 
 def test_deleting_asks_and_without_anybody_there_deletes_nothing(
     campaign: Run, server: RunningServer, idle: str
 ) -> None:
     code, line = said(campaign("delete", idle))
-    assert (code, "say --yes" in line) == (2, True)
+    assert (code, "add --yes" in line) == (2, True)
     assert server.requester.campaign(idle)["id"] == idle
 
 
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [
-        (["--expires-on", "tomorrow"], 2, "--expires-on is a day such as"),
-        (["--expires-on", "2020-01-01"], 2, "would never work; choose a later day"),
+        (["--expires-on", "tomorrow"], 2, "--expires-on takes a date such as"),
+        (["--expires-on", "2020-01-01"], 2, "would never work: name a later day"),
         (["--single", "0"], 2, "at least 1, not 0"),
-        (["--revoke", "--single", "3"], 2, "--revoke makes no links"),
+        (["--revoke", "--single", "3"], 2, "--revoke does not create links"),
         (["-o", "tasks.csv"], 2, "tasks.csv exists"),
         (["-o", "no/links.csv"], 2, "no is not a folder"),
     ],
@@ -259,16 +259,16 @@ def test_a_closed_campaign_is_neither_opened_nor_answered(
 def test_results_before_any_report_are_said_and_nothing_is_written(
     campaign: Run, idle: str, tmp_path: Path
 ) -> None:
-    assert said(campaign("results", idle)) == (0, "nothing is inferred yet: no report has come in")
+    assert said(campaign("results", idle)) == (0, "no truths yet: no report has arrived")
     code, line = said(campaign("results", idle, "-o", "truths.csv"))
-    assert (code, "nothing is inferred yet" in line) == (1, True)
+    assert (code, "no truths yet" in line) == (1, True)
     assert not (tmp_path / "truths.csv").exists()
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "say what to export"),
+        ([], "give the NAME of an export"),
         (["truth.csv"], "did you mean truths.csv?"),
         (["-o", "x.xlsx"], "there is no export 'reports.xlsx'"),
         (["../../x.csv"], "there is no export"),
@@ -283,8 +283,8 @@ def test_an_export_that_is_none_is_refused(
 
 
 def test_two_outputs_need_two_files(campaign: Run, idle: str) -> None:
-    code, line = said(campaign("results", idle, "-o", "x.csv", "--workers", "./x.csv"))
-    assert (code, line) == (2, "two outputs have the same name")
+    code, line = said(campaign("results", idle, "-o", "x.csv", "--weights", "./x.csv"))
+    assert (code, line) == (2, "two outputs have the same name: choose different files")
 
 
 def test_webhooks_and_tokens_that_are_not_there_are_said(campaign: Run, idle: str) -> None:
@@ -297,4 +297,4 @@ def test_webhooks_and_tokens_that_are_not_there_are_said(campaign: Run, idle: st
 def test_revoking_ones_own_token_says_so(alone: Run, server: RunningServer) -> None:
     made = server.requester.make_token("own")
     alone("login", server.url, "--token", stdin=made["token"])
-    assert "It was the one you use here" in alone("token", "revoke", made["id"]).stderr
+    assert "This was your own token" in alone("token", "revoke", made["id"]).stderr

@@ -75,12 +75,12 @@ def test_a_sealed_campaign_by_its_commands(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--minimum", "3"), "--minimum is for sealed answers"),
-        (("--keyholder", "1.json"), "--keyholder is for sealed answers"),
-        (("--sealed",), "say --keyholder CARD.json"),
+        (("--minimum", "3"), "--minimum needs --sealed"),
+        (("--keyholder", "1.json"), "--keyholder needs --sealed"),
+        (("--sealed",), "give --keyholder CARD.json"),
         (SEALED[:5], "3 seats need as many keyholders, but 2 are given"),
         ((*SEALED[:5], "--keyholder", "tasks.csv"), "tasks.csv: the keyholder's card is not JSON"),
-        ((*SEALED[:5], "--keyholder", "4.json"), "4.json: the keyholder's card cannot be read"),
+        ((*SEALED[:5], "--keyholder", "4.json"), "4.json: cannot read the keyholder's card"),
         ((*SEALED, "--mechanism", "two-layer"), "not randomised by two-layer"),
         ((*SEALED, "--layout", "sum"), "sum"),
     ],

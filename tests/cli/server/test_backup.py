@@ -33,7 +33,7 @@ def test_a_backup_is_made_verified_and_restored(call: Run, filled: tuple[str, Se
     assert made.returncode == 0
     assert made.stdout.startswith("backed up to b.backup: release ")
     verified = call("restore", "b.backup", "--verify")
-    assert "b.backup is whole" in verified.stdout
+    assert "b.backup is complete" in verified.stdout
     restored = call("restore", "b.backup", "--data", "again", "--json")
     rows = json.loads(restored.stdout)["rows"]
     assert (rows["campaigns"], rows["tasks"], rows["reports"]) == (1, 20, 3)
@@ -66,7 +66,7 @@ def test_a_service_moves_to_postgresql(
     monkeypatch.setenv("SOTTOVOCE_DATABASE_URL", url)
     restored = call("restore", "b.backup")
     assert "restored into the database 'moved'" in restored.stdout
-    assert call("db", "check").stdout == "the database 'moved' is sound\n"
+    assert call("db", "check").stdout == "the database 'moved' is consistent\n"
     assert call("backup", "c.backup").returncode == 0
     assert "is not empty" in call("restore", "c.backup").stderr
 

@@ -45,11 +45,11 @@ def older(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_an_empty_database_gets_its_tables(call: Run, tmp_path: Path) -> None:
     trial = call("db", "upgrade", "--data", "new", "--dry-run")
-    assert trial.stdout.startswith("would make the tables of schema ")
+    assert trial.stdout.startswith("would create the tables of schema ")
     assert not (tmp_path / "new").exists()
-    assert call("db", "upgrade", "--data", "new").stdout.startswith("made the tables of schema ")
+    assert call("db", "upgrade", "--data", "new").stdout.startswith("created the tables of schema ")
     assert call("db", "upgrade", "--data", "new").stdout.endswith("up to date: nothing to do\n")
-    assert call("db", "check", "--data", "new").stdout.endswith("sottovoce.db is sound\n")
+    assert call("db", "check", "--data", "new").stdout.endswith("sottovoce.db is consistent\n")
 
 
 def test_an_older_database_is_backed_up_and_changed(call: Run, older: Path) -> None:

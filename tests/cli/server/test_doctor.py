@@ -57,7 +57,7 @@ def test_a_folder_that_others_can_enter_is_a_problem_with_its_fix(call: Run, ser
     service.chmod(0o755)
     told = call("doctor", "--data", "live")
     assert told.returncode == 1
-    assert "problem  permissions: live can be entered by other users" in told.stdout
+    assert "problem  permissions: other users of this machine can access live" in told.stdout
     assert "         fix: chmod 700 live\n" in told.stdout
     assert told.stdout.endswith("1 problems, 0 warnings\n")
 
@@ -142,7 +142,7 @@ def test_a_real_server_passes(call: Run, tmp_path: Path) -> None:
 def test_a_site_that_does_not_answer_is_a_problem(call: Run) -> None:
     code, found = _findings(call, "--data", "new", "--url", "http://127.0.0.1:1")
     assert code == 1
-    assert "does not answer (ConnectError)" in found["reachable"]["found"]
+    assert "does not respond (ConnectError)" in found["reachable"]["found"]
 
 
 class _BadProxy(BaseHTTPRequestHandler):

@@ -69,23 +69,23 @@ def test_a_worker_agrees_answers_and_sends(host: Host, answer: Answer) -> None:
     done = answer(link, typed="y 1 2 s 1 2 y")
     assert done.returncode == 0
     assert host.counts(link).reports == 4
-    assert "Send 4 randomised reports? They are drawn now and cannot be drawn again." in done.stderr
-    assert "your answer, stays here" in done.stdout
+    assert "Send 4 randomised reports? They are drawn now, only once." in done.stderr
+    assert "your answer (stays here)" in done.stdout
     assert re.search(r"--erase [0-9a-f]{32}", done.stdout)
 
 
 def test_consent_comes_first_and_says_everything(host: Host, answer: Answer) -> None:
     shown = answer(host.link(), typed="n").stdout
     for said in (
-        "in the requester's own words",
+        "REQUESTER, in their own words",
         "│ Leaves",
         "│ Is it?",
         "Of 100 workers with the same answer 73 send it",
         "● ● ●",
         "about one answer: epsilon 1 per answer",
         "about all 5 answers together: epsilon 5 per worker",
-        "left of your budget for all campaigns: epsilon 50 per worker",
-        "WHOM YOU TRUST",
+        "remaining budget for all campaigns: epsilon 50 per worker",
+        "TRUST",
         COIN.hash,
         NOTHING,
     ):
@@ -95,9 +95,9 @@ def test_consent_comes_first_and_says_everything(host: Host, answer: Answer) -> 
 @pytest.mark.parametrize(
     ("policy", "said"),
     [
-        (HIDING, "A question you skip looks like any other"),
-        (SAMPLED, "2 are chosen at random and sent"),
-        (COIN, "Which questions you answer is seen"),
+        (HIDING, "A skipped question looks like any other"),
+        (SAMPLED, "answers are chosen at random, randomised and sent"),
+        (COIN, "The server sees which questions you answer"),
     ],
 )
 def test_consent_says_what_is_special(
@@ -138,14 +138,14 @@ def test_one_may_go_back_and_choose_again(host: Host, answer: Answer) -> None:
 
 def test_what_is_not_understood_is_asked_again(host: Host, answer: Answer) -> None:
     done = answer(host.link(), typed="y 3 0 oak 1 q")
-    assert done.stdout.count("Not understood: type 1 to 2.") == 3
+    assert done.stdout.count("Invalid input: type 1 to 2.") == 3
 
 
 def test_numbers_have_a_range_a_step_and_a_unit(host: Host, answer: Answer) -> None:
     link = host.link(GRID, unit="kg")
     done = answer(link, typed="y 11 nan 3.5 s s s s y")
     assert "a number from 0 to 10 kg in steps of 0.5" in done.stderr
-    assert done.stdout.count("Not understood") == 2
+    assert done.stdout.count("Invalid input") == 2
     assert re.search(r"t0 +3.5", done.stdout)
 
 
@@ -194,7 +194,7 @@ def test_nobody_is_taken_to_agree(host: Host, answer: Answer, tmp_path: Path) ->
     table.write_text("task,answer\nt1,yes\n")
     link = host.link()
     done = answer(link, "--answers", str(table), typed="y y")
-    assert (done.returncode, "say --yes" in done.stderr) == (2, True)
+    assert (done.returncode, "add --yes" in done.stderr) == (2, True)
     assert host.counts(link).submissions == 0
 
 
@@ -230,7 +230,7 @@ def test_a_report_is_taken_back(host: Host, answer: Answer) -> None:
     answer(link, typed="y 1 s s s s y")
     id = json.loads(answer(link, "--status", "--json").stdout)["submissions"][0]["report_id"]
     assert "stays spent" in answer(link, "--erase", id).stdout
-    assert "no report of yours" in answer(link, "--status").stdout
+    assert "no reports from you" in answer(link, "--status").stdout
 
 
 def test_what_did_not_arrive_is_sent_again(
@@ -242,9 +242,9 @@ def test_what_did_not_arrive_is_sent_again(
         done = answer(line.through(link), typed="y 1 s s s s y")
         assert done.returncode == 1
         assert "--resume` sends them" in done.stderr
-        assert "waits, booked" in answer(line.through(link), "--status").stdout
+        assert "is not sent yet (booked)" in answer(line.through(link), "--status").stdout
         assert "The server has your 1 reports" in answer(line.through(link), "--resume").stdout
-        assert "Nothing waits" in answer(line.through(link), "--resume").stdout
+        assert "Nothing to send" in answer(line.through(link), "--resume").stdout
     assert len({submission.text() for submission in line.submissions()}) == 1
     assert host.counts(link).reports == 1
 
@@ -255,7 +255,7 @@ def test_a_second_round_asks_only_what_is_left(host: Host, answer: Answer) -> No
     assert "Question 1 of 3" in answer(link, typed="y q").stdout
     answer(link, typed="y 1 1 1 y")
     done = answer(link, typed="y")
-    assert "reported on everything" in done.stderr
+    assert "already answered all your tasks" in done.stderr
 
 
 def test_a_small_budget_asks_less(host: Host, answer: Answer) -> None:
@@ -263,7 +263,7 @@ def test_a_small_budget_asks_less(host: Host, answer: Answer) -> None:
     done = answer(link, "--budget", "2.5", typed="y 1 1 y")
     assert "Your budget covers 2 of 5 answers" in done.stdout
     assert host.counts(link).reports == 2
-    assert "only raises" in answer(link, "--budget", "1", "--status").stderr
+    assert "can only be raised" in answer(link, "--budget", "1", "--status").stderr
     assert "Question 1 of 3" in answer(link, "--budget", "9", typed="y q").stdout
 
 
@@ -285,10 +285,10 @@ def test_a_closed_campaign_is_said_to_be_closed(host: Host, answer: Answer) -> N
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--status", "--resume"], "say one of"),
-        (["--yes"], "--yes goes with --answers"),
+        (["--status", "--resume"], "give only one of"),
+        (["--yes"], "--yes needs --answers"),
         (["--erase", "nonsense"], "32 hexadecimal digits"),
-        (["--budget", "much", "--status"], "--budget is an epsilon"),
+        (["--budget", "much", "--status"], "--budget takes an epsilon"),
         (["--policy-hash", "ab", "--status"], "64 hexadecimal digits"),
     ],
 )

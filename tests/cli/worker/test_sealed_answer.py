@@ -35,12 +35,12 @@ def consent(link: str, folder: Path) -> str:
 def test_consent_says_what_is_sealed_and_for_whom(host: Host, tmp_path: Path) -> None:
     shown = consent(host.link(POLICY), tmp_path)
     for said in (
-        "cut into pieces and sealed here",
-        "Each of 3 keyholders can open one piece, which says nothing. To read an answer, 2 of them "
-        "would have to break their word together.",
+        "split into pieces and sealed here",
+        "Each of 3 keyholders can open one piece, which reveals nothing. To read an answer, 2 of "
+        "them would have to collude.",
         "the total of at least 7 workers' answers",
-        "with noise of their own in it",
-        "Which questions you answer is seen",
+        "with their noise added",
+        "The server sees which questions you answer",
         "about one answer: epsilon 1 per answer",
         "about all 5 answers together: epsilon 5 per worker",
         *(each.fingerprint for each in committee_of(POLICY).keyholders),
@@ -52,7 +52,7 @@ def test_consent_says_what_is_sealed_and_for_whom(host: Host, tmp_path: Path) ->
 
 
 def test_consent_says_that_skipping_is_hidden(host: Host, tmp_path: Path) -> None:
-    assert "something is sealed in its place" in consent(host.link(HIDDEN), tmp_path)
+    assert "a sealed value is sent for it" in consent(host.link(HIDDEN), tmp_path)
 
 
 def test_answers_from_a_table_are_sealed_and_shown_nowhere(
@@ -62,7 +62,7 @@ def test_answers_from_a_table_are_sealed_and_shown_nowhere(
     link, home = host.link(POLICY), ("--folder", str(tmp_path / "worker"))
     done = call("answer", link, "--answers", "answers.csv", "--yes", *home)
     assert done.returncode == 0
-    assert "WHAT LEAVES: 2 sealed answers in " in done.stdout
+    assert "SENT: 2 sealed answers in " in done.stdout
     assert "Your answers to 2 questions are sealed and sent." in done.stdout
     assert host.counts(link).reports == 2
     status = call("answer", link, "--status", *home).stdout

@@ -391,7 +391,7 @@ def test_the_command_says_what_was_made_and_that_it_protects_nobody(
     done = call(*arguments, "--master", cluster_session.sparkContext.master, "--seed", "7")
     assert (done.returncode, done.stdout) == (0, "")
     assert "wrote out/reports: 6,000 SIMULATED reports" in done.stderr
-    assert "guarantee for up to 4 answers of a worker: epsilon 1 per answer" in done.stderr
+    assert "guarantee for up to 4 answers per worker: epsilon 1 per answer" in done.stderr
     assert "SIMULATED with seed 7: these reports protect nobody" in done.stderr
     inferred = call("infer", "out/reports", "--engine", "chunked", "--policy", "p.json", "-o", "t")
     assert "note: SIMULATED reports" in inferred.stderr

@@ -43,11 +43,11 @@ def test_people_are_told_how_much_was_found_and_no_label(call: Run, answers: Pat
         "sealed", "attack", str(written(answers, "as_published")), "--answers", str(answers)
     )
     assert done.returncode == 0, done.stderr
-    assert "Found: the labels of 5 of 5 workers." in done.stdout
+    assert "Recovered: the labels of 5 of 5 workers." in done.stdout
     assert "5 are linked to their worker by its tasks (w0, w1, w2, w3, w4)" in done.stdout
-    assert "5 of 5 columns are right in every label, 5 under the right name." in done.stdout
-    assert "These labels give every total of every round again, to the integer." in done.stdout
-    assert f"Labels right: {len(rows())} of {len(rows())}" in done.stdout
+    assert "5 of 5 columns are correct in every label, 5 under the right name." in done.stdout
+    assert "These labels reproduce every total of every round exactly." in done.stdout
+    assert f"Correct labels: {len(rows())} of {len(rows())}" in done.stdout
     assert "use --mode noised" in done.stdout
     assert "yes" not in done.stdout
 
@@ -65,9 +65,9 @@ def test_what_was_found_is_one_json_object(call: Run, answers: Path) -> None:
 def test_noise_is_no_better_than_guessing(call: Run, answers: Path) -> None:
     done = call("sealed", "attack", str(written(answers, "noised")), "--answers", str(answers))
     assert done.returncode == 0, done.stderr
-    assert "Found: the labels of 0 of 5 workers." in done.stdout
+    assert "Recovered: the labels of 0 of 5 workers." in done.stdout
     assert ": no better than guessing." in done.stdout
-    assert "bounded by the guarantee" in done.stdout
+    assert "the guarantee bounds the privacy loss" in done.stdout
 
 
 def few(folder: Path, text: str) -> Path:
@@ -82,9 +82,9 @@ def test_what_too_few_tasks_hide_is_not_promised_to_be_hidden(call: Run, tmp_pat
     file = written(few(tmp_path, "ynyyynyyn"), "as_published")
     done = call("sealed", "attack", str(file))
     assert done.returncode == 0, done.stderr
-    assert "Found: the labels of 0 of 3 workers." in done.stdout
-    assert "Unanimous tasks: 1, where the counts of the first round give all 3" in done.stdout
-    assert "Too few tasks for this attack, which promises nothing" in done.stdout
+    assert "Recovered: the labels of 0 of 3 workers." in done.stdout
+    assert "Unanimous tasks: 1; the counts of the first round reveal all 3" in done.stdout
+    assert "Too few tasks for this attack; that is no guarantee" in done.stdout
 
 
 def test_labels_go_to_a_file(call: Run, answers: Path) -> None:

@@ -49,13 +49,13 @@ def test_what_a_dealer_could_do_is_said_before_it_is_asked(
     for said in (
         "Leaves?",
         "a key of 2,048 bits to up to 3 workers and the server",
-        "WHAT YOU COULD DO: whoever has the primes of the key can decrypt every contribution",
-        "If you are the requester or a worker yourself, do not deal.",
-        "it may take 15",
+        "YOUR POWER: anyone with the primes of the key can decrypt every contribution",
+        "If you are the requester or a worker, do not deal.",
+        "up to about 15 seconds",
     ):
         assert said in shown, said
     assert done.returncode == 2
-    assert "nobody can be asked here: say --yes to deal" in done.stderr
+    assert "no terminal to ask for confirmation: add --yes to deal" in done.stderr
 
 
 def test_somebody_else_s_session_is_refused(

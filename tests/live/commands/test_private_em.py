@@ -50,7 +50,7 @@ def test_the_published_mode_says_which_command_recovers_labels(call: Run, answer
     done = call("sealed", "simulate", str(answers), *options, "--assignments")
     assert done.returncode == 0, done.stderr
     assert f"sottovoce sealed attack {file}" in done.stderr
-    assert "Guarantee: none, since the sums are exact" in done.stdout
+    assert "Guarantee: none, because the sums are exact" in done.stdout
     seen = json.loads(file.read_text())
     assert seen["format"] == "sottovoce-transcript/1"
     assert seen["assignments"]["w3"] == [f"t{task}" for task in range(5)]
@@ -84,17 +84,23 @@ def test_whether_weighted_rounds_pay_is_worked_out(call: Run, answers: Path) -> 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--suite", "masked", "--hide-participation"), "has no --hide-participation"),
-        (("--mode", "log_odds", "--keyholders", "5"), "has no --keyholders"),
-        (("--scale", "100"), "one noised sum of keyholders has no --scale"),
-        (("--transcript", "x.json"), "has no --transcript"),
-        (("--suite", "plain", "--mode", "log_odds", "--processes"), "drop --processes"),
-        (("--mode", "log_odds", "--processes"), "no process offers the EM with the suite comm"),
-        (("--suite", "masked", "--scale", "5"), "drop --scale"),
+        (
+            ("--suite", "masked", "--hide-participation"),
+            "--hide-participation has no effect on the EM",
+        ),
+        (("--mode", "log_odds", "--keyholders", "5"), "--keyholders has no effect on the EM"),
+        (("--sum-scale", "100"), "--sum-scale has no effect with keyholders"),
+        (("--transcript", "x.json"), "--transcript has no effect with keyholders"),
+        (
+            ("--suite", "plain", "--mode", "log_odds", "--separate-processes"),
+            "drop --separate-processes",
+        ),
+        (("--mode", "log_odds", "--separate-processes"), "the EM with --suite committee cannot"),
+        (("--suite", "masked", "--sum-scale", "5"), "does not use --sum-scale"),
         (("--suite", "masked", "--mode", "log_odds", "--delta", "0.1"), "has no noise"),
         (("--suite", "masked", "--mode", "log_odds", "--threshold", "2"), "more than half of 4"),
-        (("--suite", "masked", "--mode", "as_published", "--assignments"), "give --transcript"),
-        (("--suite", "masked", "--mode", "as_published", "--scale", "0"), "from 1 to 10^14"),
+        (("--suite", "masked", "--mode", "as_published", "--assignments"), "needs --transcript"),
+        (("--suite", "masked", "--mode", "as_published", "--sum-scale", "0"), "from 1 to 10^14"),
         (("--suite", "masked", "--epsilon", "-1", "--weighted-rounds", "0"), "epsilon must be"),
         (("--suite", "damgard_jurik", "--mode", "log_odds", "--bits", "99"), "1024, 2048, 3072"),
     ],

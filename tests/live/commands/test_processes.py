@@ -1,4 +1,4 @@
-"""`sottovoce sealed simulate --processes` with workers who are online: every party a process."""
+"""`sottovoce sealed simulate --separate-processes` with online workers: every party a process."""
 
 from __future__ import annotations
 
@@ -60,5 +60,5 @@ def test_noised_sums_of_processes_have_a_guarantee() -> None:
 
 def test_a_task_that_a_worker_answered_twice_is_refused() -> None:
     table = {"worker": list("aabc"), "task": list("tttt"), "answer": list("ynyn")}
-    with pytest.raises(UsageError, match="answers a task once: say --repeats first"):
+    with pytest.raises(UsageError, match="answers a task once: use --repeats first"):
         run_live_processes(read(table, repeats="keep"), suite="masked", mode="log_odds", **USUAL)

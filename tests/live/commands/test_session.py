@@ -92,7 +92,7 @@ def test_a_session_is_begun_with_those_who_are_there_stopped_and_deleted(
     assert stopped.stdout.startswith("aborted: 3 of 4 workers joined")
     assert "problem: the requester stopped it" in stopped.stderr
     assert "no results: it was aborted" in session("results", id).stderr
-    assert "nobody is there to answer" in session("delete", id).stderr
+    assert "no terminal to ask for confirmation" in session("delete", id).stderr
     assert f"session {id} is deleted" in session("delete", id, "--yes").stderr
     assert "no such live session" in session("show", id).stderr
 
@@ -101,14 +101,14 @@ def test_a_dealer_has_a_link_of_its_own(session: Run) -> None:
     dealt = ("--suite", "damgard_jurik", "--dealer", "card.json", "--bits", "1024")
     made = session(*ASKED, *EXACT, *dealt)
     assert len(made.stdout.split()) == 4
-    assert "for the dealer alone: http" in made.stderr
+    assert "for the dealer only: http" in made.stderr
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((), "noised sums need --epsilon"),
-        (("--epsilon", "1", "--scale", "10"), "scale is only for modes without noise"),
+        ((), "--mode noised needs --epsilon"),
+        (("--epsilon", "1", "--sum-scale", "10"), "scale is only for modes without noise"),
         ((*EXACT, "--workers", "2"), "workers: from 3 to 10,000, not 2"),
         ((*EXACT, "--suite", "damgard_jurik"), "give a keyholder's card"),
         ((*EXACT, "--dealer", "tasks.csv"), "tasks.csv: the keyholder's card is not JSON"),

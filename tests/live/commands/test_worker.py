@@ -70,9 +70,9 @@ def test_what_exact_sums_betray_is_said(server: RunningServer, mode: str) -> Non
     shown = consent(links_of(server, mode=mode)[0])
     for said in (
         "THE SERVER CAN COMPUTE YOUR LABELS from the opened totals.",
-        "Nothing is promised",
+        "There is no guarantee",
         "Leaves?",
-        "For each of 3 tasks something is sent",
+        "A number is sent for each of 3 tasks",
         "no third party",
     ):
         assert said in shown, said
@@ -84,10 +84,10 @@ def test_what_noise_keeps_is_said_with_both_units(
     link, *_ = links_of(server, mode="noised", epsilon=1.0)
     done = call("sealed", "worker", link, "--answers", mine)
     for said in ("about one answer: epsilon 1,", "about all 2 answers together: epsilon 3,",
-                 "booked in your ledger before", "if at least 2 of the workers"):  # fmt: skip
+                 "recorded in your ledger before", "if at least 2 of the workers"):  # fmt: skip
         assert said in done.stdout, said
     assert (done.returncode, joined(server, link)) == (2, 0)
-    assert "nobody can be asked here: say --yes" in done.stderr
+    assert "no terminal to ask for confirmation: add --yes" in done.stderr
 
 
 def test_whom_a_dealt_key_asks_to_trust_is_said(server: RunningServer) -> None:
@@ -99,9 +99,9 @@ def test_whom_a_dealt_key_asks_to_trust_is_said(server: RunningServer) -> None:
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        (("t0,yes", "t9,no"), "row 3, column 'task': this is none of the 3 tasks"),
+        (("t0,yes", "t9,no"), "row 3, column 'task': not one of the 3 tasks"),
         (("t0,yes", f"t1,{CANARY}"), "row 3, column 'answer': this cell is not one of the labels"),
-        (("t0,yes", "t0,no"), "row 3, column 'task': this task is answered twice: keep one row"),
+        (("t0,yes", "t0,no"), "row 3, column 'task': this task occurs twice: keep one row"),
         (("t0,",), "row 2, column 'answer': there is no answer"),
     ],
 )
@@ -152,7 +152,7 @@ def test_workers_in_processes_see_their_own_skill_and_nothing_of_their_answers_i
     assert [each.wait(60) for each in started] == [0, 0, 0]
     shown = (tmp_path / "0" / "out").read_text()
     assert "Done: 3 rounds opened." in shown
-    assert "How often you give each answer, by what is true. Only you see this:" in shown
+    assert "How often you give each answer, by true label. Only you see this:" in shown
     outcome = json.loads((tmp_path / "1" / "out").read_text())
     assert (outcome["state"], outcome["rounds"], outcome["labels"]) == ("done", 3, ["no", "yes"])
     assert outcome["skill"][0][0] > 0.9

@@ -111,7 +111,7 @@ def test_the_command_line_says_the_same(on_sqlite: Service, tmp_path: Path) -> N
         str(saved(on_sqlite, id, name, tmp_path)) for name in ("reports.csv", "policy.json")
     )
     truths, weights = tmp_path / "truths.csv", tmp_path / "weights.csv"
-    command = ["infer", reports, "--policy", policy, "-o", str(truths), "--workers", str(weights)]
+    command = ["infer", reports, "--policy", policy, "-o", str(truths), "--weights", str(weights)]
     assert CliRunner().invoke(app, command).exit_code == 0
     page = truths_page(on_sqlite, id).columns
     expected = dict(zip(page["task"], zip(page["truth"], page["standard_error"], strict=True),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from sottovoce.cli.campaign.connection import AllowHttpOption, ServerChoice, ServerOption
+from sottovoce.cli.campaign.connection import ServerChoice, ServerOption
+from sottovoce.cli.options import AllowHttpOption
 
 __all__ = ["campaign"]
 
@@ -12,5 +13,8 @@ __all__ = ["campaign"]
 def campaign(
     context: typer.Context, server: ServerOption = None, allow_http: AllowHttpOption = False
 ) -> None:
-    """Run a campaign on a server: ask a crowd, and read truths while its reports arrive."""
+    """Create and manage campaigns on a server.
+
+    You can read the truths while reports arrive. Log in first: `sottovoce campaign login`.
+    """
     context.obj = ServerChoice(server, allow_http)

@@ -1,4 +1,4 @@
-"""A requester's connection for one command, with errors in terms of its options."""
+"""A requester's connection for one command, with errors that name its options."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from typing import Annotated, TypeVar
 import typer
 
 from sottovoce.cli import console
-from sottovoce.cli.options import allow_http_option
 from sottovoce.errors import Reason, Refused, SottovoceError, Unreachable, UsageError
 from sottovoce.requester.client import Requester
 from sottovoce.requester.servers import chosen_server
@@ -23,7 +22,7 @@ CampaignArgument = Annotated[
     str,
     typer.Argument(
         metavar="ID",
-        help="The campaign, as `sottovoce campaign list` names it.",
+        help="The campaign's ID, from `sottovoce campaign list`.",
         show_default=False,
     ),
 ]
@@ -31,30 +30,23 @@ CampaignArgument = Annotated[
 ServerOption = Annotated[
     str | None,
     typer.Option(
-        help="The server's address. `SOTTOVOCE_URL` if not given, else the one you logged in "
-        "to last.",
+        metavar="URL",
+        help="The server's address. Default: `SOTTOVOCE_URL`, or the server of your last login.",
         show_default=False,
-    ),
-]
-
-AllowHttpOption = Annotated[
-    bool,
-    allow_http_option(
-        "Speak plain http also to another machine: anybody on the way can read along."
     ),
 ]
 
 UNKNOWN = (Reason.NO_CREDENTIAL, Reason.BAD_CREDENTIAL)
 MOST_LISTED = 10
 PAUSE = 2.0
-"""Seconds between two looks."""
+"""Seconds between two requests."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class ServerChoice:
-    """Which server a command was told to speak to, if any."""
+    """The server that was chosen by option, if any."""
 
     server: str | None = None
     allow_http: bool = False
@@ -62,7 +54,7 @@ class ServerChoice:
 
 @contextmanager
 def connected(context: typer.Context, campaign: str | None = None) -> Iterator[Requester]:
-    """A requester for the length of a command, which may be about one campaign."""
+    """A requester for one command, which may concern one campaign."""
     chosen: ServerChoice = context.obj
     server = chosen_server(chosen.server, allow_http=chosen.allow_http)
     with (
@@ -77,12 +69,12 @@ def connected(context: typer.Context, campaign: str | None = None) -> Iterator[R
 
 @contextmanager
 def reached(address: str) -> Iterator[None]:
-    """Say what to do about a server that is not there."""
+    """Explain what to do if the server does not respond."""
     try:
         yield
     except Unreachable as error:
         if error.reason == "no connection":
-            asks = "no connection: is it running, and is this its address?"
+            asks = "no connection: check that it is running, and its address"
             raise Unreachable(address, reason=asks) from None
         raise
 
@@ -90,7 +82,7 @@ def reached(address: str) -> Iterator[None]:
 def watch(
     found: T, look: Callable[[], T], show: Callable[[T], None], is_over: Callable[[T], bool]
 ) -> None:
-    """Show again at each change what a look finds, until nothing can change any more, or Ctrl-C."""
+    """Show each change until nothing can change any more, or until Ctrl-C."""
     with suppress(KeyboardInterrupt):
         while not is_over(found):
             time.sleep(PAUSE)
@@ -101,37 +93,39 @@ def watch(
 
 
 def _explained(refused: Refused, requester: Requester, campaign: str | None) -> SottovoceError:
-    """A refusal as whoever typed the command can act upon it."""
+    """A refusal with advice for the user of the command."""
     if refused.reason in UNKNOWN:
         way = "log in again with `sottovoce campaign login`"
         if os.environ.get("SOTTOVOCE_TOKEN"):
-            way = "SOTTOVOCE_TOKEN has another's, or an old one"
-        return Refused(refused.reason, f"{requester.address} does not take your token: {way}")
+            way = "SOTTOVOCE_TOKEN is not valid there"
+        return Refused(refused.reason, f"{requester.address} does not accept your token: {way}")
     if refused.reason is Reason.NOT_FOUND and campaign is not None:
         return _misnamed(requester, campaign) or refused
     return refused
 
 
 def asked_day(text: str | None, option: str) -> date | None:
-    """A day such as 2031-05-09 from an option."""
+    """A date such as 2031-05-09 from an option."""
     if text is None:
         return None
     try:
         return date.fromisoformat(text)
     except ValueError:
         raise UsageError(
-            f"{option} is a day such as {date.today():%Y}-12-31 (year-month-day), not {text!r}"
+            f"{option} takes a date such as {date.today():%Y}-12-31 (year-month-day), not {text!r}"
         ) from None
 
 
 def _misnamed(requester: Requester, campaign: str) -> UsageError | None:
-    """Which campaigns there are instead; None if this one exists."""
+    """An error that lists the existing campaigns; None if this one exists."""
     found = [each["id"] for each in requester.campaigns()]
     if campaign in found:
         return None
     start = f"there is no campaign {campaign!r}"
     if not found:
-        return UsageError(f"{start}, nor any other: sottovoce campaign create makes one")
+        return UsageError(
+            f"{start}, and the server has no other: create one with sottovoce campaign create"
+        )
     near = difflib.get_close_matches(campaign.lower(), found, n=1)
     if near:
         return UsageError(f"{start}: did you mean {near[0]!r}?")

@@ -12,7 +12,7 @@ from sottovoce.cli import console, options
 from sottovoce.cli.campaign.connection import asked_day, connected
 from sottovoce.cli.campaign.description import guarantee_lines
 from sottovoce.cli.campaign.keyholders import (
-    DegreeOption,
+    ColludingOption,
     KeyholderOption,
     LayoutOption,
     MinimumOption,
@@ -34,37 +34,41 @@ def create(
         Path,
         typer.Argument(
             metavar="TASKS",
-            help="Table with columns task, text and image (the last two may be missing): CSV, "
-            "TSV, JSONL or JSON.",
+            help="Table with the column task and, optionally, text and image: CSV, TSV, JSONL or "
+            "JSON.",
             show_default=False,
         ),
     ],
-    question: Annotated[str, typer.Option(help="What is asked about every task.")],
+    question: Annotated[str, typer.Option(help="The question about every task.")],
     title: Annotated[
-        str | None, typer.Option(help="What workers see first; the question if not given.")
+        str | None, typer.Option(help="Title shown to workers. Default: the question.")
     ] = None,
     labels: Annotated[
-        str | None, typer.Option(help="Answers are one of these labels, as oak,birch,beech.")
+        str | None,
+        typer.Option(metavar="LABEL,LABEL,…", help="Answers are one of these labels."),
     ] = None,
     scale: Annotated[
-        str | None, typer.Option(help="Answers are one of these, in their order, as 1,2,3,4,5.")
+        str | None,
+        typer.Option(
+            metavar="LABEL,LABEL,…", help="Answers are one of these ordered labels: 1,2,3,4,5."
+        ),
     ] = None,
     range: Annotated[
         tuple[float, float] | None,
         typer.Option(metavar="LOW HIGH", help="Answers are numbers from LOW to HIGH."),
     ] = None,
     step: Annotated[
-        float | None, typer.Option(help="Numbers are multiples of this above LOW.")
+        float | None, typer.Option(help="With --range: answers are multiples of this above LOW.")
     ] = None,
     number_unit: Annotated[
-        str | None, typer.Option(help="What numbers are in, as kg; shown to workers.")
+        str | None, typer.Option(help="Unit of the numbers, such as kg, shown to workers.")
     ] = None,
     epsilon: options.EpsilonOption = None,
-    privacy_unit: options.UnitOption = options.Unit.answer,
+    unit: options.UnitOption = options.Unit.answer,
     delta: options.DeltaOption = 0.0,
     answers_per_worker: Annotated[
         int | None,
-        typer.Option(help="How many tasks a worker gets, at most; all of them if not given."),
+        typer.Option(help="Largest number of tasks per worker. Default: all tasks."),
     ] = None,
     hide_participation: options.HideOption = False,
     mechanism: options.MechanismOption = None,
@@ -72,32 +76,32 @@ def create(
     setting: options.SettingOption = None,
     show_draw: Annotated[
         options.ShowDraw,
-        typer.Option(help="When a worker sees what was drawn: before sending, or after."),
+        typer.Option(help="When workers see their randomised reports: before or after sending."),
     ] = options.ShowDraw.before_send,
     policy: Annotated[
-        Path | None, typer.Option(help="Promise this policy instead of making one.")
+        Path | None, options.file_option("Use this policy instead of making one.")
     ] = None,
     sealed: SealedOption = False,
     keyholder: KeyholderOption = None,
-    degree: DegreeOption = None,
+    colluding: ColludingOption = None,
     minimum: MinimumOption = None,
     layout: LayoutOption = None,
-    quota: Annotated[
-        int | None, typer.Option(help="How many workers may take part, at most.")
-    ] = None,
+    quota: Annotated[int | None, typer.Option(help="Largest number of workers.")] = None,
     closes_on: Annotated[
         str | None,
-        typer.Option(metavar="DATE", help="The first day (UTC) on which no report is taken."),
+        typer.Option(metavar="DATE", help="First day (UTC) on which no report is accepted."),
     ] = None,
-    open_now: Annotated[bool, typer.Option("--open", help="Open it at once, for good.")] = False,
+    open_now: Annotated[
+        bool, typer.Option("--open", help="Open it immediately; this cannot be undone.")
+    ] = False,
     json: options.JsonOption = False,
 ) -> None:
-    """Make a campaign out of TASKS: a question about each, what may be answered, and a promise.
+    """Create a campaign from TASKS: its question, possible answers and guarantee.
 
-    Prints the campaign's ID. It is a draft until it is opened; then its tasks and its promise are
-    fixed.
+    Prints the campaign's ID. The campaign is a draft until you open it; then its tasks and its
+    guarantee are fixed.
     """
-    sealing = sealing_from(sealed, keyholder, degree, minimum, layout)
+    sealing = sealing_from(sealed, keyholder, colluding, minimum, layout)
     listed, ignored = read_task_table(tasks)
     terms: AskedTerms = {
         "title": title,
@@ -113,7 +117,7 @@ def create(
                 "--range": range,
                 "--step": step is not None,
                 "--epsilon": epsilon is not None,
-                "--privacy-unit": privacy_unit is not options.Unit.answer,
+                "--unit": unit is not options.Unit.answer,
                 "--delta": delta,
                 "--answers-per-worker": answers_per_worker is not None,
                 "--hide-participation": hide_participation,
@@ -127,27 +131,27 @@ def create(
         terms["policy"] = sottovoce.read_policy(policy)
     else:
         if epsilon is None:
-            raise UsageError("say --epsilon, how much reports may betray; or give a --policy")
+            raise UsageError("give --epsilon, the privacy loss of the reports, or --policy")
         answers = len(listed) if answers_per_worker is None else answers_per_worker
         terms["domain"] = _domain(labels, scale, range, step)
-        unit, draw = sottovoce.Unit(privacy_unit.value), sottovoce.ShowDraw(show_draw.value)
+        protected, draw = sottovoce.Unit(unit.value), sottovoce.ShowDraw(show_draw.value)
         sent = sample_from(sample, answers)
         terms["target"] = sottovoce.Target(
-            epsilon, unit, delta, answers, hide_participation, sent, draw
+            epsilon, protected, delta, answers, hide_participation, sent, draw
         )
         terms["mechanism"], terms["parameters"] = mechanism, options.parameters(setting)
         terms["sealed"] = sealing
     with connected(context) as requester:
         made = requester.create(question, listed, **terms)
         if not json:
-            console.say(made["id"])  # at once: it exists, whether or not it can be opened
+            console.say(made["id"])  # before opening, which may fail: the campaign exists
         if open_now:
             made = requester.open(made["id"])
     if json:
         console.print_json(made)
         return
     if ignored:
-        console.note(f"note: columns that mean nothing here: {', '.join(map(repr, ignored))}")
+        console.note(f"note: ignored columns: {', '.join(map(repr, ignored))}")
     _say(made)
 
 
@@ -156,12 +160,12 @@ def _domain(
 ) -> Domain:
     given = [option for option in (labels, scale, range) if option is not None]
     if len(given) != 1:
-        only = "only one of " if given else ""
-        raise UsageError(f"say {only}--labels a,b,c or --scale 1,2,3 or --range LOW HIGH")
+        only = "only one of " if given else "one of "
+        raise UsageError(f"give {only}--labels a,b,c, --scale 1,2,3 and --range LOW HIGH")
     if range is not None:
         return Domain.numeric(*range, step)
     if step is not None:
-        raise UsageError("--step is for numbers: drop it, or say --range LOW HIGH")
+        raise UsageError("--step is for numbers: drop it, or use --range LOW HIGH")
     if labels is not None:
         return Domain(Kind.CATEGORICAL, _listed("--labels", labels))
     return Domain(Kind.ORDINAL, _listed("--scale", scale or ""))
@@ -170,29 +174,29 @@ def _domain(
 def _listed(option: str, text: str) -> tuple[str, ...]:
     labels = tuple(label.strip() for label in text.split(","))
     if len(labels) < 2 or not all(labels):
-        raise UsageError(f"{option} takes at least two labels with commas between, as no,yes")
+        raise UsageError(f"{option} takes at least two labels separated by commas, such as no,yes")
     return labels
 
 
 def _say(made: CampaignView) -> None:
     tasks, block = plural(made["tasks"], "task"), made["block"]
-    each = "all of them" if block == made["tasks"] else f"{block:,} of them, chosen by chance"
+    each = "all of them" if block == made["tasks"] else f"{block:,} of them, chosen at random"
     console.note(f"campaign {made['id']}: {tasks}; a worker gets {each}")
     for line in guarantee_lines(made):
         console.note(line)
     console.note(f"policy {made['policy_hash']}")
     if made["sealed"]:
-        console.note("answers are sealed: keyholders open nothing but noised totals, once")
+        console.note("answers are sealed: keyholders open only noised totals, once")
     following = "invite" if made["state"] == "open" else "open"
     links = f"; sottovoce campaign keyholders {made['id']}" if made["sealed"] else ""
     console.note(f"next: sottovoce campaign {following} {made['id']}{links}")
 
 
 def sample(context: typer.Context, json: options.JsonOption = False) -> None:
-    """Make a sample campaign with simulated workers, to look around before asking anybody.
+    """Create a sample campaign with simulated workers, to explore before asking people.
 
-    Prints the campaign's ID. It is open, and its workers report in the next seconds. It takes no
-    reports of people, and what leaves it is stamped as simulated.
+    Prints the campaign's ID. The campaign is open, and its workers report within seconds. It
+    accepts no reports from people, and its exports are marked as simulated.
     """
     with connected(context) as requester:
         made = requester.sample()

@@ -1,4 +1,4 @@
-"""A campaign as people read it."""
+"""A campaign in words."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ LONGEST_TITLE, LONGEST_SENTENCE = 60, 500
 
 
 def guarantee_lines(campaign: CampaignView) -> list[str]:
-    """What a campaign promises, per answer and per worker; frankly where that hides little."""
+    """A campaign's guarantee per answer and per worker, with a warning if it is weak."""
     promised = campaign["guarantee"]
     per_answer, per_worker = guarantees_of(promised)
     lines = [
-        f"guarantee for up to {plural(campaign['answers'], 'answer')} of a worker: {per_answer}, "
+        f"guarantee for up to {plural(campaign['answers'], 'answer')} per worker: {per_answer}, "
         f"{per_worker}"
     ]
     return [*lines, *(words for words in (promised["odds"], promised["warning"]) if words)]
 
 
 def summary_words(summary: SummaryView | None, waiting: int) -> str:
-    """How truths were found, and how many reports are not in them yet."""
-    later = f"; {plural(waiting, 'report')} not in it yet" if waiting else ""
+    """How truths were inferred, and how many reports are not included yet."""
+    later = f"; {plural(waiting, 'report')} not included yet" if waiting else ""
     if summary is None:
-        return f"nothing is inferred yet{later or ': no report has come in'}"
+        return f"no truths yet{later or ': no report has arrived'}"
     if summary["problem"] is not None:
-        return f"nothing is inferred: {summary['problem']}{later}"
+        return f"no truths: {summary['problem']}{later}"
     end = "converged" if summary["converged"] else "stopped at the round limit"
     settled = ", and further reports hardly change the truths" if summary["settled"] else ""
     return (
@@ -37,16 +37,16 @@ def summary_words(summary: SummaryView | None, waiting: int) -> str:
 
 
 def printable_line(text: str) -> str:
-    """A text from the server, harmless to a terminal and short enough for a line."""
+    """A text from the server, safe for a terminal and short enough for a line."""
     return printable(text, longest=LONGEST_TITLE)
 
 
 def printable_sentence(text: str) -> str:
-    """A server's whole sentence, harmless to a terminal."""
+    """A sentence from the server, safe for a terminal."""
     return printable(text, longest=LONGEST_SENTENCE)
 
 
 def titled(campaign: CampaignView) -> str:
-    """A campaign's title, with a stamp where its workers are simulated."""
+    """A campaign's title, marked if its workers are simulated."""
     stamp = "SIMULATED " if campaign["simulated"] else ""
     return stamp + printable_line(campaign["title"])

@@ -23,37 +23,39 @@ def invite(
         int | None,
         typer.Option(
             metavar="N",
-            help="Make N links for one worker each, instead of one that any number may use.",
+            help="Create N links for one worker each. Default: one link for any number of workers.",
         ),
     ] = None,
     expires_on: Annotated[
         str | None,
-        typer.Option(metavar="DATE", help="The first day (UTC) on which the links do not work."),
+        typer.Option(metavar="DATE", help="First day (UTC) on which the links no longer work."),
     ] = None,
     output: Annotated[
-        Path | None, output_option("Write the links here, in a column link, as CSV.")
+        Path | None, output_option("Write the links to this CSV file, in the column link.")
     ] = None,
     revoke: Annotated[
-        bool, typer.Option("--revoke", help="End all links of the campaign instead.")
+        bool, typer.Option("--revoke", help="Revoke all links of the campaign instead.")
     ] = False,
     json: JsonOption = False,
     force: ForceOption = False,
 ) -> None:
-    """Make links that let workers take part, one a line.
+    """Create invitation links for workers, one per line.
 
-    A link is a secret: whoever has it can answer. The server keeps only its hash, so that these
+    A link is a secret: anyone with the link can answer. The server stores only its hash, so these
     are the only copies.
     """
     expires = asked_day(expires_on, "--expires-on")
     if revoke:
         if single is not None or expires is not None or output is not None:
-            raise UsageError("--revoke makes no links: drop the other options")
+            raise UsageError(
+                "--revoke does not create links: drop --single, --expires-on and --output"
+            )
         _revoke(context, campaign, json=json)
         return
     if output is not None:
         check_target(output, force=force)
     if single is not None and single < 1:
-        raise UsageError(f"--single takes how many links to make, at least 1, not {single}")
+        raise UsageError(f"--single takes a number of links of at least 1, not {single}")
     with connected(context, campaign) as requester:
         links = requester.invite(
             campaign, "open" if single is None else "single", single or 1, expires
@@ -90,8 +92,8 @@ def _say(links: list[str], campaign: str, output: Path | None, *, is_draft: bool
     if output is not None:
         console.note(f"wrote {output}: {plural(len(links), 'link')}")
     what = "A link is a secret" if len(links) == 1 else "Each link is a secret"
-    console.note(f"{what}: whoever has it can answer. It is shown once and kept by nobody.")
+    console.note(f"{what}: anyone with it can answer. It is shown only once.")
     if is_draft:
-        console.note(f"next: sottovoce campaign open {campaign}, since nobody can answer a draft")
+        console.note(f"next: sottovoce campaign open {campaign} (nobody can answer a draft)")
     else:
         console.note(f"next: sottovoce campaign status {campaign} --watch")

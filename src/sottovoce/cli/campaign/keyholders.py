@@ -1,4 +1,4 @@
-"""`sottovoce campaign keyholders`, `rounds` and `publish`; what `create` is told of keyholders."""
+"""`sottovoce campaign keyholders`, `rounds` and `publish`; keyholder options of `create`."""
 
 from __future__ import annotations
 
@@ -27,37 +27,36 @@ SealedOption = Annotated[
     bool,
     typer.Option(
         "--sealed",
-        help="Seal answers for keyholders, who open nothing but noised totals, once it is closed.",
+        help="Seal answers for keyholders, who open only noised totals after the campaign closes.",
     ),
 ]
 KeyholderOption = Annotated[
     list[Path] | None,
     typer.Option(
         metavar="CARD.json",
-        help="A keyholder's card, as `sottovoce keyholder init` writes it; once for each, three "
-        "or more.",
+        help="A keyholder's card, from `sottovoce keyholder init`. Repeat for each keyholder, at "
+        "least three.",
         show_default=False,
     ),
 ]
-DegreeOption = Annotated[
+ColludingOption = Annotated[
     int | None,
     typer.Option(
-        help="How many keyholders may collude and learn nothing; 1 if not given.",
+        help="How many keyholders may collude without learning anything. Default: 1.",
         show_default=False,
     ),
 ]
 MinimumOption = Annotated[
     int | None,
     typer.Option(
-        help="The fewest workers whose sealed answers are opened; 10 if not given.",
+        help="Smallest number of workers whose total is opened. Default: 10.",
         show_default=False,
     ),
 ]
 LayoutOption = Annotated[
     Layout | None,
     typer.Option(
-        help="What is added up of sealed answers: votes for labels, for numbers their sum or a "
-        "histogram.",
+        help="Which sums to compute: votes for labels; sum or histogram (robust) for numbers.",
         show_default=False,
     ),
 ]
@@ -66,52 +65,57 @@ LayoutOption = Annotated[
 def sealing_from(
     sealed: bool,
     cards: list[Path] | None,
-    degree: int | None,
+    colluding: int | None,
     minimum: int | None,
     layout: Layout | None,
 ) -> Sealing | None:
-    """Who opens the totals, from options; None for a campaign that is not sealed."""
+    """Who opens the totals, from options; None if the campaign is not sealed."""
     if not sealed:
-        given = {"--keyholder": cards, "--degree": degree, "--minimum": minimum, "--layout": layout}
+        given = {
+            "--keyholder": cards,
+            "--colluding": colluding,
+            "--minimum": minimum,
+            "--layout": layout,
+        }
         for option, value in given.items():
             if value is not None:
-                raise UsageError(f"{option} is for sealed answers: say --sealed too, or drop it")
+                raise UsageError(f"{option} needs --sealed: add it, or drop {option}")
         return None
     if not cards:
         raise UsageError(
-            "sealed answers need keyholders: say --keyholder CARD.json for each, three or more"
+            "--sealed needs keyholders: give --keyholder CARD.json for each, at least three"
         )
     return Sealing(
         tuple(map(card_from, cards)),
-        1 if degree is None else degree,
+        1 if colluding is None else colluding,
         10 if minimum is None else minimum,
         None if layout is None else layout.value,
     )
 
 
 def card_from(path: Path) -> Keyholder:
-    """The keyholder whose card is in a file."""
+    """The keyholder from a card file."""
     try:
         with path.open("rb") as file:
             content = file.read(LONGEST_CARD + 1)
         if len(content) > LONGEST_CARD:
-            raise UsageError("this is too long for a keyholder's card")
+            raise UsageError("not a keyholder's card: too long")
         return Keyholder.parse_card(content)
     except UnicodeDecodeError:
-        raise DataError("this is no keyholder's card: it is not UTF-8", file=str(path)) from None
+        raise DataError("not a keyholder's card: not UTF-8 text", file=str(path)) from None
     except UsageError as error:
         raise DataError(str(error), file=str(path)) from None
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        raise DataError(f"the keyholder's card cannot be read ({reason})", file=str(path)) from None
+        raise DataError(f"cannot read the keyholder's card ({reason})", file=str(path)) from None
 
 
 def keyholders(
     context: typer.Context, campaign: CampaignArgument, json: JsonOption = False
 ) -> None:
-    """Make a link for each keyholder of a sealed campaign. Links that were made before end.
+    """Create a link for each keyholder of a sealed campaign; earlier links stop working.
 
-    Give each keyholder its own: it runs `sottovoce keyholder serve LINK`.
+    Send each keyholder its own link. The keyholder runs `sottovoce keyholder serve LINK`.
     """
     with connected(context, campaign) as requester:
         links = requester.keyholder_links(campaign)
@@ -120,28 +124,29 @@ def keyholders(
         return
     for each in links:
         console.say(f"{each['seat']}\t{printable_line(each['name'])}\t{each['link']}")
-    console.note("each link is for one keyholder, and is not shown again")
+    console.note("each link is for one keyholder and is shown only once")
 
 
 def rounds(
     context: typer.Context,
     campaign: CampaignArgument,
     watch: Annotated[
-        bool, typer.Option("--watch", help="Look again every other second, until it is opened.")
+        bool,
+        typer.Option("--watch", help="Show changes every two seconds until the totals are opened."),
     ] = False,
     open_without: Annotated[
         bool,
         typer.Option(
             "--open-without",
-            help="Give up what is not checked by all keyholders, for good, and have the rest "
-            "opened.",
+            help="Discard contributions that not all keyholders have checked, permanently, and "
+            "open the rest.",
         ),
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Say how a sealed campaign gets on: who is here, what is checked, what is in the way.
+    """Show the progress of a sealed campaign: keyholders, checks and problems.
 
-    With --watch it is said again at each change; Ctrl-C ends that.
+    --watch prints it again after each change, until Ctrl-C.
     """
     with connected(context, campaign) as requester:
         found = requester.open_without(campaign) if open_without else requester.rounds(campaign)
@@ -153,13 +158,13 @@ def rounds(
 
 
 def publish(context: typer.Context, campaign: CampaignArgument, json: JsonOption = False) -> None:
-    """Show the truths of a closed campaign to its workers, for good."""
+    """Publish the truths of a closed campaign to its workers, permanently."""
     with connected(context, campaign) as requester:
         published = requester.publish(campaign)
     if json:
         console.print_json(published)
         return
-    console.note(f"the truths of campaign {campaign} are published: workers can read them")
+    console.note(f"the truths of campaign {campaign} are published; workers can read them")
 
 
 def _print(found: RoundsView, *, json: bool) -> None:
@@ -169,8 +174,8 @@ def _print(found: RoundsView, *, json: bool) -> None:
     quorum = found["quorum"]
     console.say(
         f"{found['phase']}: {plural(found['uploads'], 'upload')}, {found['checked']:,} checked, "
-        f"{found['waiting']:,} waiting, {len(found['dropped']):,} dropped; at least "
-        f"{found['minimum']:,} are opened"
+        f"{found['waiting']:,} waiting, {len(found['dropped']):,} dropped; opening needs at least "
+        f"{found['minimum']:,}"
     )
     console.say(f"  {quorum['opened']:,} keyholders have opened, {quorum['needed']:,} are needed")
     for seat in found["keyholders"]:
@@ -182,7 +187,7 @@ def _print(found: RoundsView, *, json: bool) -> None:
 
 
 def _seat(seat: SeatView) -> str:
-    here = "here" if seat["is_here"] else f"last here {seat['seen_on'] or 'never'}"
+    here = "online" if seat["is_here"] else f"last seen {seat['seen_on'] or 'never'}"
     dealt = "dealt" if seat["dealt"] else "has not dealt"
     confirmed = "" if seat["confirmed"] is None else f", confirmed batch {seat['confirmed']:,}"
     opened = ", opened" if seat["opened"] else ""

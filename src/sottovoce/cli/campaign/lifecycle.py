@@ -25,7 +25,7 @@ from sottovoce.requester.views import CampaignView, InviteCounts, RejectionsView
 
 
 class CampaignStatus(TypedDict):
-    """What a look at a campaign finds."""
+    """The status of a campaign."""
 
     campaign: CampaignView
     invites: InviteCounts
@@ -35,7 +35,7 @@ class CampaignStatus(TypedDict):
 
 
 def list_campaigns(context: typer.Context, json: JsonOption = False) -> None:
-    """List the server's campaigns, the newest first."""
+    """List the server's campaigns, newest first."""
     with connected(context) as requester:
         campaigns = requester.campaigns()
     if json:
@@ -64,13 +64,16 @@ def status(
     context: typer.Context,
     campaign: CampaignArgument,
     watch: Annotated[
-        bool, typer.Option("--watch", help="Look again every other second, until it is closed.")
+        bool,
+        typer.Option(
+            "--watch", help="Show changes every two seconds until the campaign is closed."
+        ),
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Say how far a campaign is: who took part, what is promised, and what is inferred so far.
+    """Show a campaign's progress: workers, reports, guarantee and results so far.
 
-    With --watch it is said again at each change; Ctrl-C ends that.
+    --watch prints it again after each change, until Ctrl-C.
     """
     with connected(context, campaign) as requester:
         look, show = partial(_look, requester, campaign), partial(_print, json=json)
@@ -83,7 +86,7 @@ def status(
 def open_campaign(
     context: typer.Context, campaign: CampaignArgument, json: JsonOption = False
 ) -> None:
-    """Open a campaign: it takes reports, and its tasks and its promise are fixed."""
+    """Open a campaign for reports; its tasks and guarantee can no longer change."""
     with connected(context, campaign) as requester:
         opened = requester.open(campaign)
     if json:
@@ -96,14 +99,14 @@ def open_campaign(
 def close_campaign(
     context: typer.Context, campaign: CampaignArgument, json: JsonOption = False
 ) -> None:
-    """Close a campaign: it takes no more reports, for good. Its results stay."""
+    """Close a campaign permanently: it takes no more reports. Its results remain."""
     with connected(context, campaign) as requester:
         closed = requester.close(campaign)
     if json:
         console.print_json(closed)
         return
     console.note(
-        f"campaign {campaign} is closed with {plural(closed['reports'], 'report')} of "
+        f"campaign {campaign} is closed with {plural(closed['reports'], 'report')} from "
         f"{plural(closed['workers'], 'worker')}"
     )
     console.note(f"next: sottovoce campaign results {campaign} -o truths.csv")
@@ -115,13 +118,13 @@ def delete_campaign(
     yes: YesOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Delete a campaign with its tasks, reports and results, for good."""
+    """Delete a campaign with its tasks, reports and results, permanently."""
     with connected(context, campaign) as requester:
         found = requester.campaign(campaign)
         if not yes:
             confirm_deletion(
                 f"Delete campaign {campaign} ({printable_line(found['title'])}) with its "
-                f"{plural(found['reports'], 'report')}, for good?"
+                f"{plural(found['reports'], 'report')}, permanently?"
             )
         requester.delete(campaign)
     if json:
@@ -131,16 +134,16 @@ def delete_campaign(
 
 
 def confirm_deletion(sentence: str) -> None:
-    """Ask before something is deleted; whoever says no ends the command."""
+    """Ask before a deletion; the answer no ends the command."""
     if not sys.stdin.isatty():
-        raise UsageError("deleting asks first, and nobody is there to answer: say --yes")
+        raise UsageError("no terminal to ask for confirmation: add --yes to delete")
     if not typer.confirm(sentence, err=True):
         console.note("nothing was deleted")
         raise typer.Exit(1)
 
 
 def _is_over(found: CampaignStatus) -> bool:
-    """Whether nothing can change any more."""
+    """Whether the status can no longer change."""
     return found["campaign"]["state"] == "closed" and not found["reports_waiting"]
 
 
@@ -172,7 +175,7 @@ def _state(campaign: CampaignView) -> str:
     ends = f"; closes on {campaign['closes_on']}" if campaign["closes_on"] else ""
     match campaign["state"]:
         case "draft":
-            return f"a draft: sottovoce campaign open {campaign['id']} opens it{ends}"
+            return f"draft; open it with: sottovoce campaign open {campaign['id']}{ends}"
         case "open":
             return f"open since {campaign['opened_on']}{ends}"
         case _:
@@ -189,7 +192,7 @@ def _counts(campaign: CampaignView) -> str:
 
 
 def _refused(found: RejectionsView) -> list[str]:
-    """Refused reports by reason, if there are any."""
+    """Refused reports by reason, if any."""
     if not found["total"]:
         return []
     each = (f"{one['count']:,} {printable_line(one['words'])}" for one in found["rejections"])
@@ -202,7 +205,7 @@ def _progress(found: CampaignStatus) -> list[str]:
     each = campaign["reports"] / tasks if tasks else 0.0
     covered = f"{summary['tasks']:,} have a truth, " if summary else ""
     return [
-        f"{plural(tasks, 'task')}: {covered}{each:.1f} reports each on average",
+        f"{plural(tasks, 'task')}: {covered}{each:.1f} reports per task on average",
         f"invites: {invites['open']:,} open, {invites['single']:,} for one worker each "
         f"({invites['used']:,} used)",
         f"results: {summary_words(found['summary'], found['reports_waiting'])}",

@@ -20,6 +20,7 @@ from sottovoce.cli.options import (
     GoldColumnsOption,
     GoldOption,
     JsonOption,
+    file_option,
     output_option,
     pairs,
 )
@@ -43,7 +44,7 @@ NAMES = (
 
 
 class Order(StrEnum):
-    """In the order of the tasks, or the least sure first."""
+    """The order of truths: that of the tasks, or least confident first."""
 
     place = "place"
     confidence = "confidence"
@@ -53,26 +54,29 @@ def results(
     context: typer.Context,
     campaign: CampaignArgument,
     output: Annotated[
-        Path | None, output_option("Write all truths here: .csv, .jsonl or .parquet.")
+        Path | None, output_option("Write all truths to this .csv, .jsonl or .parquet file.")
     ] = None,
-    workers: Annotated[
-        Path | None, typer.Option(help="Write workers' weights here: .csv, .jsonl or .parquet.")
+    weights: Annotated[
+        Path | None,
+        file_option("Write the workers' weights to this .csv, .jsonl or .parquet file."),
     ] = None,
     gold: GoldOption = None,
     gold_columns: GoldColumnsOption = None,
     sort: Annotated[
-        Order, typer.Option(help="In the order of the tasks, or the least sure first.")
+        Order, typer.Option(help="Order: that of the tasks, or least confident first.")
     ] = Order.place,
     json: JsonOption = False,
     force: ForceOption = False,
 ) -> None:
-    """Print the truth of every task as far as reports have come in.
+    """Print the inferred truth of every task, from the reports received so far.
 
-    On a terminal the first tasks are shown as a table; into a pipe all of them go as CSV.
+    A terminal shows the first tasks as a table; a pipe gets all tasks as CSV.
     """
     if output is not None and sort is not Order.place:
-        raise UsageError("files are in the order of the tasks: drop --sort, or -o and pipe instead")
-    wanted = _exports(output, workers, force=force)
+        raise UsageError(
+            "--output writes the order of the tasks: drop --sort, or drop --output and use a pipe"
+        )
+    wanted = _exports(output, weights, force=force)
     with connected(context, campaign) as requester:
         first = requester.results_page(campaign, limit=console.SHOWN, order=sort.value)
         words = summary_words(first["summary"], first["reports_waiting"])
@@ -102,28 +106,28 @@ def export(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[NAME]",
-            help="reports, truths, workers or, of a sealed campaign, totals (as .csv, .jsonl or "
-            ".parquet), crowdkit.csv, tasks.csv or policy.json. Reports, in the format of FILE, "
-            "if not given.",
+            metavar="NAME",
+            help="reports, truths, workers (the weights) or, for a sealed campaign, totals, each "
+            "as .csv, .jsonl or .parquet; crowdkit.csv, tasks.csv or policy.json. Default: "
+            "reports, in the format of --output.",
             show_default=False,
         ),
     ] = None,
-    output: Annotated[
-        Path | None, output_option("Write here; to NAME if not given.", metavar="FILE")
-    ] = None,
+    output: Annotated[Path | None, output_option("Write to this file. Default: NAME.")] = None,
     raw: Annotated[
         bool,
         typer.Option(
             "--raw",
-            help="Leave cells of a CSV as they are, also those that a spreadsheet would run as a "
-            "formula.",
+            help="Do not escape CSV cells that a spreadsheet would run as a formula.",
         ),
     ] = False,
     json: JsonOption = False,
     force: ForceOption = False,
 ) -> None:
-    """Download a campaign's reports, truths, weights, tasks or policy, whole or not at all."""
+    """Download a campaign's reports, truths, weights, tasks or policy.
+
+    The file appears only when the download is complete.
+    """
     wanted = export_name(name, output)
     if output is not None:
         check_target(output, force=force)
@@ -142,13 +146,13 @@ def export(
 
 
 def export_name(name: str | None, output: Path | None) -> str:
-    """The export that is asked for by a name, with or without its ending, and a file.
+    """The export for a name, with or without its extension, and an output file.
 
     >>> export_name("truths", Path("today.parquet")), export_name(None, Path("leaf.csv"))
     ('truths.parquet', 'reports.csv')
     """
     if name is None and output is None:
-        raise UsageError(f"say what to export, as one of {', '.join(NAMES)}")
+        raise UsageError(f"give the NAME of an export: {', '.join(NAMES)}")
     chosen = name or (output.name if output is not None and output.name in NAMES else "reports")
     if "." not in chosen:
         only = [each for each in NAMES if each.startswith(f"{chosen}.")]
@@ -162,15 +166,15 @@ def export_name(name: str | None, output: Path | None) -> str:
 
 
 def _own_name(requester: Requester, campaign: str, wanted: str) -> Path:
-    """The export's name, with a stamp where the campaign is simulated."""
+    """The export's file name, marked if the campaign is simulated."""
     path = Path(wanted)
     is_simulated = requester.campaign(campaign)["simulated"]
     return path.with_stem(f"{path.stem}-SIMULATED") if is_simulated else path
 
 
-def _exports(output: Path | None, workers: Path | None, *, force: bool) -> dict[str, Path]:
-    """Which exports go to which files; refused before the work, not after it."""
-    files = {"truths": output, "workers": workers}
+def _exports(output: Path | None, weights: Path | None, *, force: bool) -> dict[str, Path]:
+    """The exports and their files, checked before the download."""
+    files = {"truths": output, "workers": weights}
     wanted = {export_name(name, path): path for name, path in files.items() if path is not None}
     console.check_outputs([(path, check_target) for path in wanted.values()], force=force)
     return wanted
@@ -206,7 +210,7 @@ def _print(requester: Requester, campaign: str, first: ResultsView, sort: Order)
 
 
 def _pipe(requester: Requester, campaign: str, sort: Order) -> None:
-    """All rows as CSV on standard output, once all of them are here."""
+    """Write all rows as CSV to standard output once they have arrived."""
     if sort is Order.confidence:
         rows: list[Any] = [*requester.truths(campaign, order="confidence")]
         names = list(rows[0])

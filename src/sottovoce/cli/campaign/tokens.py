@@ -27,7 +27,7 @@ from sottovoce.requester.servers import (
 )
 
 LONGEST = 200
-"""Characters of a line that could be a token."""
+"""Largest length of a token's line."""
 
 
 def login(
@@ -35,29 +35,29 @@ def login(
     link: Annotated[
         str,
         link_argument(
-            "The one-time link that `sottovoce serve` prints, in quotes; or a server's "
-            "address, with --token or to make it the current one again."
+            "The one-time link that `sottovoce serve` prints, in quotes; or a server's address, "
+            "with --token or to switch back to that server."
         ),
     ],
     token: Annotated[
-        bool, typer.Option("--token", help="Read a token (svk_…) from standard input, and keep it.")
+        bool, typer.Option("--token", help="Read a token (svk_…) from standard input and save it.")
     ] = False,
     name: Annotated[
         str | None,
-        typer.Option(help="What to call the new token; this machine's name if not given."),
+        typer.Option(metavar="NAME", help="Name of the new token. Default: this machine's name."),
     ] = None,
 ) -> None:
-    """Log in to a server: its token is kept in a file that only you can read.
+    """Log in to a server; the token is saved in a file that only you can read.
 
-    Commands speak to the server you logged in to last. The file is servers.json in your settings
-    folder, or in `SOTTOVOCE_HOME`.
+    Commands use the server of your last login. The file is servers.json in your settings folder or
+    in `SOTTOVOCE_HOME`.
     """
     chosen: ServerChoice = context.obj
     if chosen.server is not None:
-        raise UsageError("the link or address says which server it is: drop --server")
+        raise UsageError("the link or address already names the server: drop --server")
     file, http = servers_file(), chosen.allow_http
     servers = Servers.read(file)
-    prepare(file)  # before a link that works once is used up
+    prepare(file)  # before the one-time link is used
     if token:
         server = _known(SavedServer(checked_address(link, allow_http=http), _asked_token(), http))
     elif "#" in link or link.rstrip("/").endswith("/setup"):
@@ -70,9 +70,9 @@ def login(
 
 
 def logout(context: typer.Context) -> None:
-    """Forget the token of the current server, or of --server.
+    """Delete the saved token of the current server, or of --server.
 
-    The token stays valid until `sottovoce campaign token revoke` ends it.
+    The token itself stays valid until `sottovoce campaign token revoke`.
     """
     chosen: ServerChoice = context.obj
     servers = Servers.read(servers_file())
@@ -80,7 +80,7 @@ def logout(context: typer.Context) -> None:
     if chosen.server is not None:
         address = checked_address(chosen.server, allow_http=True)
     if address is None:
-        raise UsageError("not logged in to any server")
+        raise UsageError("you are not logged in to any server")
     servers.server(address)
     servers.without(address).write(servers_file())
     console.note(f"logged out of {address}")
@@ -89,22 +89,27 @@ def logout(context: typer.Context) -> None:
 def make(
     context: typer.Context,
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Who or what it is for.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="The person or program that will use the token.",
+            show_default=False,
+        ),
     ],
     json: JsonOption = False,
 ) -> None:
-    """Make a further token and print it. It may do all that yours may."""
+    """Create another token and print it; it has the same rights as yours."""
     with connected(context) as requester:
         made = requester.make_token(name)
     if json:
         console.print_json(made)
     else:
         console.say(made["token"])
-    console.note("A token is a secret. It is shown once; the server keeps only its hash.")
+    console.note("A token is a secret. It is shown only once; the server stores its hash.")
 
 
 def list_tokens(context: typer.Context, json: JsonOption = False) -> None:
-    """List all tokens by name, without the tokens themselves."""
+    """List all tokens by name; the tokens themselves are not shown."""
     with connected(context) as requester:
         tokens = requester.tokens()
         own = digest(requester.token).hex()
@@ -120,18 +125,20 @@ def list_tokens(context: typer.Context, json: JsonOption = False) -> None:
         ]
         for each in tokens
     ]
-    console.print_table(["id", "name", "made on", ""], rows)
+    console.print_table(["id", "name", "created on", ""], rows)
 
 
 def revoke(
     context: typer.Context,
     token: Annotated[
         str,
-        typer.Argument(metavar="TOKEN_ID", help="As `token list` names it.", show_default=False),
+        typer.Argument(
+            metavar="TOKEN_ID", help="The ID from `campaign token list`.", show_default=False
+        ),
     ],
     json: JsonOption = False,
 ) -> None:
-    """End a token at once."""
+    """Revoke a token immediately."""
     with connected(context) as requester:
         requester.revoke_token(token)
         is_own = digest(requester.token).hex()[:16] == token
@@ -140,18 +147,18 @@ def revoke(
         return
     console.note(f"token {token} no longer works")
     if is_own:
-        console.note("It was the one you use here: log in again with sottovoce campaign login.")
+        console.note("This was your own token: log in again with sottovoce campaign login.")
 
 
 def _new(link: str, name: str, allow_http: bool) -> SavedServer:
-    """A new token for a link that works once."""
+    """A server with a new token, from a one-time link."""
     with reached(parse_link(link, allow_http=allow_http)[0]):
         address, token = token_from_setup(link, name, allow_http=allow_http)
     return SavedServer(address, token, allow_http)
 
 
 def _known(server: SavedServer) -> SavedServer:
-    """The server, if it knows the token."""
+    """The server, after a check that it accepts the token."""
     with reached(server.address):
         with Requester(server.address, server.token, allow_http=server.allow_http) as requester:
             requester.tokens()
@@ -159,7 +166,7 @@ def _known(server: SavedServer) -> SavedServer:
 
 
 def _asked_token() -> str:
-    """A token from standard input; typed ones are not shown."""
+    """A token from standard input, not echoed if typed."""
     if sys.stdin.isatty():
         return getpass.getpass("Token: ").strip()
     return sys.stdin.readline(LONGEST).strip()

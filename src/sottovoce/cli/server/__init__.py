@@ -1,1 +1,1 @@
-"""Commands of an operator: the service, its database, backups, and what `doctor` looks at."""
+"""Operators' commands: the server, its database, backups and the checks of `doctor`."""

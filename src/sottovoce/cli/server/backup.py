@@ -22,7 +22,7 @@ from sottovoce.server.database.backup import Manifest, back_up
 from sottovoce.server.database.connection import exclusive_use, name_of
 
 FileArgument = Annotated[
-    Path, typer.Argument(metavar="FILE", help="The backup.", show_default=False)
+    Path, typer.Argument(metavar="FILE", help="The backup file.", show_default=False)
 ]
 
 
@@ -33,10 +33,10 @@ def backup(
     force: ForceOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Copy everything the service holds to FILE, while it may go on running.
+    """Back up the whole service to FILE; the server can keep running.
 
-    FILE is of one kind whatever the database is, and is restored into either. It holds what the
-    database holds, webhooks' secrets as well: keep it as private.
+    The format of FILE does not depend on the database: it restores into SQLite or PostgreSQL. FILE
+    contains everything in the database, including the webhooks' secrets: keep it private.
     """
     with opened(data, database_url) as database:
         with counting_rows("backing up") as progress:
@@ -50,20 +50,20 @@ def restore(
     data: DataOption = DATA_FOLDER,
     database_url: DatabaseUrlOption = None,
     verify: Annotated[
-        bool, typer.Option("--verify", help="Only check FILE, and say what is in it.")
+        bool, typer.Option("--verify", help="Only check FILE and list its contents.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Bring the backup in FILE back into an empty database, of either kind.
+    """Restore the backup in FILE into an empty database (SQLite or PostgreSQL).
 
-    Every row is compared with what was backed up, before and after, and all of it is stored or
-    nothing. Workers' receipts, invites and tokens go on working.
+    Every row is verified against the backup before and after. The restore is atomic. Workers'
+    receipts, invites and tokens keep working.
     """
     with opened(data, database_url) as database:
         if verify:
             with counting_rows("verifying") as progress:
                 manifest = database_backup.verify(file, progress=progress)
-            _tell(f"{file} is whole", manifest, as_json=json)
+            _tell(f"{file} is complete", manifest, as_json=json)
             return
         with exclusive_use(database), counting_rows("restoring") as progress:
             manifest = database_backup.restore(file, database, progress=progress)

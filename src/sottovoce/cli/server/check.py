@@ -7,18 +7,18 @@ from enum import StrEnum
 
 
 class CheckState(StrEnum):
-    """How it is. Only a problem makes the command fail."""
+    """The state of a check. Only a problem makes the command fail."""
 
     OK = "ok"
     WARNING = "warning"
     PROBLEM = "problem"
     UNKNOWN = "unknown"
-    """It cannot be told from here."""
+    """It cannot be checked from here."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What was looked at, how it is, and what to do: a line to copy, where there is one."""
+    """A check, its state, what was found, and a fix: a command to copy if there is one."""
 
     check: str
     state: CheckState
@@ -27,20 +27,20 @@ class Check:
 
 
 def fine(check: str, found: str) -> Check:
-    """All is well."""
+    """A check that passed."""
     return Check(check, CheckState.OK, found)
 
 
 def warning(check: str, found: str, fix: str) -> Check:
-    """It works, and could be better."""
+    """A check that found something to improve."""
     return Check(check, CheckState.WARNING, found, fix)
 
 
 def problem(check: str, found: str, fix: str) -> Check:
-    """It does not work, or is not safe."""
+    """A check that found something broken or unsafe."""
     return Check(check, CheckState.PROBLEM, found, fix)
 
 
 def unknown(check: str, found: str, fix: str) -> Check:
-    """Somebody has to look."""
+    """A check that a person has to do."""
     return Check(check, CheckState.UNKNOWN, found, fix)

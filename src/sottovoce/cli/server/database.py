@@ -1,4 +1,4 @@
-"""`sottovoce db upgrade`, `check` and `export-reports`; the database that options name."""
+"""`sottovoce db upgrade`, `check` and `export-reports`; the database from options."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from sottovoce.cli import console
-from sottovoce.cli.options import DATA_FOLDER, DatabaseUrlOption, DataOption
+from sottovoce.cli.options import DATA_FOLDER, DatabaseUrlOption, DataOption, file_option
 from sottovoce.errors import UsageError
 from sottovoce.files.atomic_output import check_target
 from sottovoce.files.locks import make_folder
@@ -33,14 +33,14 @@ from sottovoce.server.database.schema_version import (
 from sottovoce.server.database.schema_version import upgrade as bring_up
 
 OFTEN, SELDOM = 0.1, 10.0
-"""Seconds between two signs of life, on a terminal and in a log."""
+"""Seconds between two progress lines, on a terminal and in a log."""
 
 MOST_PARTS = 100_000
-"""Their numbers have five digits."""
+"""Part numbers have five digits."""
 
 BackupOption = Annotated[
     Path | None,
-    typer.Option(help="Where the backup goes; the data folder if not given.", show_default=False),
+    file_option("Write the backup here. Default: a new file in --data.", show_default=False),
 ]
 
 
@@ -49,13 +49,13 @@ def upgrade(
     database_url: DatabaseUrlOption = None,
     backup: BackupOption = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")
+        bool, typer.Option("--dry-run", help="Print what would be done, without doing it.")
     ] = False,
 ) -> None:
-    """Bring the database to this release: check, back up, then change it in one transaction.
+    """Upgrade the database to this release: check, back up, migrate in one transaction.
 
-    Stop the server first. An empty database gets its tables. Where something fails the database
-    stays as it was.
+    Stop the server first. An empty database gets its tables. If a step fails, the database is
+    unchanged.
     """
     with opened(data, database_url) as database:
         state = schema_state(database)
@@ -76,10 +76,10 @@ def upgrade(
 
 
 def check(data: DataOption = DATA_FOLDER, database_url: DatabaseUrlOption = None) -> None:
-    """Read the whole database, and say what is not as the service wrote it; 1 if there is any.
+    """Check the whole database for inconsistencies; exit code 1 if there are any.
 
-    Counters against rows, packed reports against their campaign's tasks, no task reported twice by
-    a worker; SQLite's own checks. A server may go on running.
+    Checks counters against rows, packed reports against their campaign's tasks, and that no worker
+    reported a task twice; runs SQLite's own checks. The server can keep running.
     """
     with opened(data, database_url) as database:
         check_schema(database)
@@ -87,17 +87,22 @@ def check(data: DataOption = DATA_FOLDER, database_url: DatabaseUrlOption = None
         for fault in faults:
             console.say(fault)
         if faults:
-            console.note(f"{name_of(database)}: {len(faults):,} faults; restore a backup, or ask")
+            console.note(
+                f"{name_of(database)}: {len(faults):,} faults; restore a backup, or ask for help"
+            )
             raise typer.Exit(1)
-        console.say(f"{name_of(database)} is sound")
+        console.say(f"{name_of(database)} is consistent")
 
 
 def export_reports(
     campaign: Annotated[
-        str, typer.Argument(metavar="CAMPAIGN", help="Its identifier.", show_default=False)
+        str, typer.Argument(metavar="CAMPAIGN", help="The campaign's ID.", show_default=False)
     ],
     folder: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="Where the reports go.", show_default=False)
+        Path,
+        typer.Argument(
+            metavar="FOLDER", help="The new folder for the reports.", show_default=False
+        ),
     ],
     data: DataOption = DATA_FOLDER,
     database_url: DatabaseUrlOption = None,
@@ -106,19 +111,19 @@ def export_reports(
         typer.Option(
             min=1,
             max=MOST_PARTS,
-            help="How many files; one for about 4 million reports if not given.",
+            help="Number of files. Default: one per 4 million reports, approximately.",
             show_default=False,
         ),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace FOLDER, if an export has made it.")
+        bool, typer.Option("--force", help="Replace FOLDER if an earlier export created it.")
     ] = False,
 ) -> None:
-    """Write all reports of CAMPAIGN to FOLDER as Parquet files, while the server may go on running.
+    """Export all reports of CAMPAIGN to FOLDER as Parquet; the server can keep running.
 
     FOLDER gets reports/part-00000.parquet and so on, policy.json and, last, an empty _SUCCESS. A
-    worker's reports are in one part, by pseudonym and not in the order of arrival. All parts show
-    the same moment. FOLDER appears whole or not at all.
+    worker's reports are in one part, ordered by pseudonym, not by arrival. All parts come from one
+    snapshot. FOLDER appears only when it is complete.
     """
     with opened(data, database_url) as database:
         with counting_rows("exporting") as progress:
@@ -136,7 +141,7 @@ def export_reports(
 
 @contextmanager
 def opened(data: Path, database_url: str | None) -> Iterator[Database]:
-    """The database at the address, or in the folder; nothing is made."""
+    """The database at the address, or in the folder; nothing is created."""
     database = Database.at(database_url or data)
     try:
         yield database
@@ -146,7 +151,7 @@ def opened(data: Path, database_url: str | None) -> Iterator[Database]:
 
 @contextmanager
 def counting_rows(what: str) -> Iterator[Callable[[str, int], None]]:
-    """Says on standard error how far a long copy has come; nothing, if it is quick."""
+    """Report the progress of a long copy on standard error."""
     live = sys.stderr.isatty()
     said = started = time.monotonic()
 
@@ -172,11 +177,11 @@ def counting_rows(what: str) -> Iterator[Callable[[str, int], None]]:
 
 def _make(database: Database, *, dry_run: bool) -> None:
     if dry_run:
-        console.say(f"would make the tables of schema {revisions()[-1]} in {name_of(database)}")
+        console.say(f"would create the tables of schema {revisions()[-1]} in {name_of(database)}")
         return
     with exclusive_use(database):
         bring_up(database)
-    console.say(f"made the tables of schema {revisions()[-1]} in {name_of(database)}")
+    console.say(f"created the tables of schema {revisions()[-1]} in {name_of(database)}")
 
 
 def _back_up_and_migrate(database: Database, place: Path) -> None:
@@ -198,19 +203,19 @@ def _announce(database: Database, place: Path) -> None:
 
 
 def _free_name(data: Path) -> Path:
-    """A file in the data folder that is not there yet."""
+    """An unused file name in the data folder."""
     folder, name = make_folder(data), f"before-{revisions()[-1]}"
     names = (f"{name}{f'-{turn}' if turn else ''}.backup" for turn in range(1000))
     return next(folder / one for one in names if not (folder / one).exists())
 
 
 def _check_room(database: Database, place: Path) -> None:
-    """Refuse before anything is done where a backup cannot be put."""
+    """Raise an error before any work if the backup cannot be written."""
     check_target(place)
     needed = database.file.stat().st_size if database.file is not None else 0
     free = shutil.disk_usage(place.parent).free
     if free < 2 * needed:
         raise UsageError(
-            f"{place.parent} has {free >> 20:,} MB free, and a backup and an upgrade may take "
-            f"{2 * needed >> 20:,} MB: make room, or name another disk with --backup"
+            f"{place.parent} has {free >> 20:,} MB free, but a backup and an upgrade may need "
+            f"{2 * needed >> 20:,} MB: free some space, or choose another disk with --backup"
         )

@@ -1,4 +1,4 @@
-"""`sottovoce doctor`, and what it looks at on the machine: what is installed, its clock, limits."""
+"""`sottovoce doctor`, and its checks of the machine: installed packages, clock, limits."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ EXTRAS = {
 }
 OLDEST = (3, 11)
 ENOUGH_FILES = 4096
-"""Each connection of a worker is an open file."""
+"""Each worker's connection is an open file."""
 YEARS = range(2025, 2100)
 
 
@@ -51,17 +51,16 @@ def doctor(
         str | None,
         typer.Option(
             metavar="URL",
-            help="Look at the running site too, as others see it.",
+            help="Also check the running site at this address.",
             show_default=False,
         ),
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Look for what keeps a service from running well, and say how to put it right.
+    """Check the machine, the database and the site for problems; print how to fix them.
 
-    Looks at this machine, the data folder or the database, and with --url at the site: its
-    certificate, its headers and the proxy before it. Changes nothing. Exit code 1 if there is a
-    problem.
+    With --url it also checks the site: certificate, headers and the proxy in front of it. It
+    changes nothing. Exit code 1 if there is a problem.
     """
     address = checked_address(url, allow_http=True) if url is not None else None
     findings = []
@@ -90,9 +89,9 @@ def _all(data: Path, database_url: str | None, url: str | None) -> Iterator[Chec
         with opened(data, database_url) as database:
             yield from database_findings(database)
     except NotInstalled:
-        return  # told above, with its fix
+        return  # reported above, with its fix
     except UsageError as error:
-        yield problem("database", str(error), "write postgresql://user:password@host/name")
+        yield problem("database", str(error), "use the form postgresql://user:password@host/name")
     if url is not None:
         yield from site(url, now)
 
@@ -104,7 +103,7 @@ def _show(finding: Check) -> None:
 
 
 def _machine(now: datetime) -> Iterator[Check]:
-    """Look at the machine."""
+    """Check the machine."""
     yield _python()
     yield from (_extra(name, modules) for name, modules in EXTRAS.items())
     yield _clock(now)
@@ -129,18 +128,18 @@ def _extra(name: str, modules: tuple[str, ...]) -> Check:
 
 def _clock(now: datetime) -> Check:
     if now.year not in YEARS:
-        found = f"it says {now.date().isoformat()}"
+        found = f"it shows {now.date().isoformat()}"
         return problem("clock", found, "sudo timedatectl set-ntp true")
     return fine("clock", f"{now.date().isoformat()} (UTC)")
 
 
 def _compiling() -> Check:
-    """Large campaigns are inferred by compiled code, which numba makes only if it can keep it."""
+    """Check that numba can cache the compiled code that infers large campaigns."""
     named = os.environ.get("NUMBA_CACHE_DIR")
     places = [Path(named)] if named else [Path(__file__).parent, Path.home() / ".cache"]
     if any(_can_be_written(place) for place in places):
-        return fine("compiled code", f"is kept in {named or 'the usual place'}")
-    found = "cannot be kept anywhere: large campaigns would not be inferred"
+        return fine("compiled code", f"cached in {named or 'the default folder'}")
+    found = "cannot be cached: large campaigns would not be inferred"
     return problem("compiled code", found, "export NUMBA_CACHE_DIR=/var/tmp/sottovoce-numba")
 
 
@@ -152,14 +151,14 @@ def _can_be_written(place: Path) -> bool:
 def _files() -> Iterator[Check]:
     try:
         import resource
-    except ImportError:  # Windows has no such limit
+    except ImportError:  # Windows has no limit of this kind
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < ENOUGH_FILES:
         most = "more" if hard == resource.RLIM_INFINITY or hard >= ENOUGH_FILES else f"only {hard}"
         yield warning(
             "open files",
-            f"at most {soft:,}, and {most} allowed: as many connections at once, less a few",
+            f"at most {soft:,} ({most} allowed): this limits simultaneous connections",
             f"ulimit -n {ENOUGH_FILES} (systemd: LimitNOFILE={ENOUGH_FILES * 4})",
         )
     else:

@@ -28,17 +28,17 @@ from sottovoce.server.web.settings import Settings
 from sottovoce.version import __version__
 
 ABOUT = """\
-This folder is all that a Sottovoce server keeps: campaigns, hashes of invites and tokens, and the
-randomised reports of workers. No worker's answer is in it.
+This folder contains all data of a Sottovoce server: campaigns, hashes of invites and tokens, and
+the randomised reports of workers. It contains no worker's answer.
 
-Back it up with `sottovoce backup`, also while the server runs; a plain copy may be torn.
-Move it to another machine as a whole, with the server stopped.
+Back it up with `sottovoce backup`, which also works while the server runs; a plain copy may be
+inconsistent. To move it to another machine, stop the server and copy the whole folder.
 """
 PublicUrlOption = Annotated[
     str | None,
     typer.Option(
         metavar="URL",
-        help="How people reach the server, if not by that host and port: "
+        help="The server's public address, if it is not --host and --port: "
         "https://example.org, or https://example.org/ask behind a proxy.",
         show_default=False,
     ),
@@ -46,7 +46,7 @@ PublicUrlOption = Annotated[
 MetricsPortOption = Annotated[
     int | None,
     typer.Option(
-        help="Show metrics also on this port of this machine, without a token.",
+        help="Also serve metrics on this port of this machine, without a token.",
         min=1,
         max=65535,
         show_default=False,
@@ -56,7 +56,7 @@ HttpWebhooksOption = Annotated[
     bool,
     typer.Option(
         "--allow-http-webhooks",
-        help="Allow webhooks over http:// to other machines: for a network of your own.",
+        help="Allow webhooks over http:// to other machines, for a private network.",
     ),
 ]
 
@@ -64,41 +64,45 @@ HttpWebhooksOption = Annotated[
 def serve(
     data: DataOption = DATA_FOLDER,
     database_url: DatabaseUrlOption = None,
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(help="The port to listen on; 0 for any that is free.", min=0, max=65535)
+        int, typer.Option(help="Port to listen on; 0 means any free port.", min=0, max=65535)
     ] = 8000,
     public_url: PublicUrlOption = None,
     processes: Annotated[
-        int, typer.Option(help="How many processes serve; several need PostgreSQL.", min=1, max=64)
+        int,
+        typer.Option(
+            help="Number of server processes; more than one needs PostgreSQL.", min=1, max=64
+        ),
     ] = 1,
     metrics_port: MetricsPortOption = None,
     allow_http_webhooks: HttpWebhooksOption = False,
     new_admin_link: Annotated[
-        bool, typer.Option("--new-admin-link", help="Print a new one-time link for a requester.")
+        bool,
+        typer.Option("--new-admin-link", help="Print a new one-time login link for a requester."),
     ] = False,
     log_format: Annotated[
-        str, typer.Option(metavar="json|text", help="Lines on standard error, or for people.")
+        str, typer.Option(metavar="json|text", help="Format of the log on standard error.")
     ] = "json",
 ) -> None:
-    """Run the service: campaigns, reports, results, on one port.
+    """Run the server: campaigns, reports and results on one port.
 
-    Makes its data folder when there is none. Prints a one-time link that makes the first
-    requester's token; open it, or give it to `sottovoce campaign login`. Ctrl-C (or SIGTERM) stops
-    the server once everything it took is finished and written.
+    Creates the data folder if needed. Prints a one-time link that creates the first requester's
+    token; open it, or pass it to `sottovoce campaign login`. Ctrl-C and SIGTERM shut down cleanly:
+    accepted reports are saved first.
     """
-    os.umask(0o077)  # what is made from here on is for its owner only
+    os.umask(0o077)  # new files are readable by their owner only
     if log_format not in list(LogFormat):
-        raise UsageError(f"--log-format is json or text, not {log_format!r}")
+        raise UsageError(f"--log-format takes json or text, not {log_format!r}")
     with ExitStack() as stack:
-        # First everything that can be wrong with what was asked; only then is anything made.
+        # Check all options first; create files only afterwards.
         settings = Settings(
             data, database_url, public_url or "http://127.0.0.1", allow_http_webhooks
         )
         database = settings.database()
         stack.callback(database.close)
         if processes > 1 and database.is_sqlite:
-            raise UsageError("several processes need PostgreSQL: say --database-url")
+            raise UsageError("--processes above 1 needs PostgreSQL: give --database-url")
         bound = stack.enter_context(listening(host, port))
         if public_url is None:
             settings = replace(settings, public_url=_own_address(host, bound.getsockname()[1]))
@@ -117,14 +121,14 @@ def serve(
 
 
 def _own_address(host: str, port: int) -> str:
-    """How this machine's own browser reaches the server."""
+    """The server's address for a browser on this machine."""
     if host in ("0.0.0.0", "::", ""):  # noqa: S104 - compared, not bound
         host = "127.0.0.1"
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def _hold(stack: ExitStack, database: Database) -> None:
-    """Keep SQLite's folder to this server: each of two would not know what the other changes."""
+    """Lock SQLite's folder exclusively: two servers would not see each other's changes."""
     if database.file is not None:
         folder = database.file.parent
         is_new = not folder.exists()
@@ -134,14 +138,14 @@ def _hold(stack: ExitStack, database: Database) -> None:
 
 
 def _make_ready(database: Database) -> None:
-    """Tables for an empty database; every other must have this release's."""
+    """Create tables in an empty database; any other must have this release's schema."""
     if schema_state(database) is SchemaState.EMPTY:
         upgrade(database)
     check_schema(database)
 
 
 def _setup_link(settings: Settings, *, wanted: bool) -> str | None:
-    """A one-time link, if nobody has a token yet or one is wanted."""
+    """A one-time link if no token exists yet, or if one is requested."""
     service = Service.on(settings.database())
     try:
         if list_tokens(service) and not wanted:
@@ -159,7 +163,7 @@ def _place(database: Database) -> str:
 
 
 def _welcome(settings: Settings, database: Database, host: str, link: str | None) -> None:
-    """One screen on standard output. The link is nowhere else: not in a log, not on the disk."""
+    """Print the start screen. The link appears nowhere else, neither in a log nor on disk."""
     lines = [
         f"Sottovoce {__version__}",
         "",
@@ -170,7 +174,7 @@ def _welcome(settings: Settings, database: Database, host: str, link: str | None
     ]
     if link:
         lines += [
-            "This link makes a requester's token. It works once; open it, or log in with it:",
+            "This link creates a requester's token. It works once; open it, or log in with it:",
             "",
             f"  {link}",
             "",
@@ -178,11 +182,11 @@ def _welcome(settings: Settings, database: Database, host: str, link: str | None
             "",
         ]
     else:
-        lines += ["Lost your token? --new-admin-link prints a link that makes another.", ""]
+        lines += ["To create another token, restart with --new-admin-link.", ""]
     if not settings.is_https and host not in ("127.0.0.1", "::1", "localhost"):
         lines += [
-            "Others can reach this server, but not over TLS: whoever is in between can read and",
-            "change everything. Put a proxy with TLS before it and say --public-url https://…",
+            "Others can reach this server without TLS: anyone on the network path can read and",
+            "change everything. Put a TLS proxy in front of it and set --public-url https://…",
             "",
         ]
     console.say("\n".join([*lines, "Ctrl-C stops the server."]))

@@ -1,4 +1,4 @@
-"""The site as workers' software sees it: certificate, TLS, headers, and what a proxy does."""
+"""Checks of the site from outside: certificate, TLS, headers and the proxy."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ if TYPE_CHECKING:
 PATIENCE = 10.0
 
 FEW, LITTLE = 7, 21
-"""Days left; one that renews itself does so with a month to go."""
+"""Days left; automatic renewal happens a month before the end."""
 
 MOST_SKEW, GREAT_SKEW = 60, 3600
-"""Seconds. Days are all that is stored, so only a great difference does harm."""
+"""Seconds. Only days are stored, so only a large difference does harm."""
 
 LONG_ENOUGH = 15_552_000
 """Seconds of HSTS: half a year."""
 
 
 def site(url: str, now: datetime) -> Iterator[Check]:
-    """Look at it."""
+    """Check the site at the address."""
     try:
         import httpx
     except ImportError:
-        raise NotInstalled("httpx", purpose="looking at a site", extra="client") from None
+        raise NotInstalled("httpx", purpose="checking a site", extra="client") from None
     if url.startswith("https://"):
         yield certificate(url, now)
     with httpx.Client(timeout=PATIENCE, follow_redirects=False) as client:
         try:
             yield from _looks(client, url, now)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            found = f"{url} does not answer ({type(error).__name__})"
+            found = f"{url} does not respond ({type(error).__name__})"
             yield problem("reachable", found, f"curl -i {url}/healthz")
 
 
@@ -56,13 +56,13 @@ def _looks(client: httpx.Client, url: str, now: datetime) -> Iterator[Check]:
     yield _errors(client, url)
     yield unknown(
         "exports",
-        "whether a proxy holds them back cannot be told from here",
-        "nginx: proxy_buffering off; an export of a large campaign must begin to arrive at once",
+        "cannot check from here whether a proxy buffers them",
+        "nginx: proxy_buffering off; an export of a large campaign must start immediately",
     )
 
 
 def certificate(url: str, now: datetime) -> Check:
-    """Look at it."""
+    """Check the certificate and its remaining days."""
     parts = urlsplit(url)
     host, port = parts.hostname or "", parts.port or 443
     look = f"openssl s_client -connect {host}:{port} -servername {host} </dev/null"
@@ -77,7 +77,9 @@ def certificate(url: str, now: datetime) -> Check:
     if days < FEW:
         return problem("certificate", found, "renew it now: sudo certbot renew")
     if days < LITTLE:
-        return warning("certificate", f"{found}, and nothing has renewed it", "sudo certbot renew")
+        return warning(
+            "certificate", f"{found}, and it was not renewed automatically", "sudo certbot renew"
+        )
     return fine("certificate", found)
 
 
@@ -91,29 +93,29 @@ def _ends(host: str, port: int) -> datetime:
 
 def _answers(client: httpx.Client, url: str, home: httpx.Response) -> Iterator[Check]:
     if home.status_code != 200:
-        found = f"{url}/healthz answers {home.status_code}"
-        way = "start the server with --public-url set to this address, and let the proxy pass it on"
+        found = f"{url}/healthz responds with {home.status_code}"
+        way = "start the server with --public-url set to this address, and forward it in the proxy"
         yield problem("reachable", found, way)
     else:
-        yield fine("reachable", f"{url} answers")
+        yield fine("reachable", f"{url} responds")
     ready = client.get(f"{url}/readyz")
     if ready.status_code != 200:
         yield problem("ready", _detail(ready), f"curl -s {url}/readyz")
     else:
-        yield fine("ready", "it can store reports")
+        yield fine("ready", "the server can store reports")
 
 
 def _without_tls(url: str) -> Iterator[Check]:
     host = urlsplit(url).hostname or ""
     if host in ("127.0.0.1", "localhost", "::1"):
-        yield fine("TLS", "none, and none is needed on this machine")
+        yield fine("TLS", "none, which is fine on this machine")
     else:
-        way = "put a proxy with a certificate before it, such as: caddy reverse-proxy"
-        yield problem("TLS", "none: anybody on the way can read and change everything", way)
+        way = "put a proxy with a certificate in front of it, such as: caddy reverse-proxy"
+        yield problem("TLS", "none: anyone on the network path can read and change everything", way)
 
 
 def _plain(client: httpx.Client, url: str) -> Iterator[Check]:
-    """Whether http leads to https; a port that is closed is as good."""
+    """Check that http redirects to https, or that its port is closed."""
     import httpx
 
     parts = urlsplit(url)
@@ -122,14 +124,14 @@ def _plain(client: httpx.Client, url: str) -> Iterator[Check]:
     try:
         answer = client.get(f"http://{parts.hostname}{parts.path}/")
     except httpx.HTTPError:
-        yield fine("http", "port 80 does not answer")
+        yield fine("http", "port 80 does not respond")
         return
     location = answer.headers.get("location", "")
     if answer.is_redirect and location.startswith("https://"):
         yield fine("http", "redirects to https")
     else:
-        way = "nginx: return 301 https://$host$request_uri; (Caddy does it by itself)"
-        yield problem("http", f"answers {answer.status_code} without TLS", way)
+        way = "nginx: return 301 https://$host$request_uri; (Caddy does this automatically)"
+        yield problem("http", f"responds with {answer.status_code} without TLS", way)
 
 
 def _headers(home: httpx.Response, secure: bool) -> Iterator[Check]:
@@ -138,11 +140,11 @@ def _headers(home: httpx.Response, secure: bool) -> Iterator[Check]:
     policy = home.headers.get("content-security-policy", "")
     if "default-src 'none'" not in policy:
         found = "missing" if not policy else "not the server's own"
-        way = "let the proxy pass the server's headers on; nginx: no add_header for this one"
+        way = "forward the server's headers in the proxy; nginx: no add_header for this one"
         yield problem("content security policy", found, way)
     elif len(home.headers.get_list("content-security-policy")) > 1:
         way = "remove the proxy's own Content-Security-Policy"
-        yield warning("content security policy", "there are two", way)
+        yield warning("content security policy", "two headers", way)
     else:
         yield fine("content security policy", "the server's own")
     leaking = [
@@ -151,9 +153,9 @@ def _headers(home: httpx.Response, secure: bool) -> Iterator[Check]:
         if re.search(r"\d+\.\d", home.headers.get(name, ""))
     ]
     if leaking:
-        yield warning("versions", f"told to everybody ({leaking[0]})", "nginx: server_tokens off;")
+        yield warning("versions", f"shown in a header ({leaking[0]})", "nginx: server_tokens off;")
     else:
-        yield fine("versions", "no header tells any")
+        yield fine("versions", "not shown in headers")
 
 
 def _hsts(header: str) -> Check:
@@ -170,8 +172,10 @@ def _skew(home: httpx.Response, now: datetime) -> Check:
         there = parsedate_to_datetime(home.headers["date"])
         seconds = abs((there - now).total_seconds())
     except (KeyError, ValueError, TypeError):
-        return warning("clocks", "the site tells no time", "let the proxy pass the header Date on")
-    found = f"{seconds:,.0f} s between the site's and this machine's"
+        return warning(
+            "clocks", "the site sends no Date header", "forward the header Date in the proxy"
+        )
+    found = f"{seconds:,.0f} s difference between the site and this machine"
     if seconds > GREAT_SKEW:
         return problem("clocks", found, "sudo timedatectl set-ntp true")
     if seconds > MOST_SKEW:
@@ -180,26 +184,26 @@ def _skew(home: httpx.Response, now: datetime) -> Check:
 
 
 def _prefix(client: httpx.Client, url: str) -> Check:
-    """Whether the server makes links with the address it is reached by."""
+    """Check that the server creates links with the address that reaches it."""
     answer = client.get(f"{url}/api/v1/openapi.json")
     way = f"sottovoce serve --public-url {url}"
     document = _json(answer)
     servers = document.get("servers") if isinstance(document, dict) else None
     if answer.status_code != 200 or not isinstance(document, dict):
-        return problem("path prefix", f"{url}/api/v1/openapi.json is not the interface's", way)
+        return problem("path prefix", f"{url}/api/v1/openapi.json is not the API description", way)
     stated = str(servers[0].get("url", "")) if servers else ""
     if urlsplit(stated).path.rstrip("/") != urlsplit(url).path.rstrip("/"):
-        found = f"the server believes that it is at {stated or '/'}"
+        found = f"the server is configured for {stated or '/'}"
         return problem("path prefix", found, way)
     return fine("path prefix", stated or "none")
 
 
 def _errors(client: httpx.Client, url: str) -> Check:
-    """Workers' software reads the server's refusals: a proxy's pages say nothing to it."""
+    """Check that refusals reach the worker software, instead of a proxy's error pages."""
     answer = client.get(f"{url}/api/v1/nothing-is-here")
     if answer.status_code == 404 and _reason(answer) == "not_found":
-        return fine("refusals", "arrive as the server wrote them")
-    found = f"a wrong address is answered with {answer.status_code}, not by the server"
+        return fine("refusals", "arrive unchanged")
+    found = f"a wrong address gets {answer.status_code}, not the server's refusal"
     return problem("refusals", found, "nginx: proxy_intercept_errors off;")
 
 
@@ -219,4 +223,4 @@ def _detail(answer: httpx.Response) -> str:
     document = _json(answer)
     detail = document.get("detail") if isinstance(document, dict) else None
     printable = "".join(letter for letter in str(detail)[:200] if letter.isprintable())
-    return printable if detail else f"it answers {answer.status_code}"
+    return printable if detail else f"it responds with {answer.status_code}"

@@ -1,4 +1,4 @@
-"""Where a service keeps everything: the folder, the disk and the database."""
+"""Checks of the data folder, the disk and the database."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
 
 
 LEAST_FREE, LITTLE_FREE = 64 << 20, 1 << 30
-"""Bytes: below the first a server takes no reports."""
+"""Bytes. Below the first value the server accepts no reports."""
 
 SLOW_FLUSH, QUICK_FLUSH = 0.1, 20e-6
-"""Seconds for one flush; quicker than any disk, it does not reach the disk."""
+"""Seconds per flush; a flush faster than any disk does not reach the disk."""
 
 OLDEST_POSTGRESQL = 140_000
 
 LOCKS = 4
-"""A campaign's table and its indexes: who reads all reports at once locks them all."""
+"""Locks per campaign: its table and indexes. Reading all reports at once locks them all."""
 
 
 def folder_findings(folder: Path) -> Iterator[Check]:
-    """Look at the data folder and its disk."""
+    """Check the data folder and its disk."""
     if not folder.exists():
         there = next(parent for parent in folder.absolute().parents if parent.exists())
         if not os.access(there, os.W_OK):
-            yield problem("data folder", f"{folder} cannot be made", f"sudo mkdir -m 700 {folder}")
+            yield problem("data folder", f"cannot create {folder}", f"sudo mkdir -m 700 {folder}")
         else:
-            yield fine("data folder", f"{folder} is not there yet: serve makes it")
+            yield fine("data folder", f"{folder} does not exist yet; serve creates it")
         return
     yield _permissions(folder)
     yield _owner(folder)
@@ -51,7 +51,7 @@ def folder_findings(folder: Path) -> Iterator[Check]:
 
 
 def database_findings(database: Database) -> Iterator[Check]:
-    """Look at the database, if it answers."""
+    """Check the database, if it responds."""
     try:
         yield _schema(database)
         if database.file is not None and not database.file.exists():
@@ -74,29 +74,29 @@ def _schema(database: Database) -> Check:
     }
     state = schema_state(database)
     if state is SchemaState.EMPTY:
-        return fine("database", f"{name_of(database)} is empty: serve makes its tables")
+        return fine("database", f"{name_of(database)} is empty; serve creates its tables")
     if state is SchemaState.CURRENT:
-        return fine("database", f"{name_of(database)} answers and has this release's tables")
+        return fine("database", f"{name_of(database)} responds and has this release's tables")
     return problem("database", f"{name_of(database)} {WAYS_OUT[state]}", ways[state])
 
 
 def _permissions(folder: Path) -> Check:
     mode = stat.S_IMODE(folder.stat().st_mode)
     if mode & 0o077 and os.name == "posix":
-        found = f"{folder} can be entered by other users of this machine ({mode:03o})"
+        found = f"other users of this machine can access {folder} ({mode:03o})"
         return problem("permissions", found, f"chmod 700 {folder}")
-    return fine("permissions", f"{folder} is for its owner only")
+    return fine("permissions", f"only its owner can access {folder}")
 
 
 def _owner(folder: Path) -> Check:
     owner = folder.stat().st_uid
     mine = os.geteuid() if hasattr(os, "geteuid") else owner
     if owner != mine and mine != 0:
-        found = f"{folder} belongs to user {owner}, and this is user {mine}"
+        found = f"{folder} belongs to user {owner}, but you are user {mine}"
         return problem("owner", found, f"sudo chown -R {mine} {folder}")
     foreign = [file.name for file in folder.iterdir() if file.stat().st_uid != owner]
     if foreign:
-        found = f"{foreign[0]} belongs to another user than its folder"
+        found = f"{foreign[0]} and its folder belong to different users"
         return problem("owner", found, f"sudo chown -R {owner} {folder}")
     return fine("owner", f"user {owner}")
 
@@ -104,16 +104,16 @@ def _owner(folder: Path) -> Check:
 def _space(folder: Path) -> Check:
     free = shutil.disk_usage(folder).free
     found = f"{free / (1 << 30):,.1f} GB free"
-    way = f"df -h {folder}; make room, or move the folder to a larger disk"
+    way = f"df -h {folder}; free some space, or move the folder to a larger disk"
     if free < LEAST_FREE:
-        return problem("disk", f"{found}: the server takes no reports", way)
+        return problem("disk", f"{found}: the server accepts no reports", way)
     if free < LITTLE_FREE:
         return warning("disk", found, way)
     return fine("disk", found)
 
 
 def _flushing(folder: Path) -> Check:
-    """A report is acknowledged after one flush: it must work, and its time is what workers wait."""
+    """Check flushing: a report is acknowledged after one flush, and workers wait for it."""
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
             started = time.perf_counter()
@@ -123,15 +123,17 @@ def _flushing(folder: Path) -> Check:
                 os.fsync(file.fileno())
             each = (time.perf_counter() - started) / 5
     except OSError as error:
-        found = f"nothing can be written in {folder}: {error.strerror}"
+        found = f"cannot write in {folder}: {error.strerror}"
         return problem("flushing", found, f"ls -ld {folder}; df -h {folder}")
     found = f"{each * 1000:.2f} ms"
     if each > SLOW_FLUSH:
-        return warning("flushing", f"{found}, which is slow", "use a local disk, not a network's")
+        return warning(
+            "flushing", f"{found}, which is slow", "use a local disk, not a network disk"
+        )
     if each < QUICK_FLUSH:
         return warning(
             "flushing",
-            f"{found}: quicker than a disk can be",
+            f"{found}: faster than any disk",
             f"df -T {folder}; a folder in memory (tmpfs) is lost when the machine stops",
         )
     return fine("flushing", found)
@@ -144,7 +146,7 @@ def _sqlite(connection: Connection, faults: list[str]) -> Iterator[Check]:
         way = "stop the server; sottovoce restore FILE --data NEW-FOLDER"
         yield problem("integrity", faults[0], way)
     else:
-        yield fine("integrity", "SQLite finds nothing wrong")
+        yield fine("integrity", "SQLite finds no errors")
     mode = connection.execute(text("PRAGMA journal_mode")).scalar_one()
     if mode != "wal":
         found = f"journal mode {mode}: readers would block the writer"
@@ -173,7 +175,7 @@ def _server(connection: Connection) -> Iterator[Check]:
     isolation = setting("default_transaction_isolation")
     if isolation != "read committed":
         way = "ALTER DATABASE NAME SET default_transaction_isolation TO 'read committed';"
-        yield warning("isolation", f"{isolation} by default; the server sets its own", way)
+        yield warning("isolation", f"{isolation} by default; the server overrides it", way)
     else:
         yield fine("isolation", isolation)
     each, connections = setting("max_locks_per_transaction"), setting("max_connections")
@@ -181,13 +183,13 @@ def _server(connection: Connection) -> Iterator[Check]:
 
 
 def _partitions(partitions: int, each: int, connections: int) -> Check:
-    """A backup reads all reports in one transaction; the other half of all locks is for others."""
+    """Check the lock limit: a backup locks every partition and may use half of all locks."""
     wanted = -(-2 * LOCKS * partitions // connections)
     if wanted > each:
-        found = f"{partitions:,} campaigns have a table each: too many for a backup to lock"
+        found = f"{partitions:,} campaigns have their own table: too many for a backup to lock"
         way = f"ALTER SYSTEM SET max_locks_per_transaction = {2 * wanted}; restart PostgreSQL"
         return warning("partitions", found, way)
-    return fine("partitions", f"{partitions:,} campaigns have a table for their reports")
+    return fine("partitions", f"{partitions:,} campaigns have their own table")
 
 
 def _kept(fsync: str, commit: str) -> Check:
@@ -196,5 +198,5 @@ def _kept(fsync: str, commit: str) -> Check:
         return problem("durability", "fsync is off: a crash loses acknowledged reports", way)
     if commit == "off":
         way = "ALTER SYSTEM SET synchronous_commit = on; SELECT pg_reload_conf();"
-        return warning("durability", "synchronous_commit is off; the server sets its own", way)
+        return warning("durability", "synchronous_commit is off; the server overrides it", way)
     return fine("durability", f"fsync on, synchronous_commit {commit}")

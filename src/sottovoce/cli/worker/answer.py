@@ -14,9 +14,11 @@ from rich.markup import escape
 
 from sottovoce.cli import console
 from sottovoce.cli.options import (
+    AllowHttpOption,
     BudgetOption,
     JsonOption,
-    allow_http_option,
+    answers_option,
+    folder_option,
     link_argument,
     yes_option,
 )
@@ -45,8 +47,8 @@ NOTHING = "Nothing was sent, and nothing was spent."
 LinkArgument = Annotated[
     str,
     link_argument(
-        "The link you were given, in quotes: https://host/c/ID#svi_…; - reads it from "
-        "the first line of standard input, where no list of processes shows it."
+        "Your invitation link, in quotes: https://host/c/ID#svi_…; - reads it from the first "
+        "line of standard input, which hides it from the process list."
     ),
 ]
 
@@ -55,43 +57,51 @@ def answer(
     link: LinkArgument,
     answers: Annotated[
         Path | None,
-        typer.Option(help="Answers from a table with the columns task and answer: no questions."),
+        answers_option("Send these answers instead of asking: columns task and answer."),
     ] = None,
-    yes: Annotated[bool, yes_option("Agree and send without asking; with --answers.")] = False,
+    yes: Annotated[
+        bool, yes_option("With --answers: agree and send without confirmation.")
+    ] = False,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Send reports that were drawn and did not arrive.")
+        bool, typer.Option("--resume", help="Send reports that were drawn but did not arrive.")
     ] = False,
     status: Annotated[
-        bool, typer.Option("--status", help="Show what the server has of you, and what waits.")
+        bool,
+        typer.Option(
+            "--status", help="Show your reports on the server, and those still to be sent."
+        ),
     ] = False,
     erase: Annotated[
-        str | None, typer.Option(metavar="REPORT_ID", help="Take reports back while it is open.")
+        str | None,
+        typer.Option(
+            metavar="REPORT_ID",
+            help="Withdraw these reports; possible while the campaign is open.",
+        ),
     ] = None,
     budget: BudgetOption = None,
     policy_hash: Annotated[
-        str | None, typer.Option(help="Send only under the policy with this hash.")
+        str | None,
+        typer.Option(metavar="HASH", help="Send only under the policy with this hash."),
     ] = None,
     folder: Annotated[
         Path | None,
-        typer.Option(
-            help="Where your ledger, receipts and reports are; SOTTOVOCE_HOME, or your data "
-            "folder, if not given."
+        folder_option(
+            "Folder of your ledger, receipts and reports. Default: SOTTOVOCE_HOME or your data "
+            "folder."
         ),
     ] = None,
-    allow_http: Annotated[
-        bool, allow_http_option("Send over plain http to another machine.")
-    ] = False,
+    allow_http: AllowHttpOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Answer the questions behind LINK in private: what leaves is randomised, or sealed, here.
+    """Answer a campaign privately: answers are randomised or sealed on this machine.
 
-    You see who asks, what is sent and what that betrays before you agree. Reports are drawn once,
-    booked in your ledger, and sent until the server has them; your answers are never stored.
+    Before you agree, you see who asks, what is sent and the privacy loss. Reports are drawn once,
+    recorded in your ledger, and sent until the server confirms them. Your answers are never stored.
     """
     if [resume, status, erase is not None, answers is not None].count(True) > 1:
-        raise UsageError("say one of --answers, --resume, --status and --erase")
+        raise UsageError("give only one of --answers, --resume, --status and --erase")
     if yes and answers is None:
-        raise UsageError("--yes goes with --answers: questions need somebody who answers")
+        raise UsageError("--yes needs --answers: questions must be answered by a person")
     say = console.note if json else console.say
     with _unsent():
         address = read_line("Link: ") if link == "-" else link
@@ -121,7 +131,7 @@ def _client(
     allow_http: bool,
     contact: bool,
 ) -> Client:
-    """The client; a budget that was said is that of a new ledger, or raises the one there is."""
+    """The client; --budget sets the limit of a new ledger, or raises that of an existing one."""
     is_new = not ((folder or home_folder()) / LEDGER).exists()
     first = Budget(*limits) if limits is not None and is_new else None
     client = Client(
@@ -139,7 +149,7 @@ def _client(
 
 @contextmanager
 def _unsent() -> Iterator[None]:
-    """Until the block ends nothing has left: whoever stops here is told so."""
+    """Report that nothing was sent if the block is interrupted."""
     try:
         yield
     except (Ended, KeyboardInterrupt):
@@ -156,7 +166,9 @@ def _answer(
         asked = _affordable(client, len(remaining))
         if not yes:
             if file is not None and not sys.stdin.isatty():
-                raise UsageError("nobody can be asked here: say --yes to send these answers")
+                raise UsageError(
+                    "no terminal to ask for confirmation: add --yes to send these answers"
+                )
             for line in consent_lines(offer, client.preview(len(remaining))):
                 say(line)
             if not agreed("Do you agree?"):
@@ -182,27 +194,27 @@ def _answer(
     if json:
         console.print_json(_receipt_json(client, receipt))
         return
-    # Answers from a file are shown to a person, and to no file or pipe: what is there stays there.
+    # Answers from a file are printed on a terminal only, never into a file or pipe.
     _tell_sent(offer, given, receipt, side_by_side=file is None or sys.stdout.isatty())
 
 
 def _last_question(preview: Preview) -> str:
     if preview.sealed:
         return f"Seal and send {preview.reports:,} answers? You can send once."
-    drawn = "They are drawn now and cannot be drawn again."
+    drawn = "They are drawn now, only once."
     return f"Send {preview.reports:,} randomised reports? {drawn}"
 
 
 def _check_open(client: Client, offer: Offer, remaining: tuple[str, ...]) -> None:
     if offer.state is not State.OPEN:
-        raise UsageError("the campaign is closed; --status shows what it has of you")
+        raise UsageError("the campaign is closed; --status shows your reports")
     if not remaining:
-        waiting = "--resume sends what waits" if client.pending else "--status shows what it has"
-        raise UsageError(f"you have reported on everything that you were given here; {waiting}")
+        waiting = "--resume sends the rest" if client.pending else "--status shows your reports"
+        raise UsageError(f"you have already answered all your tasks in this campaign; {waiting}")
 
 
 def _affordable(client: Client, count: int) -> int:
-    """How many answers the budget covers; less than one is a refusal."""
+    """How many answers the budget covers; an error if it covers none."""
     refused = client.preview(count).refused
     if refused is None:
         return count
@@ -222,25 +234,23 @@ def _questioned(
 ) -> dict[str, Label] | None:
     tasks = [task for task in offer.tasks if task.name in set(remaining)][:asked]
     if asked < len(remaining):
-        say(
-            f"Your budget covers {asked:,} of {len(remaining):,} answers: the others are not asked."
-        )
+        say(f"Your budget covers {asked:,} of {len(remaining):,} answers; only these are asked.")
     return Questions(tasks, offer.policy.domain, offer.unit, say).asked()
 
 
 def _sent(client: Client, given: Mapping[str, Label]) -> Receipt:
-    """From here on what was drawn stays, and whoever is interrupted is told how it goes on."""
+    """Send the reports; if interrupted, explain how to resume."""
     try:
         return client.send(given)
     except (Unreachable, KeyboardInterrupt) as error:
         if not client.pending:
             raise
         console.note(
-            "Your reports are drawn and kept: `sottovoce answer LINK --resume` sends them."
+            "Your reports are drawn and saved: `sottovoce answer LINK --resume` sends them."
         )
         if isinstance(error, Unreachable):
             raise
-        raise SottovoceError("stopped; what was drawn waits") from None
+        raise SottovoceError("stopped; the drawn reports are saved") from None
 
 
 def _tell_sent(
@@ -249,31 +259,31 @@ def _tell_sent(
     tasks = [task for task in offer.names if task in given or task in receipt.reports]
     if offer.sealed is not None:
         console.say(f"Your answers to {len(receipt):,} questions are sealed and sent.")
-        console.say("Once truths are published: sottovoce weigh LINK --answers FILE")
+        console.say("After the truths are published: sottovoce weigh LINK --answers FILE")
     elif side_by_side:
         console.print_table(
-            ["task", "your answer, stays here", "was sent"],
+            ["task", "your answer (stays here)", "sent"],
             [
                 [_cell(task), _cell(given.get(task, "skipped")), _cell(receipt.reports.get(task))]
                 for task in tasks
             ],
         )
-        console.say("Where the two differ, that is the protection working.")
+        console.say("Differences between the two columns are the noise that protects you.")
     else:
         console.print_table(
-            ["task", "was sent"],
+            ["task", "sent"],
             [[_cell(task), _cell(receipt.reports.get(task))] for task in tasks],
         )
     console.say(f"The server has your {len(receipt):,} reports. Report {receipt.report_id}")
-    console.say("Your receipt for it is kept on this machine, and only there:")
-    console.say("  sottovoce answer LINK --status              shows what the server has of you")
+    console.say("Only this machine has your receipt for it:")
+    console.say("  sottovoce answer LINK --status              shows your reports on the server")
     console.say(f"  sottovoce answer LINK --erase {receipt.report_id}")
-    until = "while it is open" if offer.sealed is None else "until it is counted"
-    console.say(f"                                              takes it back {until}")
+    until = "while the campaign is open" if offer.sealed is None else "until it is counted"
+    console.say(f"                                              withdraws it {until}")
 
 
 def _cell(value: Any) -> str:
-    """A value for a table: the requester's labels and names may hold anything."""
+    """A value for a table, escaped: the requester's labels and names may contain anything."""
     return escape(printable("not sent" if value is None else str(value), longest=60))
 
 
@@ -301,12 +311,12 @@ def _resume(client: Client, *, json: bool) -> None:
     try:
         receipts = client.resume()
     except KeyboardInterrupt:
-        raise SottovoceError("stopped; what has not arrived is kept for --resume") from None
+        raise SottovoceError("stopped; --resume sends the rest") from None
     if json:
         console.print_json({"sent": [_receipt_json(client, receipt) for receipt in receipts]})
         return
     if not receipts:
-        console.say("Nothing waits.")
+        console.say("Nothing to send.")
     for receipt in receipts:
         console.say(f"The server has your {len(receipt):,} reports. Report {receipt.report_id}")
 
@@ -340,22 +350,24 @@ def _status(client: Client, *, json: bool) -> None:
             }
         )
         return
-    console.say(f"Campaign {client.campaign} knows you as {client.worker}.")
+    console.say(f"Your pseudonym in campaign {client.campaign} is {client.worker}.")
     for each in own:
         console.say(f"Report {each.report_id}, received on {each.received_on}:")
         rows = [[_cell(task), _cell(report)] for task, report in each.reports.items()]
-        console.print_table(["task", "was sent"], rows)
+        console.print_table(["task", "sent"], rows)
     if not own:
-        console.say("The server has no report of yours.")
+        console.say("The server has no reports from you.")
     for waiting in client.pending:
         why = f": {waiting.refused}" if waiting.refused else ""
-        console.say(f"Report {waiting.report_id} waits, {waiting.stage}{why}; --resume sends it.")
-    console.say(f"Left of your budget: {amount_words(client.ledger.left(Unit.WORKER))} per worker.")
+        console.say(
+            f"Report {waiting.report_id} is not sent yet ({waiting.stage}){why}; --resume sends it."
+        )
+    console.say(f"Remaining budget: {amount_words(client.ledger.left(Unit.WORKER))} per worker.")
 
 
 def _tell_erased(client: Client, report_id: str, *, json: bool) -> None:
     if json:
         console.print_json({"campaign": client.campaign, "erased": report_id})
         return
-    console.say(f"Report {report_id} is taken back.")
-    console.say("What it spent of your budget stays spent: somebody may have seen it.")
+    console.say(f"Report {report_id} is withdrawn.")
+    console.say("Your budget stays spent: the report may have been seen.")

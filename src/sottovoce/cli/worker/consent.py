@@ -1,7 +1,7 @@
 """The consent screen: requester, reports, privacy loss, trust assumptions.
 
-Of a sealed campaign: what is sealed, for whom, and what gets opened. Also what a worker allows all
-campaigns together to learn, as it is said on the command line.
+For a sealed campaign: what is sealed, for whom, and what is opened. Also the worker's total budget,
+from the command line.
 """
 
 from __future__ import annotations
@@ -25,71 +25,72 @@ from sottovoce.worker.submission_preview import Preview
 
 
 def consent_lines(offer: Offer, preview: Preview) -> Iterator[str]:
-    """The whole screen, line by line. Numbers are this program's; quoted words the requester's."""
+    """The screen, line by line. This program computes the numbers; quotes are the requester's."""
     yield from _who_asks(offer)
     if offer.sealed is None:
         yield from _what_leaves(offer)
-        yield from _what_it_betrays(offer, preview)
+        yield from _privacy_loss(offer, preview)
         yield from _whom_to_trust(offer)
     else:
         yield from what_is_sealed(offer, offer.sealed)
-        yield from _what_it_betrays(offer, preview)
+        yield from _privacy_loss(offer, preview)
         yield from who_holds_keys(offer, offer.sealed)
 
 
 def summary_lines(preview: Preview) -> Iterator[str]:
-    """What is about to happen, said once more before it cannot be undone."""
+    """A summary before the step that cannot be undone."""
     per_answer, per_worker = (preview.guarantee[unit] for unit in (Unit.ANSWER, Unit.WORKER))
-    yield f"WHAT STAYS HERE: your {preview.answers:,} answers. They are written nowhere."
+    yield f"STAYS HERE: your {preview.answers:,} answers. They are not saved."
     if preview.sealed:
         yield (
-            f"WHAT LEAVES: {preview.reports:,} sealed answers in {preview.most_bytes:,} bytes. "
-            f"What is opened of all workers' together betrays at most {per_answer} and "
-            f"{per_worker}."
+            f"WILL BE SENT: {preview.reports:,} sealed answers in {preview.most_bytes:,} bytes. "
+            f"Privacy loss of the opened totals: at most {per_answer} and {per_worker}."
         )
         return
     yield (
-        f"WHAT LEAVES: {preview.reports:,} randomised reports in at most {preview.most_bytes:,} "
-        f"bytes. All your reports to this campaign then betray at most {per_answer} and "
+        f"WILL BE SENT: {preview.reports:,} randomised reports in at most {preview.most_bytes:,} "
+        f"bytes. Privacy loss of all your reports to this campaign: at most {per_answer} and "
         f"{per_worker}."
     )
 
 
 def quoted_lines(text: str) -> list[str]:
-    """Somebody else's words, marked as such, with nothing in them that could act on a terminal."""
+    """Text from the requester, marked as a quote and safe for a terminal."""
     return [f"  │ {line}" for line in printable(text, lines=True).split("\n")]
 
 
 def amount_words(amount: Amount) -> str:
-    """How much is left."""
+    """An amount of budget in words."""
     delta = f" and delta {amount.delta:g}" if amount.delta else ""
     return f"epsilon {amount.epsilon:g}{delta}"
 
 
 def parsed_limits(text: str | None) -> tuple[float, float] | None:
-    """What --budget says: an epsilon and a delta."""
+    """The epsilon and delta of --budget."""
     if text is None:
         return None
     epsilon, _, delta = text.partition(",")
     try:
         return float(epsilon), float(delta or 0)
     except ValueError:
-        raise UsageError("--budget is an epsilon, as 20, or with a delta, as 20,1e-6") from None
+        raise UsageError(
+            "--budget takes an epsilon such as 20, or an epsilon and a delta such as 20,1e-6"
+        ) from None
 
 
 def raise_budget(ledger: Ledger, limits: tuple[float, float]) -> None:
-    """Allow more than before: less could not be kept any more."""
+    """Raise the budget; a lower one could not be guaranteed any more."""
     budget = ledger.budget
     wanted = replace(budget, worker_epsilon=limits[0], worker_delta=limits[1])
     if not wanted.covers(budget):
         now = amount_words(budget.limit(Unit.WORKER))
-        raise UsageError(f"--budget only raises what you allow, which is {now} per worker now")
+        raise UsageError(f"--budget can only be raised; it is {now} per worker now")
     if wanted != budget:
         ledger.raise_budget(wanted)
 
 
 def ledger_in(folder: Path | None, limits: tuple[float, float] | None) -> Ledger:
-    """The worker's ledger; limits that were said are those of a new one, or raise those it has."""
+    """The worker's ledger; limits apply to a new ledger, or raise those of an existing one."""
     path = private_folder((folder or home_folder()).absolute()) / LEDGER
     is_new = not path.exists()
     first = Budget(*limits) if limits is not None and is_new else DEFAULT_BUDGET
@@ -100,7 +101,7 @@ def ledger_in(folder: Path | None, limits: tuple[float, float] | None) -> Ledger
 
 
 def _who_asks(offer: Offer) -> Iterator[str]:
-    yield "WHO ASKS, in the requester's own words:"
+    yield "REQUESTER, in their own words:"
     for words in dict.fromkeys((offer.title, offer.question)):  # they may be the same
         yield from quoted_lines(words)
     yield f"Campaign {offer.campaign} at {offer.server}."
@@ -108,36 +109,36 @@ def _who_asks(offer: Offer) -> Iterator[str]:
 
 
 def _what_leaves(offer: Offer) -> Iterator[str]:
-    yield "WHAT LEAVES THIS MACHINE: reports, drawn at random from your answers here."
+    yield "SENT FROM THIS MACHINE: randomised reports, drawn here from your answers."
     if offer.odds is not None:
         yield offer.odds.sentence
         yield from console.hundred(offer.odds.of_100).split("\n")
     given = len(offer.tasks)
     if offer.sends < given:
         yield (
-            f"Of your answers to {given:,} questions, {offer.sends:,} are chosen at random and "
-            "sent; the others stay here."
+            f"{offer.sends:,} of your {given:,} answers are chosen at random, randomised and sent; "
+            "the others stay here."
         )
     if offer.hides_participation:
-        yield "A question you skip looks like any other: something is sent in its place."
+        yield "A skipped question looks like any other: a random report is sent for it."
     else:
-        yield "Which questions you answer is seen; a question you skip is left out."
+        yield "The server sees which questions you answer; nothing is sent for a skipped one."
     yield (
-        "The server stores the reports, the day they arrive, and a name that was made up for you "
-        "in this campaign only."
+        "The server stores the reports, the day they arrive, and a pseudonym that you have only in "
+        "this campaign."
     )
     yield ""
 
 
-def _what_it_betrays(offer: Offer, preview: Preview) -> Iterator[str]:
+def _privacy_loss(offer: Offer, preview: Preview) -> Iterator[str]:
     count = len(offer.tasks)
-    yield "WHAT IT BETRAYS AT MOST, computed here from the policy:"
+    yield "PRIVACY LOSS AT MOST, computed here from the policy:"
     yield f"  about one answer: {offer.per_answer}"
     yield f"  about all {count:,} answers together: {offer.per_worker}"
     yield from (f"  {warning}" for warning in offer.warnings)
     left = preview.left[Unit.WORKER]
     if left.epsilon < float("inf"):
-        yield f"  left of your budget for all campaigns: {amount_words(left)} per worker"
+        yield f"  remaining budget for all campaigns: {amount_words(left)} per worker"
     left = preview.left[Unit.ANSWER]
     if left.epsilon < float("inf"):
         yield f"  and {amount_words(left)} per answer"
@@ -145,47 +146,46 @@ def _what_it_betrays(offer: Offer, preview: Preview) -> Iterator[str]:
 
 
 def _whom_to_trust(offer: Offer) -> Iterator[str]:
-    yield "WHOM YOU TRUST: this program on this machine, which draws the noise. Nobody else:"
-    yield "whatever the server or the requester do, they have no more than what is sent. They do"
-    yield "see that somebody takes part, and from which network address. A link that was made for"
-    yield "you alone tells them who; the noise still hides what you answered."
+    yield "TRUST: you trust only this program on this machine, which draws the noise. The server"
+    yield "and the requester never get more than the reports. They do see that someone takes part,"
+    yield "and the network address. A link made for you alone also tells them who you are; the"
+    yield "noise still hides your answers."
     yield f"Policy {offer.policy.hash}"
-    yield "is pinned: if the campaign ever offers another, nothing is sent."
+    yield "is pinned: if the campaign offers another policy, nothing is sent."
     yield ""
 
 
 def what_is_sealed(offer: Offer, sealed: SealedSum) -> Iterator[str]:
-    """What leaves, who can read it, and what becomes of it."""
-    yield "WHAT LEAVES THIS MACHINE: your answers as they are, cut into pieces and sealed here."
+    """What is sent, who can read it, and what is opened."""
+    yield "SENT FROM THIS MACHINE: your raw answers, split into pieces and sealed here."
     yield (
-        f"Each of {sealed.seats} keyholders can open one piece, which says nothing. To read an "
-        f"answer, {sealed.degree + 1} of them would have to break their word together."
+        f"Each of {sealed.seats} keyholders can open one piece, which reveals nothing. To read an "
+        f"answer, {sealed.degree + 1} of them would have to collude."
     )
     yield (
-        f"What they open, once, is the total of at least {sealed.minimum:,} workers' answers to "
-        "each question, with noise of their own in it. Nothing else is ever opened."
+        f"They open only the total of at least {sealed.minimum:,} workers' answers to each "
+        "question, once, with their noise added. Nothing else is ever opened."
     )
     if sealed.hidden:
-        yield "A question you skip looks like any other: something is sealed in its place."
+        yield "A skipped question looks like any other: a sealed value is sent for it."
     else:
-        yield "Which questions you answer is seen; a question you skip is left out."
+        yield "The server sees which questions you answer; nothing is sent for a skipped one."
     yield (
-        "The server stores the sealed pieces, the day they arrive, and a name that was made up for "
-        "you in this campaign only. You send once."
+        "The server stores the sealed pieces, the day they arrive, and a pseudonym that you have "
+        "only in this campaign. You can send once."
     )
     yield ""
 
 
 def who_holds_keys(offer: Offer, sealed: SealedSum) -> Iterator[str]:
-    """Whom a worker trusts: by name and fingerprint."""
-    yield "WHOM YOU TRUST: this program on this machine, and that of these keyholders no more than"
-    yield f"{sealed.degree} would betray you, to each other or to the server:"
+    """The keyholders that a worker trusts, by name and fingerprint."""
+    yield "TRUST: you trust this program on this machine, and that at most"
+    yield f"{sealed.degree} of these keyholders collude, with each other or with the server:"
     for number, each in enumerate(sealed.keyholders, 1):
         yield f"  {number}  {each.fingerprint}  {printable(each.name)}"
-    yield "They publish these fingerprints where you can compare them: the names here are only"
-    yield "what the requester says. The server and the requester can open nothing without"
-    yield f"{sealed.degree + 1} of them. They do see that somebody takes part, and from which"
-    yield "network address."
+    yield "Compare the fingerprints with those that the keyholders publish: the names come from the"
+    yield f"requester. Without {sealed.degree + 1} of them the server and the requester can open"
+    yield "nothing. They do see that someone takes part, and the network address."
     yield f"Policy {offer.policy.hash}"
-    yield "is pinned: if the campaign ever offers another, nothing is sent."
+    yield "is pinned: if the campaign offers another policy, nothing is sent."
     yield ""

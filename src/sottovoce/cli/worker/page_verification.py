@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 
 from sottovoce.cli import console
-from sottovoce.cli.options import JsonOption, allow_http_option
+from sottovoce.cli.options import AllowHttpOption, JsonOption
 from sottovoce.cli.prompts import read_line
 from sottovoce.server.web.page_verification import CheckedPage, PageDifference, check_page
 from sottovoce.version import __version__
 
 SHOWN = 16
-"""Digits of a hash in the table: enough to compare by eye; --json has all of them."""
+"""Digits of a hash in the table; --json has all of them."""
 
 
 def verify_page(
@@ -21,20 +21,18 @@ def verify_page(
         str,
         typer.Argument(
             metavar="URL",
-            help="The link a worker was given; what follows its # is cut off and never sent. "
-            "- reads it from the first line of standard input.",
+            help="A worker's link; the part after # is removed and never sent. - reads the link "
+            "from the first line of standard input.",
             show_default=False,
         ),
     ],
-    allow_http: Annotated[
-        bool, allow_http_option("Look at another machine over plain http.")
-    ] = False,
+    allow_http: AllowHttpOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Compare a live server's worker page, and every file it loads, with this release.
+    """Compare a server's worker page, and every file it loads, with this release.
 
-    The page turns answers into reports on the worker's device, so it matters that it is the one
-    that was published. Exit code 0 only if every byte and every rule for browsers is the same.
+    The page randomises answers on the worker's device, so it must be the published one. Exit code 0
+    only if every byte and every checked header is identical.
     """
     address = read_line("Link: ") if link == "-" else link
     checked = check_page(address, allow_http=allow_http)
@@ -68,33 +66,31 @@ def _state(finding: PageDifference) -> str:
 def _sentences(checked: CheckedPage) -> list[str]:
     if checked.is_same:
         return [
-            f"All {len(checked.files)} files and {len(checked.headers)} headers are those of "
+            f"All {len(checked.files)} files and {len(checked.headers)} headers are identical to "
             f"sottovoce {__version__}.",
-            "This proves what the server sent to you, now. It may send others something else: the "
-            "page comes from the party it protects against. `sottovoce answer` needs no page.",
+            "This proves what the server sent to you now. It may send other people something else: "
+            "the page comes from the party it protects against. `sottovoce answer` needs no page.",
         ]
     every = (*checked.files, *checked.headers)
     wrong = sum(each.state != "same" for each in every)
-    told = (
-        f"Of {len(every)} files and headers {wrong} differ from those of sottovoce {__version__}."
-    )
+    told = f"{wrong} of {len(every)} files and headers differ from sottovoce {__version__}."
     return [told, _way_out(checked)]
 
 
 def _way_out(checked: CheckedPage) -> str:
     page = checked.files[0]
     if page.state == "missing":
-        return f"Without its page nothing is proved: {page.note}. Check the link."
+        return f"The page is missing, so nothing is proved: {page.note}. Check the link."
     if checked.version is None:
-        return "What answers there does not say what it is: do not answer there."
+        return "The server does not state its version: do not answer there."
     if checked.version != __version__:
         return (
-            f"The server says that it runs sottovoce {checked.version}: install that release to "
-            f"compare (pip install 'sottovoce[client]=={checked.version}')."
+            f"The server states sottovoce {checked.version}: install that release to compare "
+            f"(pip install 'sottovoce[client]=={checked.version}')."
         )
     return (
-        "The server says that it runs this release: answer there with `sottovoce answer`, or not "
-        "at all, until its operator explains the difference."
+        "The server states this release: use `sottovoce answer`, or do not answer there, until "
+        "its operator explains the difference."
     )
 
 

@@ -5,31 +5,31 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from sottovoce.cli import console
-from sottovoce.cli.options import JsonOption, OwnAnswersOption, allow_http_option, link_argument
+from sottovoce.cli.options import (
+    AllowHttpOption,
+    JsonOption,
+    OwnAnswersOption,
+    folder_option,
+    link_argument,
+)
 from sottovoce.worker.answer_table import read_answers
 from sottovoce.worker.client import Client
 
 
 def weigh(
-    link: Annotated[str, link_argument("The link you answered with, in quotes.")],
+    link: Annotated[str, link_argument("The link that you answered with, in quotes.")],
     answers: OwnAnswersOption,
     folder: Annotated[
         Path | None,
-        typer.Option(
-            help="Where your receipts are; SOTTOVOCE_HOME, or your data folder, if not given."
-        ),
+        folder_option("Folder of your receipts. Default: SOTTOVOCE_HOME or your data folder."),
     ] = None,
-    allow_http: Annotated[
-        bool, allow_http_option("Fetch over plain http from another machine.")
-    ] = False,
+    allow_http: AllowHttpOption = False,
     json: JsonOption = False,
 ) -> None:
-    """How well your answers agree with the published truths: computed here, and nothing is sent.
+    """Compare your answers with the published truths on this machine; nothing is sent.
 
-    Of a sealed campaign nobody else can say it: only totals are opened.
+    In a sealed campaign nobody else can compute this, because only totals are opened.
     """
     with Client(link, folder=folder, allow_http=allow_http, contact=False) as client:
         own = client.weigh(read_answers(answers, client.offer.policy.domain))

@@ -1,1 +1,1 @@
-"""Commands of live sessions: they join the group `sealed`."""
+"""Commands of live sessions, in the group `sealed`."""

@@ -1,4 +1,4 @@
-"""`sottovoce sealed attack`: what the totals of a private EM give away of the answers in them."""
+"""`sottovoce sealed attack`: recover labels from the opened totals of a private EM."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from sottovoce.cli import console
-from sottovoce.cli.options import ForceOption, JsonOption, output_option
+from sottovoce.cli.options import ForceOption, JsonOption, answers_option, output_option
 from sottovoce.live.attack.transcript_attack import (
     Recovery,
     RecoveryScore,
@@ -22,7 +22,7 @@ TranscriptArgument = Annotated[
     Path,
     typer.Argument(
         metavar="TRANSCRIPT",
-        help="What a server has seen: from sealed simulate --transcript, or session transcript.",
+        help="A server's view, from `sealed simulate --transcript` or `sealed session transcript`.",
         show_default=False,
     ),
 ]
@@ -32,18 +32,19 @@ def attack(
     transcript: TranscriptArgument,
     answers: Annotated[
         str | None,
-        typer.Option(help="The answers, to say how much is right: worker, task, answer."),
+        answers_option("True answers to score against: columns worker, task and answer."),
     ] = None,
     output: Annotated[
         Path | None,
-        output_option("Write the labels that were found to this table."),
+        output_option("Write the recovered labels to this table."),
     ] = None,
     json: JsonOption = False,
     force: ForceOption = False,
 ) -> None:
-    """Compute the workers' labels from TRANSCRIPT, with no key: what its mode gives away.
+    """Recover workers' labels from TRANSCRIPT without a key, to show what its mode leaks.
 
-    Prints how much was found, and never a label; -o writes worker (or column), task and label.
+    Prints how many labels were recovered, never a label; -o writes worker (or column), task and
+    label.
     """
     if output is not None:
         check_path(output, force=force)
@@ -55,7 +56,7 @@ def attack(
         _print(recovery, score)
     if output is not None:
         write_columns(recovery.table(), output, force=force)
-        console.note(f"wrote {output}: protect it like the answers themselves")
+        console.note(f"wrote {output}: protect it like the answers")
 
 
 def _as_json(recovery: Recovery, score: RecoveryScore | None) -> dict[str, Any]:
@@ -97,21 +98,19 @@ def _print(recovery: Recovery, score: RecoveryScore | None) -> None:
         f"{terms.mode}{scale}."
     )
     console.say(
-        f"Rank of what was opened: {found.rank}; at {found.needed} every worker's labels are in it."
+        f"Rank of the opened totals: {found.rank}; {found.needed} reveals every worker's labels."
     )
-    console.say(f"Found: the labels of {recovery.columns:,} of {transcript.workers:,} workers.")
+    console.say(f"Recovered: the labels of {recovery.columns:,} of {transcript.workers:,} workers.")
     if recovery.columns:
-        console.say(f"Whose they are: {_owners(recovery)}")
+        console.say(f"Names: {_owners(recovery)}")
     if found.outcome == "some":
-        console.say(
-            "The counts do not confirm them; which label is which is what most workers say."
-        )
+        console.say("The counts do not confirm them; the majority decides which label is which.")
     if recovery.reproduced:
-        console.say("These labels give every total of every round again, to the integer.")
+        console.say("These labels reproduce every total of every round exactly.")
     if recovery.unanimous:
         console.say(
-            f"Unanimous tasks: {recovery.unanimous:,}, where the counts of the first round give "
-            f"all {recovery.unanimous_labels:,} labels away."
+            f"Unanimous tasks: {recovery.unanimous:,}; the counts of the first round reveal all "
+            f"{recovery.unanimous_labels:,} labels."
         )
     if score is not None:
         _print_score(recovery, score)
@@ -120,10 +119,10 @@ def _print(recovery: Recovery, score: RecoveryScore | None) -> None:
 
 def _owners(recovery: Recovery) -> str:
     if recovery.transcript.assignments is None:
-        return "the transcript does not say who had which tasks, so columns have no names."
+        return "none, because the transcript does not contain who had which tasks."
     linked = recovery.linked
     if not linked:
-        return "nobody's tasks differ from everybody else's, so columns have no names."
+        return "none, because no worker's set of tasks is unique."
     named = ", ".join(linked[:5]) + (", …" if len(linked) > 5 else "")
     return f"{len(linked):,} are linked to their worker by its tasks ({named})."
 
@@ -132,34 +131,34 @@ def _print_score(recovery: Recovery, score: RecoveryScore) -> None:
     if recovery.columns:
         owned = f", {score.owned:,} under the right name" if recovery.linked else ""
         console.say(
-            f"Against the answers: {score.exact:,} of {recovery.columns:,} columns are right in "
-            f"every label{owned}."
+            f"Compared with the answers: {score.exact:,} of {recovery.columns:,} columns are "
+            f"correct in every label{owned}."
         )
     same = "" if score.right != score.guessed else ": no better than guessing"
     console.say(
-        f"Labels right: {score.right:,} of {score.answers:,}; by guessing the published truth for "
-        f"everybody {score.guessed:,}{same}."
+        f"Correct labels: {score.right:,} of {score.answers:,}; guessing the published truth for "
+        f"everyone gives {score.guessed:,}{same}."
     )
 
 
 def _advice(recovery: Recovery) -> str:
     found = recovery.found
     if recovery.transcript.terms.mode is Mode.NOISED:
-        return "Noise is in every total: what is betrayed is bounded by the guarantee."
+        return "Every total has noise: the guarantee bounds the privacy loss."
     if found.outcome == "too large":
         return (
-            "The search ends at a larger rank than this one's; the labels are in the sums all the "
-            "same. Only --mode noised has a guarantee."
+            "The rank is too large for this search, but the sums still determine the labels. Only "
+            "--mode noised has a guarantee."
         )
     if recovery.transcript.terms.repeats > 1 and recovery.columns < recovery.transcript.workers:
         return (
-            "Who answers a task more than once is not taken apart by this attack, which promises "
-            "nothing. Only --mode noised has a guarantee."
+            "This attack does not separate workers who answer a task more than once; that is no "
+            "guarantee. Only --mode noised has a guarantee."
         )
     if recovery.columns:
-        return "Nothing was decrypted. No encryption of these sums helps: use --mode noised."
+        return "Nothing was decrypted. Encrypting these sums does not help: use --mode noised."
     little = "Too few tasks" if found.outcome == "too many" else "Too little was opened"
     return (
-        f"{little} for this attack, which promises nothing: more rounds, or a better attack, find "
+        f"{little} for this attack; that is no guarantee: more rounds or a better attack recover "
         "more. Only --mode noised has a guarantee."
     )

@@ -1,4 +1,4 @@
-"""The workers of a rehearsed live session: each in a process of its own, all at the same time."""
+"""The workers of a rehearsed live session, each in its own process, all at the same time."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from sottovoce.worker.budget import Budget
 from sottovoce.worker.ledger import Ledger
 
 PRELOADED = ["sottovoce.live.worker", "sottovoce.live.commands.crowd", "certifi"]
-"""What every worker would import anew."""
+"""Modules that every worker would otherwise import again."""
 
 BUDGET = (1e6, 0.5)
-"""What a worker of a rehearsal allows: its ledger begins and ends with it."""
+"""The budget of a rehearsed worker; its ledger is temporary."""
 
 
 @dataclass(frozen=True, slots=True)
 class RehearsedWorker:
-    """One worker: its place in the table, a link of its own, and its answers."""
+    """One worker: its place in the table, its link and its answers."""
 
     place: int
     link: str = field(repr=False)
@@ -37,7 +37,7 @@ class RehearsedWorker:
 
 @dataclass(frozen=True, slots=True)
 class LiveWorkerOutcome:
-    """What became of one worker: its number in the session, how it ended, and its CPU seconds."""
+    """One worker's outcome: its number in the session, final state and CPU seconds."""
 
     place: int
     number: int | None
@@ -46,13 +46,13 @@ class LiveWorkerOutcome:
 
 
 class LiveCrowd:
-    """Workers that were started."""
+    """The running workers."""
 
     def __init__(self, processes: Sequence[Any], outcomes: Any) -> None:
         self._processes, self._outcomes = processes, outcomes
 
     def parts(self) -> list[LiveWorkerOutcome]:
-        """What became of each worker, once all have ended, by place."""
+        """Every worker's outcome by place, after all have ended."""
         found: list[LiveWorkerOutcome] = []
         while len(found) < len(self._processes):
             alive = any(process.is_alive() for process in self._processes)
@@ -66,9 +66,9 @@ class LiveCrowd:
 
 @contextmanager
 def live_crowd(workers: Sequence[RehearsedWorker], folder: Path) -> Iterator[LiveCrowd]:
-    """Start the workers; no process is left when the block ends, however it ends.
+    """Start the workers; all processes end with the block, also after an error.
 
-    They are forked from a process that has imported what they need, where a system can do that.
+    Where the system supports it, they are forked from a process with preloaded modules.
     """
     context: Any = get_context("spawn" if sys.platform == "win32" else "forkserver")
     if sys.platform != "win32":
@@ -91,8 +91,8 @@ def live_crowd(workers: Sequence[RehearsedWorker], folder: Path) -> Iterator[Liv
 
 
 def _take_part(one: RehearsedWorker, folder: Path, outcomes: Any) -> None:
-    """Be this worker, with a ledger and keys of its own."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this process ends it
+    """Run this worker, with its own ledger and keys."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
     start, number, state = time.process_time(), None, "done"
     try:
         home = private_folder(folder / f"worker-{one.place}")

@@ -1,6 +1,6 @@
-"""`sottovoce sealed worker` and `sealed deal`: taking part in a live session, and dealing its key.
+"""`sottovoce sealed worker` and `sealed deal`: take part in a live session, and deal its key.
 
-People read first what is opened, and whom they trust.
+Before either starts, a screen shows what is opened and the trust assumptions.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ import typer
 from sottovoce.cli import console
 from sottovoce.cli.keyholder import FolderOption, PassphraseOption, keyholder_folder
 from sottovoce.cli.options import (
+    AllowHttpOption,
     BudgetOption,
     JsonOption,
     OwnAnswersOption,
     PatienceOption,
-    allow_http_option,
+    folder_option,
     link_argument,
     yes_option,
 )
@@ -41,41 +42,41 @@ if TYPE_CHECKING:
 
 
 FAILED, INTERRUPTED = 1, 130
-NOTHING = "You do not take part: nothing was sent, and nothing was spent."
-GONE = "Stopped. You are out of this session: the others go on without you."
+NOTHING = "You do not take part. Nothing was sent, and no budget was spent."
+GONE = "Stopped. You have left this session; the others continue without you."
 
 
 def worker_lines(
     offer: LiveOffer, answers: int, promise: Mapping[Unit, Guarantee] | None
 ) -> Iterator[str]:
-    """The whole screen of a worker. Quoted words are the requester's, all else is computed here."""
-    yield "WHO ASKS, in the requester's own words:"
+    """A worker's screen. Quotes are the requester's; everything else is computed here."""
+    yield "REQUESTER, in their own words:"
     yield from quoted_lines(offer.title)
     yield f"Live session {offer.session} at {offer.server}, for up to {offer.workers:,} workers."
     yield ""
-    yield "WHAT LEAVES THIS MACHINE: numbers that are computed from your answers and sealed here."
-    yield f"For each of {len(offer.tasks):,} tasks something is sent, whichever you answered."
-    yield f"What is opened, round after round, are totals of {_fewest(offer)}."
+    yield "SENT FROM THIS MACHINE: numbers that are computed from your answers and sealed here."
+    yield f"A number is sent for each of {len(offer.tasks):,} tasks, also for those you skip."
+    yield f"OPENED IN EACH ROUND: totals of {_fewest(offer)}."
     yield ""
-    yield from _what_it_betrays(answers, promise)
+    yield from _privacy_loss(answers, promise)
     yield from _whom_to_trust(offer)
-    yield "Stay online until the end: a worker that falls silent is left out, and cannot come back."
+    yield "Stay online until the end: a worker that stops responding is removed and cannot return."
     yield ""
 
 
 def dealer_lines(offer: LiveOffer, key: KeyTerms, seconds: int) -> Iterator[str]:
-    """The whole screen of a dealer."""
-    yield "WHO ASKS, in the requester's own words:"
+    """A dealer's screen."""
+    yield "REQUESTER, in their own words:"
     yield from quoted_lines(offer.title)
     yield f"Live session {offer.session} at {offer.server} asks you to deal a key of {key.bits:,}"
     yield f"bits to up to {offer.workers:,} workers and the server."
     yield ""
-    yield "WHAT YOU COULD DO: whoever has the primes of the key can decrypt every contribution of"
-    yield "every worker. They trust you not to keep them, and not to be in league with the server"
-    yield "or the requester. If you are the requester or a worker yourself, do not deal."
-    yield "This program makes the key in memory once it is known who takes part, seals a share of"
-    yield "it to each holder, sends that, keeps nothing and ends. Let nobody read its memory."
-    yield f"Making the key takes seconds; it may take {seconds}."
+    yield "YOUR POWER: anyone with the primes of the key can decrypt every contribution of every"
+    yield "worker. The workers trust you not to keep them, and not to collude with the server or"
+    yield "the requester. If you are the requester or a worker, do not deal."
+    yield "When it is known who takes part, this program generates the key in memory, sends each"
+    yield "holder a sealed share, keeps nothing and exits. Protect its memory from other users."
+    yield f"Generating the key takes up to about {seconds} seconds."
     yield ""
 
 
@@ -85,32 +86,32 @@ def _fewest(offer: LiveOffer) -> str:
     return f"at least {minimum:,} workers" if known else "at least two thirds of all workers"
 
 
-def _what_it_betrays(answers: int, promise: Mapping[Unit, Guarantee] | None) -> Iterator[str]:
+def _privacy_loss(answers: int, promise: Mapping[Unit, Guarantee] | None) -> Iterator[str]:
     if promise is not None:
-        yield "WHAT IT BETRAYS AT MOST, since noise is in every total:"
+        yield "PRIVACY LOSS AT MOST, because every total has noise:"
         yield f"  about one answer: {promise[Unit.ANSWER]}"
         yield f"  about all {answers:,} answers together: {promise[Unit.WORKER]}"
         for assumption in promise[Unit.ANSWER].assumptions:
             yield f"  if {assumption}"
-        yield "It is booked in your ledger before the first contribution leaves."
+        yield "It is recorded in your ledger before the first contribution is sent."
     else:
         yield "PRIVACY LOSS: THE SERVER CAN COMPUTE YOUR LABELS from the opened totals."
         yield "Encryption hides your numbers, but not the exact totals."
-        yield "Nothing is promised, so nothing is booked in your ledger."
+        yield "There is no guarantee, so nothing is recorded in your ledger."
     yield ""
 
 
 def _whom_to_trust(offer: LiveOffer) -> Iterator[str]:
     threshold, _ = offer.quorum(offer.workers)
     split = 2 * threshold - offer.workers
-    yield "WHOM YOU TRUST: this program on this machine, and that few workers are in league with"
-    yield f"the server: fewer than {split:,} if all {offer.workers:,} join."
+    yield "TRUST: you trust this program on this machine, and that few workers collude with the"
+    yield f"server: fewer than {split:,} if all {offer.workers:,} join."
     if offer.key is not None:
         yield f"Also the dealer of the key ({offer.key.bits:,} bits), who could read everything:"
         yield f"  {offer.key.dealer.fingerprint}  {printable(offer.key.dealer.name)}"
         yield "Compare the fingerprint with what the dealer published."
     else:
-        yield "There is no third party: keys are made here, afresh in every round."
+        yield "There is no third party: this machine generates new keys in every round."
     yield ""
 
 
@@ -119,21 +120,19 @@ def deal(
         str,
         link_argument(
             "The dealer's link, in quotes: https://host/l/ID#svl_…; - reads it from the first "
-            "line of standard input, where no list of processes shows it."
+            "line of standard input, which hides it from the process list."
         ),
     ],
     folder: FolderOption = None,
     passphrase_file: PassphraseOption = None,
-    yes: Annotated[bool, yes_option("Deal without being asked.")] = False,
+    yes: Annotated[bool, yes_option("Deal without confirmation.")] = False,
     patience: PatienceOption = 120.0,
-    allow_http: Annotated[
-        bool, allow_http_option("Talk over plain http to another machine.")
-    ] = False,
+    allow_http: AllowHttpOption = False,
 ) -> None:
-    """Deal the key of a live session: make it, seal everybody's share, send that, forget it.
+    """Deal the key of a live session: generate it, send sealed shares, discard it.
 
-    The keys of `sottovoce keyholder init` say who you are, and the session must name your card.
-    Waits until it is known who takes part. Whoever deals could decrypt everything: deal only if
+    Your keys from `sottovoce keyholder init` identify you, and the session must name your card. The
+    command waits until it is known who takes part. A dealer could decrypt everything: deal only if
     you are neither the requester nor a worker.
     """
     home = keyholder_folder(folder)
@@ -150,17 +149,17 @@ def deal(
             for text in dealer_lines(offer, key, usual_seconds(key)):
                 console.say(text)
             if not yes and not _agreed("Deal the key?", "deal"):
-                raise UsageError("you do not deal; nothing was sent")
+                raise UsageError("declined: you do not deal; nothing was sent")
             keys, _ = open_keys(home, given_passphrase(passphrase_file))
             deal_key(line, offer, keys, _tell_dealer)
     except (Ended, KeyboardInterrupt):
-        console.note("Stopped. Where nothing was dealt, it can be started again.")
+        console.note("Stopped. If no key was dealt yet, you can start again.")
         raise typer.Exit(INTERRUPTED) from None
 
 
 def _agreed(question: str, to: str) -> bool:
     if not sys.stdin.isatty():
-        raise UsageError(f"nobody can be asked here: say --yes to {to}")
+        raise UsageError(f"no terminal to ask for confirmation: add --yes to {to}")
     return agreed(question)
 
 
@@ -173,29 +172,25 @@ def worker(
     link: Annotated[
         str,
         link_argument(
-            "The link you were given, in quotes: https://host/l/ID#svl_…; - reads it from "
-            "the first line of standard input, where no list of processes shows it."
+            "Your link, in quotes: https://host/l/ID#svl_…; - reads it from the first line of "
+            "standard input, which hides it from the process list."
         ),
     ],
     answers: OwnAnswersOption,
-    yes: Annotated[bool, yes_option("Take part without being asked.")] = False,
+    yes: Annotated[bool, yes_option("Take part without confirmation.")] = False,
     budget: BudgetOption = None,
     folder: Annotated[
         Path | None,
-        typer.Option(
-            help="Where your ledger is; SOTTOVOCE_HOME, or your data folder, if not given."
-        ),
+        folder_option("Folder of your ledger. Default: SOTTOVOCE_HOME or your data folder."),
     ] = None,
     patience: PatienceOption = 120.0,
-    allow_http: Annotated[
-        bool, allow_http_option("Send over plain http to another machine.")
-    ] = False,
+    allow_http: AllowHttpOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Take part in the live session behind LINK: your answers stay here, sums leave, sealed.
+    """Take part in a live session: your answers stay here, sealed sums leave.
 
-    You see what is opened, what that betrays and whom you trust before you agree. Then it works
-    until the session is over, and shows how good your answers are, which nobody else learns.
+    Before you agree, you see what is opened, the privacy loss and the trust assumptions. The
+    command runs until the session ends, and then shows your accuracy, which nobody else learns.
     """
     say = console.note if json else console.say
     limits = parsed_limits(budget)
@@ -232,7 +227,7 @@ def worker(
 
 
 def read_live_answers(path: Path, tasks: Sequence[str], labels: Sequence[str]) -> LiveAnswers:
-    """One worker's answers to some of these tasks, each of which is answered once."""
+    """One worker's answers to some of these tasks, at most one per task."""
     places = {name: place for place, name in enumerate(tasks)}
     with sound_rows(path, Domain.categorical(labels)) as (table, task, answer):
         known = [places.get(str(name), -1) for name in task.names]
@@ -240,9 +235,9 @@ def read_live_answers(path: Path, tasks: Sequence[str], labels: Sequence[str]) -
         seen: set[int] = set()
         for place, code in enumerate(codes.tolist()):
             if code < 0:
-                fault = f"this is none of the {len(tasks):,} tasks that are asked: take it out"
+                fault = f"not one of the {len(tasks):,} tasks of the session: remove this row"
             elif code in seen:
-                fault = "this task is answered twice: keep one row"
+                fault = "this task occurs twice: keep one row"
             else:
                 seen.add(code)
                 continue
@@ -265,5 +260,5 @@ def _tell(outcome: LiveOutcome) -> None:
     names = [escape(printable(label, longest=60)) for label in outcome.labels]
     shares = [[f"{share:.3f}" for share in row] for row in outcome.skill]
     rows = [[name, *row] for name, row in zip(names, shares, strict=True)]
-    console.say("How often you give each answer, by what is true. Only you see this:")
+    console.say("How often you give each answer, by true label. Only you see this:")
     console.print_table(["truth", *names], rows)

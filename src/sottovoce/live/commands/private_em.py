@@ -1,4 +1,4 @@
-"""The worker-private EM on the screen: how it is run, and what is said of it."""
+"""The worker-private EM on the command line: run it and print the outcome."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 NO_GUARANTEE = {
-    "as_published": "the sums are exact, and workers' labels can be computed from what is opened, "
-    "with no key",
-    "log_odds": "the sums are exact, and workers' labels can nearly always be computed from what "
-    "is opened, with no key",
+    "as_published": "the sums are exact, and workers' labels can be computed from the opened "
+    "totals without a key",
+    "log_odds": "the sums are exact, and workers' labels can nearly always be computed from the "
+    "opened totals without a key",
 }
 
 
@@ -35,14 +35,12 @@ def run(
     processes: bool,
     **given: Any,
 ) -> PrivateRun:
-    """All parties in this process, or each in one of its own."""
+    """Run all parties in this process, or in separate processes."""
     check_table(table)
     if mode != "noised" and (delta is not None or weighted_rounds is not None):
-        raise UsageError(f"mode {mode} has no noise: drop --delta and --weighted-rounds")
+        raise UsageError(f"--mode {mode} has no noise: drop --delta and --weighted-rounds")
     if mode == "noised" and (given["scale"] is not None or given["rounds"] is not None):
-        raise UsageError(
-            "noised rounds have no scale and no number to choose: drop --scale, --rounds"
-        )
+        raise UsageError("--mode noised does not use --sum-scale and --rounds: drop them")
     given |= {"epsilon": epsilon, "delta": delta or 0.0, "weighted_rounds": weighted_rounds or 0}
     if mode == "noised" and weighted_rounds is None:
         given["weighted_rounds"] = _weighted_rounds(table, epsilon, delta or 0.0)
@@ -50,14 +48,14 @@ def run(
         return simulate_private_em(table, suite=suite, mode=mode, **given)  # type: ignore[arg-type]
     if suite not in ("masked", "damgard_jurik"):
         raise UsageError(
-            f"no process offers the EM with the suite {suite}: drop --processes, or give "
-            "--suite masked or damgard_jurik"
+            f"the EM with --suite {suite} cannot use separate processes: drop "
+            "--separate-processes, or use --suite masked or damgard_jurik"
         )
     return run_live_processes(table, suite=suite, mode=mode, **given)
 
 
 def _weighted_rounds(table: Reports, epsilon: float, delta: float) -> int:
-    """As many as pay, by a simulation of sessions as large as this one."""
+    """The best number of rounds, from a simulation of sessions of this size."""
     workers, tasks = len(table.workers), len(table.tasks)
     each = min(len(table) / tasks, workers)
     found = weighted_rounds_that_pay(workers, tasks, each, epsilon, delta, labels=table.domain.size)
@@ -68,7 +66,7 @@ def _weighted_rounds(table: Reports, epsilon: float, delta: float) -> int:
 def show(
     run: PrivateRun, score: Score | None, transcript: Path | None, *, json: bool, force: bool
 ) -> None:
-    """Write the transcript, if one was asked for, and say what came of it."""
+    """Write the transcript if requested, and print the outcome."""
     if transcript is not None:
         with new_file(transcript, force=force) as temporary:
             temporary.write_text(run.transcript.text(), encoding="utf-8")
@@ -84,7 +82,7 @@ def show(
 
 
 def _warning(mode: str, transcript: Path | None) -> str:
-    words = f"whoever sees what {mode} opens can compute the workers' labels from it"
+    words = f"the workers' labels can be computed from the totals that {mode} opens"
     if transcript is not None:
         return f"{words}: sottovoce sealed attack {transcript}"
     return f"{words}: add --transcript FILE, then run sottovoce sealed attack FILE"
@@ -126,7 +124,7 @@ def _guarantee(run: PrivateRun) -> dict[str, Any]:
 def _print(run: PrivateRun, score: Score | None) -> None:
     console.say(f"{run.workers:,} workers, {len(run.terms.tasks):,} tasks: {_rounds(run)}.")
     for worker, reason in run.excluded.items():
-        console.say(f"Left out: {worker}: {reason}")
+        console.say(f"Excluded: {worker}: {reason}")
     if score is not None:
         console.say(f"Truths, by {run.result.provenance.method}: {console.score_words(score)}")
     if run.identical_to_plain is not None:
@@ -142,14 +140,14 @@ def _rounds(run: PrivateRun) -> str:
     words = f"{run.rounds} round{'' if run.rounds == 1 else 's'}"
     if run.terms.noise is not None:
         return f"{words} of noised sums"
-    ended = "until Q settled" if run.result.converged else "which is all there may be"
+    ended = "until Q converged" if run.result.converged else "the round limit"
     return f"{words} after the counts, {ended}"
 
 
 def _print_guarantee(run: PrivateRun) -> None:
     held, worker = run.guarantee, run.guarantee_worker
     if held is None or worker is None:
-        console.say(f"Guarantee: none, since {NO_GUARANTEE[str(run.terms.mode)]}.")
+        console.say(f"Guarantee: none, because {NO_GUARANTEE[str(run.terms.mode)]}.")
         return
     console.say(f"Guarantee: {held}; {worker} with up to {worker.answers:,} answers. It holds if")
     for assumption in held.assumptions:

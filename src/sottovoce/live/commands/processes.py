@@ -1,4 +1,4 @@
-"""A live session for real: a server, a dealer if there is a key, and every worker in a process."""
+"""A live session with a server, every worker and, for a key, a dealer in separate processes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 TITLE = "A rehearsal"
 PATIENCE = 600.0
-"""Seconds for the dealer's process to end once all is done."""
+"""Seconds to wait for the dealer's process to end."""
 
 
 def run_live_processes(
@@ -49,9 +49,9 @@ def run_live_processes(
     bits: int,
     assignments: bool = False,
 ) -> PrivateRun:
-    """The private EM of a table of answers, over HTTP, with software that people would use.
+    """Run the private EM over HTTP with the real programs, on a table of answers.
 
-    CPU seconds are of whole processes; those of the workers, from when they were forked.
+    CPU seconds cover whole processes; for workers, from the fork on.
     """
     asked: dict[str, Any] = {"scale": scale, "rounds": rounds, "threshold": threshold}
     if mode == "noised":
@@ -94,11 +94,11 @@ def _run(
     *,
     assignments: bool,
 ) -> PrivateRun:
-    """What came of it, with the workers by their place in the table, not as they joined."""
+    """The outcome, with workers by their place in the table, not in the order of joining."""
     workers = contributors_of(answers, terms)
     placed = _by_place(records, parts)
     excluded = {number: why for each in placed for number, why in each.excluded.items()}
-    same = None  # whoever drew noise in another process has taken it along
+    same = None  # the noise was drawn in other processes and is unknown here
     if terms.noise is None:
         opened = [record.opened for record in placed]
         given = [
@@ -134,7 +134,7 @@ def _answers(answers: Reports) -> list[LiveAnswers]:
         own = answers.worker == place
         task, label = answers.task[own].astype(np.int64), answers.value[own].astype(np.int64)
         if len(np.unique(task)) != len(task):
-            raise UsageError("a worker of a live session answers a task once: say --repeats first")
+            raise UsageError("a worker of a live session answers a task once: use --repeats first")
         found.append(LiveAnswers(task, label))
     return found
 
@@ -146,7 +146,7 @@ def _dealer_keys(place: Path) -> Keyholder:
 
 @contextmanager
 def _dealing(place: Path, made: LiveLinks) -> Iterator[subprocess.Popen[str] | None]:
-    """The dealer's program, which ends by itself when it has dealt; None where there is no key."""
+    """The dealer's process, which exits after dealing; None if there is no key."""
     if made["dealer_link"] is None:
         yield None
         return
@@ -180,7 +180,7 @@ def _check_done(progress: LiveView, parts: Sequence[LiveWorkerOutcome]) -> None:
 
 
 def _opened(data: Path, id: str) -> tuple[EMTerms, list[RoundRecord]]:
-    """What was added up, and what the server has of each round, from its own database."""
+    """The terms and the record of each round, from the server's database."""
     # Only --processes needs the server's libraries.
     from sottovoce.server.database import Database
     from sottovoce.server.database.live_sessions import rounds_of, the_session

@@ -1,4 +1,4 @@
-"""`sottovoce sealed session`: live sessions on a server, as their requester runs them."""
+"""`sottovoce sealed session`: the requester's commands for live sessions on a server."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ import typer
 
 import sottovoce
 from sottovoce.cli import console
-from sottovoce.cli.campaign.connection import AllowHttpOption, ServerChoice, ServerOption, connected
+from sottovoce.cli.campaign.connection import ServerChoice, ServerOption, connected
 from sottovoce.cli.campaign.description import printable_line, printable_sentence
 from sottovoce.cli.campaign.keyholders import card_from
 from sottovoce.cli.campaign.lifecycle import confirm_deletion
 from sottovoce.cli.console import plural, print_truths
 from sottovoce.cli.options import (
+    AllowHttpOption,
     ForceOption,
     GoldColumnsOption,
     GoldOption,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 
 PAUSE = 1.0
-"""Seconds between two looks."""
+"""Seconds between two requests."""
 
 OVER = ("done", "aborted")
 
@@ -48,6 +49,15 @@ class OnlineSuite(StrEnum):
 
     masked = "masked"
     damgard_jurik = "damgard_jurik"
+
+
+class NoisedRounds(StrEnum):
+    """Number of noised rounds after the first."""
+
+    none = "0"
+    one = "1"
+    two = "2"
+    three = "3"
 
 
 class SessionMode(StrEnum):
@@ -62,7 +72,7 @@ SessionArgument = Annotated[
     str,
     typer.Argument(
         metavar="ID",
-        help="The session, as `sottovoce sealed session list` names it.",
+        help="The session's ID, from `sottovoce sealed session list`.",
         show_default=False,
     ),
 ]
@@ -70,57 +80,62 @@ TasksArgument = Annotated[
     Path,
     typer.Argument(
         metavar="TASKS",
-        help="Table with a column task: CSV, TSV, JSONL or JSON.",
+        help="Table with the column task: CSV, TSV, JSONL or JSON.",
         show_default=False,
     ),
 ]
-LabelsOption = Annotated[str, typer.Option(help="Answers are one of these labels, as no,yes.")]
-WorkersOption = Annotated[int, typer.Option(help="How many links to make, one for each worker.")]
+LabelsOption = Annotated[
+    str, typer.Option(metavar="LABEL,LABEL,…", help="Answers are one of these labels.")
+]
+WorkersOption = Annotated[int, typer.Option(help="Number of workers; each gets a link.")]
 TitleOption = Annotated[
-    str | None, typer.Option(help="What workers see first; the file's name if not given.")
+    str | None, typer.Option(help="Title shown to workers. Default: the name of the file.")
 ]
 SuiteOption = Annotated[
-    OnlineSuite, typer.Option(help="How sums are sealed: masks, or a key that somebody deals.")
+    OnlineSuite, typer.Option(help="How sums are sealed: with masks, or with a key from a dealer.")
 ]
 ModeOption = Annotated[
     SessionMode,
-    typer.Option(help="What is opened. Only noised has a guarantee: others give labels away."),
+    typer.Option(help="What is opened. Only noised has a guarantee; the others leak labels."),
 ]
 EpsilonOption = Annotated[
-    float | None, typer.Option(help="noised: how much may be betrayed of an answer.")
+    float | None, typer.Option(metavar="EPSILON", help="noised: privacy loss per answer.")
 ]
 DeltaOption = Annotated[
-    float | None, typer.Option(help="noised: the chance with which more may be betrayed.")
+    float | None, typer.Option(metavar="DELTA", help="noised: failure probability delta.")
 ]
-WeightedRoundsOption = Annotated[int | None, typer.Option(help="noised: rounds after the counts.")]
+WeightedRoundsOption = Annotated[
+    NoisedRounds | None, typer.Option(help="noised: number of noised rounds after the first.")
+]
 ScaleOption = Annotated[
-    int | None, typer.Option(help="Without noise: numbers are multiplied by it and rounded.")
+    int | None, typer.Option(help="Without noise: numbers are multiplied by this and rounded.")
 ]
-RoundsOption = Annotated[int, typer.Option(help="Without noise: the most rounds.")]
+RoundsOption = Annotated[int, typer.Option(help="Without noise: round limit.")]
 ThresholdOption = Annotated[
-    int | None, typer.Option(help="How many must agree on a set; 2(J + 1)/3 if not given.")
+    int | None,
+    typer.Option(help="How many workers must agree on a set. Default: 2(J + 1)/3 for J workers."),
 ]
 MinimumOption = Annotated[
     int | None,
-    typer.Option(help="The fewest workers of whom a sum is opened; as the threshold."),
+    typer.Option(help="Smallest number of workers whose total is opened. Default: --threshold."),
 ]
 PhasePatienceOption = Annotated[
-    float, typer.Option(help="Seconds that a phase waits: who is later is out of the rest.")
+    float,
+    typer.Option(help="Seconds to wait for workers in a phase; later workers are excluded."),
 ]
 DealerOption = Annotated[
     Path | None,
     typer.Option(
         metavar="CARD.json",
-        help="damgard_jurik: the card of who deals the key, as `sottovoce keyholder init` "
-        "writes it. Neither you nor a worker.",
+        help="damgard_jurik: the dealer's card, from `sottovoce keyholder init`. The dealer must "
+        "be neither you nor a worker.",
         show_default=False,
     ),
 ]
-BitsOption = Annotated[
-    int | None, typer.Option(help="damgard_jurik: size of the key, 2048 if not given.")
-]
+BitsOption = Annotated[int | None, typer.Option(help="damgard_jurik: key size. Default: 2048.")]
 RoomOption = Annotated[
-    int | None, typer.Option("--s", help="damgard_jurik: room in a ciphertext, 1 if not given.")
+    int | None,
+    typer.Option("--s", help="damgard_jurik: exponent s, the size of a plaintext. Default: 1."),
 ]
 
 
@@ -129,9 +144,9 @@ def session(
     server: ServerOption = None,
     allow_http: AllowHttpOption = False,
 ) -> None:
-    """Run a live session on a server: workers who are all online add up sums, and keep the parts.
+    """Run live sessions on a server: online workers add up sums and keep their parts secret.
 
-    Log in with `sottovoce campaign login`.
+    Log in first with `sottovoce campaign login`.
     """
     context.obj = ServerChoice(server, allow_http)
 
@@ -147,23 +162,23 @@ def create(
     epsilon: EpsilonOption = None,
     delta: DeltaOption = None,
     weighted_rounds: WeightedRoundsOption = None,
-    scale: ScaleOption = None,
+    sum_scale: ScaleOption = None,
     rounds: RoundsOption = 100,
     threshold: ThresholdOption = None,
     minimum: MinimumOption = None,
-    patience: PhasePatienceOption = 60.0,
+    phase_patience: PhasePatienceOption = 60.0,
     dealer: DealerOption = None,
     bits: BitsOption = None,
     s: RoomOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Make a session about TASKS, and a link for each worker. It begins when all have joined.
+    """Create a session about TASKS, with a link per worker; it starts when all have joined.
 
-    Each worker runs `sottovoce sealed worker LINK` and stays online until it is over.
+    Each worker runs `sottovoce sealed worker LINK` and stays online until the session ends.
     """
     card = None if dealer is None else card_from(dealer)
     if mode is SessionMode.noised and epsilon is None:
-        raise UsageError("noised sums need --epsilon: how much may be betrayed of an answer")
+        raise UsageError("--mode noised needs --epsilon, the privacy loss per answer")
     with connected(context) as requester:
         made = requester.live.create(
             title or tasks.stem,
@@ -174,12 +189,12 @@ def create(
             mode=mode.value,
             epsilon=epsilon,
             delta=delta,
-            weighted_rounds=weighted_rounds,
-            scale=scale,
+            weighted_rounds=None if weighted_rounds is None else int(weighted_rounds),
+            scale=sum_scale,
             rounds=rounds,
             threshold=threshold,
             minimum=minimum,
-            patience=patience,
+            patience=phase_patience,
             dealer=card,
             bits=bits,
             s=s,
@@ -190,16 +205,16 @@ def create(
     for link in made["links"]:
         console.say(link)
     if made["dealer_link"] is not None:
-        console.note(f"for the dealer alone: {made['dealer_link']}")
+        console.note(f"for the dealer only: {made['dealer_link']}")
     console.note(
-        f"session {made['id']}: each link is for one worker, and is not shown again; a worker "
-        "runs sottovoce sealed worker LINK --answers FILE"
+        f"session {made['id']}: each link is for one worker and is shown only once; a worker runs "
+        "sottovoce sealed worker LINK --answers FILE"
     )
     console.note(f"next: sottovoce sealed session show {made['id']} --watch")
 
 
 def list_sessions(context: typer.Context, json: JsonOption = False) -> None:
-    """List the server's live sessions, the newest first."""
+    """List the server's live sessions, newest first."""
     with connected(context) as requester:
         found = requester.live.sessions()
     if json:
@@ -229,13 +244,13 @@ def show(
     context: typer.Context,
     session: SessionArgument,
     watch: Annotated[
-        bool, typer.Option("--watch", help="Look again every second, until it is over.")
+        bool, typer.Option("--watch", help="Show changes every second until the session ends.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
-    """Say how a session gets on: who has joined, who is waited for, what was opened.
+    """Show a session's progress: who has joined, who is awaited, what was opened.
 
-    With --watch it is said again at each change; Ctrl-C ends that.
+    --watch prints it again after each change, until Ctrl-C.
     """
     with connected(context) as requester:
         found = requester.live.show(session)
@@ -246,13 +261,13 @@ def show(
 
 
 def start(context: typer.Context, session: SessionArgument, json: JsonOption = False) -> None:
-    """Begin with the workers who have joined: nobody can join any more."""
+    """Start a session with the workers who have joined; nobody else can join."""
     with connected(context) as requester:
         _print(requester.live.start(session), json=json)
 
 
 def stop(context: typer.Context, session: SessionArgument, json: JsonOption = False) -> None:
-    """End a session, for good. What was opened stays, and workers are told."""
+    """End a session permanently. Opened totals remain, and workers are notified."""
     with connected(context) as requester:
         _print(requester.live.stop(session), json=json)
 
@@ -263,12 +278,12 @@ def delete(
     yes: YesOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Delete a session with all that was opened in it, for good."""
+    """Delete a session and everything opened in it, permanently."""
     with connected(context) as requester:
         found = requester.live.show(session)
         if not yes:
             confirm_deletion(
-                f"Delete session {session} ({printable_line(found['title'])}), for good?"
+                f"Delete session {session} ({printable_line(found['title'])}), permanently?"
             )
         requester.live.delete(session)
     if json:
@@ -282,16 +297,16 @@ def results(
     session: SessionArgument,
     output: Annotated[
         Path | None,
-        output_option("Write truths here: .csv, .tsv, .jsonl or .parquet."),
+        output_option("Write truths to this .csv, .tsv, .jsonl or .parquet file."),
     ] = None,
     gold: GoldOption = None,
     gold_columns: GoldColumnsOption = None,
     json: JsonOption = False,
     force: ForceOption = False,
 ) -> None:
-    """Print the truth of every task of a session that is done.
+    """Print the truth of every task of a finished session.
 
-    On a terminal the first tasks are shown as a table; into a pipe all of them go as CSV.
+    A terminal shows the first tasks as a table; a pipe gets all tasks as CSV.
     """
     if output is not None:
         check_path(output, force=force)
@@ -316,12 +331,12 @@ def results(
 def transcript(
     context: typer.Context,
     session: SessionArgument,
-    output: Annotated[Path, output_option("Write it to this file.")],
+    output: Annotated[Path, output_option("Write the transcript to this file.")],
     force: ForceOption = False,
 ) -> None:
-    """Write what the server has seen of a session: every opened total, and no key or answer.
+    """Write the server's view of a session: every opened total, no keys or answers.
 
-    `sottovoce sealed attack` reads it, and says what can be computed from it.
+    `sottovoce sealed attack` shows what can be computed from it.
     """
     check_target(output, force=force)
     with connected(context) as requester:
@@ -353,7 +368,7 @@ def _print(found: LiveView, *, json: bool) -> None:
     if found["waiting"]:
         console.say(f"  waiting for {', '.join(map(str, found['waiting']))}")
     for number, why in found["excluded"].items():
-        console.say(f"  worker {number} is out: {printable_sentence(why)}")
+        console.say(f"  worker {number} is excluded: {printable_sentence(why)}")
     if found["reason"] is not None:
         culprits = "".join(f"{printable_sentence(each)}: " for each in found["culprits"])
         console.note(f"problem: {culprits}{printable_sentence(found['reason'])}")

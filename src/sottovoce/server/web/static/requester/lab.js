@@ -201,7 +201,7 @@ function planLine(lab, epsilons) {
 /** @param {Lab} lab */
 function domainOption({ kind, labels, low, high }) {
   if (kind === "numeric") return `--range ${low} ${high}`;
-  if (kind === "categorical") return `--labels ${labels}`;
+  if (kind === "categorical") return `--label-count ${labels}`;
   const names = Array.from({ length: Number(labels) || 2 }, (_, index) => `label-${index + 1}`);
   return `--domain ordinal:${names.join(",")}`;
 }
