@@ -1,4 +1,4 @@
-"""Every study: a quick run reaches the verdict that is recorded, and can be shown."""
+"""Tests that a quick run of every study reaches the recorded verdict and can be shown."""
 
 from __future__ import annotations
 

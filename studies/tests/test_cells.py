@@ -1,4 +1,4 @@
-"""Cells are computed once: a run that was stopped goes on where it was."""
+"""Tests that cells are computed once and that an interrupted run resumes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`sottovoce reproduce`: studies by name, their tables, and one page for all."""
+"""Tests of `sottovoce reproduce`: studies by name, their tables, and the report."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def square(number: int) -> int:
 
 
 def study(name: str, numbers: Sequence[int], item: str) -> Study:
-    """A study that is done at once: squares are even, which fails from 1 on."""
+    """A fast study of the claim that squares are even, which fails from 1 on."""
 
     def judge(results: Sequence[Any]) -> Outcome:
         rows = tuple(
@@ -51,7 +51,7 @@ def study(name: str, numbers: Sequence[int], item: str) -> Study:
 
 @pytest.fixture
 def squares(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Two studies, which share two cells of three, in the place of all others."""
+    """Two studies, which share two of three cells, in place of all others."""
     COMPUTED.clear()
     first = study("evens", (0, 2), "P1 Table 1")
     second = study("threes", (0, 2, 3), "P1 Table 2")

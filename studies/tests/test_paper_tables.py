@@ -1,4 +1,4 @@
-"""The papers' numbers, as data, and rows and curves of ours beside them."""
+"""Tests of the papers' numbers as data, and of rows and curves that compare them with ours."""
 
 from __future__ import annotations
 

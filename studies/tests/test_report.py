@@ -1,4 +1,4 @@
-"""Outcomes as pages, records and words."""
+"""Tests of outcomes as pages, records and text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Study `audit`: what is audited, how surely, and how it is judged."""
+"""Tests of study `audit`: its cases, its confidence, and its verdict."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sottovoce_studies.beyond.audit_trials import Audited, audited, published_ca
 
 COIN = Domain.categorical("ab")
 QUICK = ("randomized-response", "laplace", "duchi", "sealed-sum")
-"""Those that are calibrated in no time."""
+"""Mechanisms that are calibrated quickly."""
 
 
 def seen(form: Any, claimed: float, stated: float | None, bound: float) -> Seen:

@@ -1,4 +1,4 @@
-"""True guarantees against the papers' formulas, integrals and known values; the judge on others."""
+"""Tests of true guarantees against formulas, integrals and known values, and of the verdict."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from sottovoce_studies.beyond.true_guarantees import (
 
 
 def _found(**changed: Any) -> dict[tuple[Any, ...], Any]:
-    """Results in which every stated claim is kept, but for what is changed."""
+    """Results in which every stated claim holds, except for given changes."""
     found: dict[tuple[Any, ...], Any] = {}
     for symbols, epsilon in LAYERS:
         for k in (1, 2, MANY):

@@ -1,4 +1,4 @@
-"""The stand-in for P1's peer grades has the statistics that P1 prints."""
+"""Tests that the stand-in for P1's peer grades has the printed statistics."""
 
 from __future__ import annotations
 

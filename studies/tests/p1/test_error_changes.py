@@ -1,4 +1,4 @@
-"""What trials say together: changes, differences, and what symmetry demands at epsilon 0."""
+"""Tests of changes, differences, and the symmetry at epsilon 0."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Study `p1-figure-1`: products of uniform draws, and how it judges."""
+"""Tests of study `p1-figure-1`: products of uniform draws, and the verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Study `p1-figure-3`: the cells it shares with the tables, and how it judges."""
+"""Tests of study `p1-figure-3`: the cells it shares with the tables, and the verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One trial of one and two layers: the noise, the readers, and the errors."""
+"""Tests of one trial of one and two layers: the noise, the methods, and the errors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BINARY = Domain.categorical((0, 1))
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Two workers who agree on a first task and not on a second one."""
+    """Two workers who agree on the first task and disagree on the second."""
 
     def draw(self, seed: int) -> tuple[Reports, npt.NDArray[Any]]:
         return Reports.of([0, 1, 0, 1], [0, 0, 1, 1], [1, 1, 0, 1], domain=BINARY), np.array([1, 1])

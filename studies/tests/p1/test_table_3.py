@@ -1,4 +1,4 @@
-"""Study `p1-table-3`: how it judges."""
+"""Tests of study `p1-table-3`: the verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Study `p2-figure-4`: what is measured, what follows from it, and how it is judged."""
+"""Tests of study `p2-figure-4`: the measurements, their consequences, and the verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The study of label recovery: what it runs, and how it judges."""
+"""Tests of study `label-recovery`: its runs, and the verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Study `worker-private-em`: what it draws, what it computes, and how it judges."""
+"""Tests of study `worker-private-em`: its crowds, its results, and the verdict."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sottovoce_studies.p2.worker_private_em import DRAWN, DUCHENNE, STUDY, falls
 
 
 def found(accuracy: float = 0.761, **columns: list[int]) -> dict[str, Any]:
-    """A trial with P2's accuracies whose errors fall, but for these columns."""
+    """A trial with P2's accuracies whose errors fall, except for these columns."""
     scales = [
         {**dict.fromkeys(PARAMETERS, 10.0**-k), "rounds": 9, "changed": 0, "accuracy": accuracy}
         | {name: values[k] for name, values in columns.items()}
@@ -83,7 +83,7 @@ def test_the_claim_fails_where_a_curve_is_another(columns: dict[str, Any], words
 
 def test_labels_that_change_at_small_scales_leave_the_shape() -> None:
     outcome = judge({DRAWN: [found(changed=until(1, 3, 0)), found(rounds=until(9, 8, 9))]})
-    # How many rounds drawn crowds take is no claim of the paper.
+    # The paper makes no claim about the rounds of drawn crowds.
     assert outcome.ruling == "holds in shape: labels change at L = 1, in P2 at no L"
     assert "3 of 18 at L = 1 change, and none at any L in P2" in outcome.explanation
     assert "from L = 10^9 on (at 10^7 in 1 of 2 tables)" in outcome.explanation

@@ -1,4 +1,4 @@
-"""A sweep over epsilons: its cells, its tables, its charts."""
+"""Tests of a sweep over epsilons: its cells, tables and charts."""
 
 from __future__ import annotations
 

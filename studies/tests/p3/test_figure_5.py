@@ -1,4 +1,4 @@
-"""Study `p3-figure-5`: how it judges, with and without real data."""
+"""Tests of study `p3-figure-5`: the verdict with and without real data."""
 
 from __future__ import annotations
 
