@@ -98,7 +98,7 @@ def test_a_real_study_prints_its_table_and_verdict_and_writes_files(
     with (tmp_path / "out" / "calibration.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert {"part", "epsilon", "error", "limit", "met"} <= set(rows[0])
-    assert "How often a confidence is right" in (tmp_path / "out" / "report.html").read_text()
+    assert "Reliability of confidences" in (tmp_path / "out" / "report.html").read_text()
 
 
 def test_studies_are_printed_one_by_one_and_their_verdicts_at_the_end(
@@ -197,8 +197,8 @@ def test_files_are_not_replaced_unasked(
         (["p2-figure-33"], "no study 'p2-figure-33': did you mean p2-figure-3?"),
         (["calibration", "-o", "file"], "file is a file: name a folder"),
         (["calibration", "-o", "file/in/it"], "file is a file: name a folder"),
-        (["calibration", "--jobs", "-1"], "--jobs is a whole number from 0 up, not -1"),
-        (["calibration", "--seed", "-1"], "--seed is a whole number from 0 up, not -1"),
+        (["calibration", "--jobs", "-1"], "--jobs must be a whole number from 0 up, not -1"),
+        (["calibration", "--seed", "-1"], "--seed must be a whole number from 0 up, not -1"),
     ],
 )
 def test_what_cannot_be_done_is_refused_in_a_line(
@@ -238,10 +238,10 @@ def test_where_one_file_cannot_be_written_none_is(
     ("arguments", "words"),
     [
         ([], "nothing was written"),
-        (["--full"], "results so far are kept, and the same command goes on from there"),
+        (["--full"], "finished results are saved, and the same command resumes from there"),
         (
             ["--full", "--anew"],
-            "results so far are kept, and the same command without --anew goes on from there",
+            "finished results are saved, and the same command without --anew resumes from there",
         ),
     ],
 )

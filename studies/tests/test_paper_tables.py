@@ -59,7 +59,7 @@ def test_a_number_is_found_by_its_column_and_row() -> None:
 
 
 def test_what_is_not_printed_is_refused() -> None:
-    with pytest.raises(UsageError, match="nothing printed is called 'P1 Table 9'"):
+    with pytest.raises(UsageError, match="no printed table is called 'P1 Table 9'"):
         printed("P1 Table 9")
 
 

@@ -157,7 +157,7 @@ def test_a_verdict_other_than_the_recorded_is_pointed_out() -> None:
 
 def test_the_report_says_how_it_was_made() -> None:
     text = body("full", 7)
-    made = text[text.index("How this was made") :]
+    made = text[text.index("Software and settings") :]
     assert "<dd>sottovoce reproduce --full</dd>" in made
     assert "<dt>Seed</dt><dd>7</dd>" in made
     assert "<dt>Day</dt><dd>2030-01-02</dd>" in made

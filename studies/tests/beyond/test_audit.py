@@ -85,14 +85,14 @@ def test_bounds_within_what_is_stated_and_claims_refuted_hold() -> None:
 
 def test_a_bound_above_what_is_stated_fails() -> None:
     outcome = judge([seen("sound", 1.0, 1.0, 1.1)], 100)
-    assert outcome.ruling == "fails: x betrays more than is stated of it"
+    assert outcome.ruling == "fails: x exceeds its stated guarantee"
     assert judge([seen("as published", 1.0, 3.0, 3.1)], 100).verdict == "fails"
 
 
 @pytest.mark.parametrize("stated", [3.0, None])
 def test_an_overstated_claim_that_is_not_refuted_fails(stated: float | None) -> None:
     outcome = judge([seen("as published", 1.0, stated, 0.9)], 100)
-    assert outcome.ruling == "fails: the audit does not expose x"
+    assert outcome.ruling == "fails: the audit does not refute the claim of x"
 
 
 def test_one_refutation_exposes_a_mechanism() -> None:

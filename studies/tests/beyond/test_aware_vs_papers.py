@@ -37,7 +37,7 @@ def test_rows_without_their_dataset_are_said_to_be_skipped() -> None:
 
 
 def test_a_pipeline_of_the_papers_that_errs_less_refutes_it() -> None:
-    assert _judged(0.005).ruling == "fails: a paper's pipeline errs less in 4 rows"
+    assert _judged(0.005).ruling == "fails: a paper's pipeline has a smaller error in 4 rows"
 
 
 def test_every_chart_of_errors_has_the_best_constant() -> None:

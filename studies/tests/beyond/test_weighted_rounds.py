@@ -29,7 +29,9 @@ def test_the_claim_holds_where_two_and_three_rounds_are_clearly_worse() -> None:
 
 def test_the_claim_holds_in_shape_where_nothing_is_clear() -> None:
     outcome = judge([case(1, 0.0, 0.05, 0.1, spread=0.03)])
-    assert outcome.ruling == "holds in shape: clearly worse in 1 of 2 cases, and better in none"
+    assert (
+        outcome.ruling == "holds in shape: significantly worse in 1 of 2 cases, and better in none"
+    )
 
 
 def test_the_claim_fails_where_rounds_are_clearly_better() -> None:

@@ -68,7 +68,7 @@ def test_other_epsilons_are_named_but_not_judged() -> None:
     found = trials(-0.5, 0.2) | {0.1: trials(-0.5, -0.4)[1.0]}
     outcome = judge(found, "x")
     assert outcome.verdict == "holds in shape"
-    assert outcome.reason.endswith("not so at epsilon 0.1")
+    assert outcome.reason.endswith("false at epsilon 0.1")
 
 
 def test_it_fails_where_weights_do_not_fall_or_fall_at_small_flips_too() -> None:

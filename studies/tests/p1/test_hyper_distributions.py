@@ -84,5 +84,5 @@ def test_a_law_is_useful_where_td_errs_less_than_with_one_layer() -> None:
 
 
 def test_an_unknown_law_is_refused() -> None:
-    with pytest.raises(UsageError, match="no law 'cauchy'"):
+    with pytest.raises(UsageError, match="no distribution 'cauchy'"):
         law_named("cauchy", 1.0)

@@ -30,7 +30,9 @@ def test_every_mode_is_attacked_in_every_size() -> None:
 def test_the_theorem_fails_where_labels_come_out_with_names() -> None:
     outcome = judge({DENSE: [SEEN], SPARSE: [{**SEEN, "named": 5}]})
     assert outcome.verdict == "fails"
-    assert "came out in 2 of 2 runs, and under its worker's name in 1 of 1" in outcome.explanation
+    assert (
+        "was recovered in 2 of 2 runs, and under its worker's name in 1 of 1" in outcome.explanation
+    )
 
 
 def test_the_theorem_holds_in_shape_where_labels_have_no_names() -> None:

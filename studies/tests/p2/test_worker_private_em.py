@@ -63,7 +63,7 @@ def test_errors_fall_down_to_the_last_bits() -> None:
 def test_the_claim_holds_where_table_1_is_met_at_every_scale() -> None:
     outcome = judge({DUCHENNE: [found(rounds=until(7, 5, 9))]})
     assert outcome.ruling == "holds"
-    assert "rounds are the plain EM's from L = 10^7" in outcome.explanation
+    assert "rounds equal the plain EM's from L = 10^7" in outcome.explanation
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_labels_that_change_at_small_scales_leave_the_shape() -> None:
     outcome = judge({DRAWN: [found(changed=until(1, 3, 0)), found(rounds=until(9, 8, 9))]})
     # The paper makes no claim about the rounds of drawn crowds.
     assert outcome.ruling == "holds in shape: labels change at L = 1, in P2 at no L"
-    assert "3 of 18 at L = 1 change, and none at any L in P2" in outcome.explanation
+    assert "3 of 18 at L = 1 change; in P2 none at any L" in outcome.explanation
     assert "from L = 10^9 on (at 10^7 in 1 of 2 tables)" in outcome.explanation
     assert f"{DUCHENNE} is left out" in outcome.explanation
 

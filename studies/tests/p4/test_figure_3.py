@@ -38,7 +38,7 @@ def made_up(
 def test_small_changes_around_0_only_are_no_prediction() -> None:
     outcome = judge(made_up())
     assert outcome.verdict == "fails"
-    assert "truths lie around 0" in outcome.reason
+    assert "truths are around 0" in outcome.reason
     assert "4.2" in outcome.reason
 
 
