@@ -34,7 +34,7 @@ def test_it_fails_where_one_layer_at_the_true_guarantee_is_no_worse(
     outcome = judge([panel(as_printed("Table 3"))])
     assert (
         outcome.reason
-        == "two layers have epsilon 4.6, not 1; one layer at that epsilon is no worse"
+        == "two layers have epsilon 4.6, not 1; one layer at this epsilon is no worse"
     )
 
 

@@ -365,7 +365,7 @@ STUDY = Study(
     "the best constant is the most frequent truth of labels, the median of numbers: it is chosen "
     "with knowledge of the truths, so it is not available to any method; the papers' pipelines "
     "as published, with noise whose true guarantee is often weaker than the nominal epsilon "
-    "(study true-guarantees), ours at that true epsilon; beating it means being below it by two "
+    "(study true-guarantees), ours at this true epsilon; beating it means being below it by two "
     f"standard errors of the differences, being about equal means at most {ABOUT:.0%} above; peer "
     "grades and the crowds of numbers are drawn, the truths U(1, 8) and the delta of 0.1 for P3 "
     "are ours, Web and AdultContent are the public tables with truths as numbers; ties are "

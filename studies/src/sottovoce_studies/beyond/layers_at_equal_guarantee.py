@@ -415,7 +415,7 @@ STUDY = Study(
     "layers-at-equal-guarantee",
     "With the same privacy guarantee, the two-layer mechanism delivers better utility than the "
     "one-layer mechanism",
-    "P1 §1 and §6.3, at guarantees that are truly the same",
+    "P1 §1 and §6.3, at equal true guarantees",
     "drawn binary crowds, 12.8 answers per task (50 where a third are important); U(0, b) as "
     "published against one layer with the true guarantee of U(0, b) for k answers: pure epsilon "
     f"per answer, epsilon at delta {SMALL_DELTA:g}, delta at the nominal epsilon, pure epsilon "
