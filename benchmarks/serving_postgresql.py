@@ -138,7 +138,7 @@ def main(count: int, runs: int) -> dict[str, Any]:
                 })  # fmt: skip
             kept, size = stored(grown)
             if kept != 2000 + runs * count:
-                raise RuntimeError("what was acknowledged is not what is stored")
+                raise RuntimeError("the stored submissions differ from the acknowledged ones")
     return {"rows": rows, "processes": PROCESSES, "connections": CONNECTIONS, "bytes": size / kept}
 
 

@@ -68,7 +68,7 @@ def test_lines_that_make_no_sense_count_as_not_there(file: Path) -> None:
     assert run_cells(WORK, kept=Kept(file)) == DOUBLES
 
 
-def test_other_software_computes_anew(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_software_computes_again(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_cells(WORK, kept=Kept(file))
     CALLS.clear()
     monkeypatch.setattr(cells, "key_of", lambda content: key_of(["later", content]))

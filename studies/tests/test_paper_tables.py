@@ -81,7 +81,7 @@ def test_a_curve_has_a_band_of_two_standard_errors() -> None:
     assert curve("ours", [1], [Spread.of([0.1])]).low is None
 
 
-def test_a_figure_is_within_so_many_standard_errors() -> None:
+def test_a_figure_is_within_a_number_of_standard_errors() -> None:
     assert within(SEEN, 0.31)
     assert not within(SEEN, 0.31, errors=1)
 

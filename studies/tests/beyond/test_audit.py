@@ -43,7 +43,7 @@ def test_all_audits_together_are_wrong_less_than_once_in_a_thousand_runs() -> No
     assert DOUBT < 1e-3
 
 
-def test_every_audit_has_noise_of_its_own() -> None:
+def test_every_audit_has_different_noise() -> None:
     seeds = [cell.arguments[3] for cell in STUDY.plan("full", 1).cells]
     assert len(set(seeds)) == len(seeds)
 

@@ -65,7 +65,7 @@ def test_a_trial_has_an_error_for_every_law() -> None:
     assert {f"{law} TD" for law in LAWS} < set(errors)
 
 
-def test_a_law_that_betrays_less_than_the_uniform_is_more_private() -> None:
+def test_a_distribution_with_a_smaller_loss_than_the_uniform_is_more_private() -> None:
     assert more_private(all_kept(arcsine=(1.0, 1.5, 3.0))) == {"arcsine"}
     assert more_private(all_kept()) == set()
 

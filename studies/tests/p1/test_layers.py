@@ -67,7 +67,7 @@ def test_a_trial_is_the_same_for_the_same_seed_only() -> None:
     assert set(METHODS) < set(first)
 
 
-def test_every_epsilon_has_noise_of_its_own() -> None:
+def test_every_epsilon_has_different_noise() -> None:
     seeds = {noise_seed(epsilon, trial, 1) for epsilon in (0.0, 0.001, 0.01) for trial in (0, 1)}
     assert len(seeds) == 6
 

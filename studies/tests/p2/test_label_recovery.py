@@ -27,7 +27,7 @@ def test_every_mode_is_attacked_in_every_size() -> None:
         assert {each.share < 1 for each in papers} == {True, False}
 
 
-def test_the_theorem_fails_where_labels_come_out_with_names() -> None:
+def test_the_theorem_fails_where_labels_are_recovered_with_names() -> None:
     outcome = judge({DENSE: [SEEN], SPARSE: [{**SEEN, "named": 5}]})
     assert outcome.verdict == "fails"
     assert (

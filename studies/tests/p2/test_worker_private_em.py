@@ -96,7 +96,7 @@ def test_another_accuracy_than_the_papers_leaves_the_shape() -> None:
     assert judge({DRAWN: [found(0.8)]}).verdict == "holds"  # drawn crowds have no printed accuracy
 
 
-def test_the_papers_numbers_stand_beside_those_of_its_own_data_alone() -> None:
+def test_the_papers_numbers_are_compared_only_on_its_own_data() -> None:
     rows = judge({DUCHENNE: [found(0.8)], DRAWN: [found()]}).rows
     table = [row for row in rows if row["part"] == "P2 Table 1: accuracy"]
     assert {row["data"] for row in table if "paper" in row} == {DUCHENNE}
