@@ -203,13 +203,13 @@ def serving(*, quick: bool) -> list[list[str]]:
             f"{ours['rate'] / empty:.2f}",
         ])  # fmt: skip
     tell(f"serving during inference and exports, {reports:,} reports")
-    beside = child("serving.py", "beside", str(count), str(reports))
+    loaded = child("serving.py", "during", str(count), str(reports))
     words = {
         "alone": "otherwise idle",
         "inference": f"during inference from {_power(reports)} reports",
         "export": "during their export",
     }
-    rows += [[words[name], "32", *_load(seen), "", ""] for name, seen in beside.items()]
+    rows += [[words[name], "32", *_load(seen), "", ""] for name, seen in loaded.items()]
     return rows
 
 

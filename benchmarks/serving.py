@@ -1,6 +1,6 @@
 """Measure `sottovoce serve` on SQLite under load from another process.
 
-    python serving.py rates COUNT | memory COUNT | beside COUNT REPORTS | results REPORTS ROWS
+    python serving.py rates COUNT | memory COUNT | during COUNT REPORTS | results REPORTS ROWS
 
 prints one JSON object. A submission has 20 answers, randomised, on 20 of 1,000 tasks.
 """
@@ -202,7 +202,7 @@ def memory(count: int) -> dict[str, Any]:
     return {"seen": seen}
 
 
-def beside(count: int, reports: int) -> dict[str, Any]:
+def during(count: int, reports: int) -> dict[str, Any]:
     """Submissions to an otherwise idle server, during inference, and during exports."""
     seen = {}
     with serving() as campaign, started(campaign) as server:
@@ -294,7 +294,7 @@ def _exported(
 MEASURES: dict[str, Callable[..., dict[str, Any]]] = {
     "rates": rates,
     "memory": memory,
-    "beside": beside,
+    "during": during,
     "results": results,
 }
 
