@@ -1,9 +1,9 @@
-"""Dawid-Skene and majority vote beside crowd-kit: the same data, the same process.
+"""Compare Dawid-Skene and majority vote with crowd-kit on the same data in the same process.
 
     python against_crowdkit.py ANSWERS LABELS
 
 prints one JSON object. Both start from integer codes; ours sorts them, crowd-kit joins frames.
-Every EM runs a fixed number of rounds. CPU time is the process's, over all threads.
+Every EM runs a fixed number of rounds. CPU time is that of the process, over all threads.
 """
 
 from __future__ import annotations

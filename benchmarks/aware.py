@@ -1,10 +1,10 @@
-"""Rounds of inference that knows the noise, beside rounds of Dawid-Skene that does not.
+"""Compare rounds of noise-aware inference with rounds of Dawid-Skene.
 
     python aware.py labels REPORTS LABELS
     python aware.py numbers REPORTS
 
-prints one JSON object. CPU of a round is that of ten more rounds, divided by ten; both read the
-same reports through the same engine.
+prints one JSON object. CPU of a round is that of ten more rounds, divided by ten; both use the same
+reports and the same engine.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def numbers(reports: int) -> dict[str, float]:
 
 
 def _sent(answers: Reports, policy: Any) -> Reports:
-    """Reports, on distinct (worker, task) pairs: the rest would be refused."""
+    """Reports on distinct (worker, task) pairs, because duplicates would be rejected."""
     pairs = answers.worker.astype(np.int64) * len(answers.tasks) + answers.task
     _, kept = np.unique(pairs, return_index=True)
     once = Reports.of(

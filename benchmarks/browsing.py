@@ -1,4 +1,4 @@
-"""A page in the system's Chromium, as users have it."""
+"""Open a page in the system's Chromium."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""A table on a disk: packing it, a round over it, and the memory both take.
+"""Measure packing a table on disk, a round over it, and the memory of both.
 
     python chunked.py ANSWERS [labels|numbers] [text]
 
 writes that many answers to a Parquet file (`spark_answers.py`), with `text` under names that are
-text, packs it and makes rounds of Dawid-Skene or CRH. Prints one JSON object: seconds for packing,
-for a round and for writing truths; the same round in memory, where the table fits; peak resident
-bytes, and how far that is above the process with its libraries.
+text, packs it and runs rounds of Dawid-Skene or CRH. Prints one JSON object: seconds for packing,
+for a round and for writing truths; the same round in memory, if the table fits; peak resident
+bytes, in total and above the process with its libraries.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from measuring import peak_above, tell
 
 ROUNDS = 5
 FITS = 100_000_000
-"""Up to so many answers the same round is made in memory too."""
+"""The largest number of answers for which the same round also runs in memory."""
 
 
 def named(source: Path, target: Path) -> None:
@@ -42,7 +42,7 @@ def named(source: Path, target: Path) -> None:
 
 
 def method(kind: str, rounds: int) -> Any:
-    """So many rounds, whatever they find."""
+    """A method with a fixed number of rounds."""
     from sottovoce import CRH, DawidSkene
 
     return (DawidSkene if kind == "labels" else CRH)(rounds, -math.inf)
@@ -55,7 +55,7 @@ def seconds(work: Callable[[], Any]) -> float:
 
 
 def a_round(kind: str, engine: Any) -> float:
-    """Seconds for a round: the median of the last ones, each of them a pass."""
+    """Seconds per round: the median of the last ones, each of them a pass."""
     from sottovoce.engines import WatchedEngine
 
     ends: list[float] = []
@@ -65,7 +65,7 @@ def a_round(kind: str, engine: Any) -> float:
 
 
 def warmed(kind: str, folder: Path) -> None:
-    """Compile everything, with a table that is large enough for it."""
+    """Compile all kernels with a table that is large enough."""
     from sottovoce.engines.chunked.table import open_table
 
     spark_answers.write(folder / "small.parquet", 200_000, kind)
@@ -107,7 +107,7 @@ def main(answers: int, kind: str, *, text: bool) -> dict[str, Any]:
         if answers <= FITS:
             tell("the same in memory")
             local = LocalEngine(read(source))
-            # In turns, and the least of each: other work on the machine slows one, not both.
+            # In turns, with the minimum of each, because other load slows only one of them.
             turns = [(a_round(kind, local), a_round(kind, engines[0])) for _ in range(3)]
             found["local_round"], found["round"] = map(min, zip(*turns, strict=True))
             found["ratio"] = found["round"] / found["local_round"]

@@ -13,9 +13,9 @@ REDUNDANCY = 10
 
 
 def simulated(answers: int, labels: int, workers: int | None = None) -> Reports:
-    """A categorical crowd of `answers` answers, ten a task; a worker for every 1,000 if not said.
+    """A categorical crowd of `answers` answers, ten per task; by default one worker per 1,000.
 
-    Rows come shuffled, as a log of answers would: sorting them is part of the work.
+    Rows are shuffled, as in a log of answers: sorting them is part of the work.
     """
     crowd = CategoricalCrowd(
         workers=workers or max(answers // 1000, 20),

@@ -1,10 +1,10 @@
-"""The dashboard of a large campaign, in a real browser.
+"""Measure the dashboard of a large campaign in a real browser.
 
     python dashboard.py TASKS REPORTS
 
-prints one JSON object: seconds until the interface answers with an overview, until the browser has
-painted something, until the figures of the overview or the first page of truths are there, and
-until a page is turned; and how many rows of the table the browser holds.
+prints one JSON object: seconds until the API returns an overview, until the first paint, until the
+figures of the overview or the first page of truths are shown, and until the next page is shown; and
+the number of table rows in the browser.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from serving import Campaign, Server, requester_of, serving, started, wait_for_t
 
 ANSWERS, TURNS = 100, 20
 FIRST_PAINT = "() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
-# The browser turns the page itself and looks at every frame: this process would look too seldom.
+# The browser changes the page and checks every frame, because this process would check too rarely.
 TURN = """(page) => new Promise((resolve) => {
   const [start, row] = [performance.now(), document.querySelector("tbody th").textContent];
   const look = () => {
@@ -77,7 +77,7 @@ def _seen(server: Server, campaign: Campaign) -> dict[str, Any]:
 
 
 def _until(page: Page, address: str, selector: str) -> float:
-    """Seconds from asking for a page until it shows something of the campaign."""
+    """Seconds from requesting a page until it shows data of the campaign."""
     start = time.perf_counter()
     page.goto(address, wait_until="commit")
     page.wait_for_selector(selector)

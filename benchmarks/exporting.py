@@ -1,9 +1,9 @@
-"""A campaign's reports as a folder of Parquet files, beside the export of one file.
+"""Compare exporting a campaign's reports as a folder of Parquet files and as one file.
 
     python exporting.py REPORTS
 
-prints one JSON object: seconds by the clock, and how far peak memory is above the start. A
-submission has 20 reports, on 20 of 1,000 tasks.
+prints one JSON object: wall seconds, and peak memory above the start. A submission has 20 reports,
+on 20 of 1,000 tasks.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ WAYS = ("file", "folder")
 
 
 def compared(reports: int) -> dict[str, Any]:
-    """Both ways in turns, twice, each in a process of its own; the better of two."""
+    """Both ways in turns, twice, each in a separate process; the better of two."""
     with serving() as campaign:
         campaign.fill(reports)
         place = (str(campaign.folder), campaign.id)

@@ -1,4 +1,4 @@
-"""How the cost of a round grows with the number of answers, and what it needs in memory.
+"""Measure how the cost of a round grows with the number of answers, and its memory.
 
     python growth.py ANSWERS LABELS WORKERS
 
@@ -22,7 +22,7 @@ def main(answers: int, labels: int, workers: int) -> dict[str, float]:
     few, many, repeats = (2, 22, 5) if answers < 10**8 else (1, 5, 2)
 
     def cost(rounds: int, threads: int) -> tuple[float, float]:
-        """The least CPU and wall time of a fit, apart: each is the machine at its quietest."""
+        """The minimum CPU and the minimum wall time of a fit, taken separately."""
         seen = []
         for _ in range(repeats):
             cpu, wall = time.process_time(), time.perf_counter()
@@ -34,7 +34,7 @@ def main(answers: int, labels: int, workers: int) -> dict[str, float]:
         low, high = cost(few, threads), cost(many, threads)
         return (high[0] - low[0]) / (many - few), (high[1] - low[1]) / (many - few)
 
-    DawidSkene(1).fit(LocalEngine(reports))  # load the kernels, touch the memory
+    DawidSkene(1).fit(LocalEngine(reports))  # load the kernels, map the memory
     one, two = per_round(1), per_round(2)
     peak, _ = peak_above(lambda: DawidSkene(few).fit(LocalEngine(reports, threads=1)))
     return {

@@ -1,12 +1,12 @@
-"""What a live session costs its parties, beside the exponentiations that nobody could leave out.
+"""Measure the cost of a live session for its parties, and of the necessary exponentiations.
 
     python live.py threshold BITS SCALE MODE WORKERS ROUNDS
     python live.py masked WORKERS VALUES ROUNDS DROPOUTS
 
-prints one JSON object. All parties run in this process, through bytes; CPU is of all workers
-together and of the server. Key generation is apart. `threshold` times one constant-time
-exponentiation as it is needed for a partial decryption, in the same run. `masked` has the median
-of ROUNDS rounds after a first one, which is apart too.
+prints one JSON object. All parties run in this process and exchange bytes; CPU is of all workers
+together and of the server. Key generation is separate. `threshold` times one constant-time
+exponentiation of a partial decryption, in the same run. `masked` has the median of ROUNDS rounds
+after a first one, which is also separate.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Same:
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """A worker who adds the same in every round."""
+    """A worker that adds the same values in every round."""
 
     own: Integers
 
@@ -64,7 +64,7 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class Parties:
-    """Everybody's keys."""
+    """The keys of all parties."""
 
     signing: list[Ed25519PrivateKey]
     sealing: list[X25519PrivateKey]
@@ -136,7 +136,8 @@ def masked(workers: int, values: int, rounds: int, dropouts: int) -> dict[str, A
     spec = SumSpec(values, 10**10)
     gone = {(0, Phase.CONTRIBUTE): range(1, dropouts + 1)} if dropouts else {}
     seen, right = [], True
-    # What two workers agree on for a session is kept: the first round alone pays for it.
+    # Keys that two workers agree on are kept for the session, so only the first round pays for
+    # them.
     suites = [MaskedWorker(sealing) for sealing in parties.sealing]
     for _ in range(1 + rounds):
         run, good = _run(terms, parties, spec, 1, suites, MaskedServer(), gone)
@@ -162,7 +163,7 @@ def _run(
     server: Any,
     faults: Any = None,
 ) -> tuple[StarRun, bool]:
-    """The run, and whether each of its totals is the sum of what its contributors gave."""
+    """The run, and whether each of its totals is the sum of its contributions."""
     given = np.random.default_rng(1).integers(
         0, spec.greatest, (terms.size, spec.values), endpoint=True
     )
@@ -178,7 +179,7 @@ def _run(
 
 
 def _spec(scale: int, mode: str) -> SumSpec:
-    """As the EM's rounds have them: all 2I log-likelihoods, or I log-odds (offset); or so many."""
+    """The values of the EM's rounds: 2I log-likelihoods, or I log-odds (offset), or a number."""
     if mode.isdigit():
         return SumSpec(int(mode), round(math.log(10**6) * scale))
     if mode == "as_published":

@@ -1,4 +1,4 @@
-"""The tables of live sessions: what `live.py` measures, beside what it is held against."""
+"""The tables of live sessions, from the measurements of `live.py`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 from measuring import child, tell
 
 PAPER = (15 * 318 + 159) * 789.3e-3 / 15
-"""Seconds: P2's figure for one scalar and 15 rounds, scaled to all sums."""
+"""P2's figure in seconds for one scalar and 15 rounds, scaled to all sums."""
 
 
 def live(*, quick: bool) -> list[list[str]]:
     rows = [["bits", "opened", "J", "rounds", "CPU, all parties", "server", "one powmod_sec",
-             "powmod_sec in all", "against the paper's 259 s", "key"]]  # fmt: skip
+             "powmod_sec in total", "against the paper's 259 s", "key"]]  # fmt: skip
     settings = [
         (1024, 10**10, "as_published", 20, 15),
         (2048, 10**3, "log_odds", 20, 15),
@@ -33,13 +33,13 @@ def live(*, quick: bool) -> list[list[str]]:
 
 
 def live_masked(*, quick: bool) -> list[list[str]]:
-    rows = [["J", "values", "dropouts", "a worker", "the server", "all parties", "beside"]]
+    rows = [["J", "values", "dropouts", "a worker", "the server", "all parties", "compared with"]]
     settings = [(20, 318, 0, 5), (100, 318, 0, 3), (100, 20_000, 0, 3), (100, 20_000, 10, 3),
                 (1000, 318, 100, 1)]  # fmt: skip
     for workers, values, dropouts, rounds in settings[:2] if quick else settings:
         tell(f"live, masked, {workers} workers, {values:,} values, {dropouts} dropouts")
         rows.append(_masked(workers, values, dropouts, rounds))
-    tell("live, masked beside damgard_jurik, 20 workers, 2,000 values")
+    tell("live, masked and damgard_jurik, 20 workers, 2,000 values")
     both = _masked(20, 2000, 0, 15)
     peer = _threshold(2048, 10**10, "2000", 20, 1)
     seconds = float(both[5].split()[0]) / 1000
@@ -63,7 +63,7 @@ def _threshold(bits: int, scale: int, mode: str, workers: int, rounds: int) -> d
 
 
 def _right(*arguments: object) -> dict[str, Any]:
-    """What was measured, of runs whose sums were right."""
+    """The measurements of a run, after a check of its sums."""
     seen: dict[str, Any] = child("live.py", *map(str, arguments))
     assert seen["right"], f"live.py {arguments} gave a wrong sum"
     return seen

@@ -1,4 +1,4 @@
-"""CPU time and peak memory, measured the same way for everybody."""
+"""CPU time and peak memory, measured in the same way for all benchmarks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FOLDER = Path(__file__).parent
 
 
 def best_cpu(work: Callable[[], Any], repeats: int = 3) -> float:
-    """The least CPU time, over all threads, of several runs."""
+    """The minimum CPU time of several runs, over all threads."""
     times = []
     for _ in range(repeats):
         gc.collect()
@@ -38,7 +38,7 @@ def best_cpu(work: Callable[[], Any], repeats: int = 3) -> float:
 
 
 def cpu_of_command(command: list[str], repeats: int = 1) -> tuple[float, float]:
-    """The least CPU and wall time of a command and its children."""
+    """The minimum CPU and wall time of a command and its children."""
     seen = []
     for _ in range(repeats):
         before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
@@ -50,7 +50,7 @@ def cpu_of_command(command: list[str], repeats: int = 1) -> tuple[float, float]:
 
 
 def peak_above(work: Callable[[], Any]) -> tuple[int, int]:
-    """Peak resident bytes of this process while working, and how far that is above the start.
+    """Peak resident bytes of this process during some work, in total and above the start.
 
     The kernel's high-water mark is reset first (Linux).
     """
@@ -63,7 +63,7 @@ def peak_above(work: Callable[[], Any]) -> tuple[int, int]:
 
 
 def child(script: str, *arguments: str, environment: dict[str, str] | None = None) -> Any:
-    """What a benchmark script prints as JSON, run in a fresh process."""
+    """The JSON output of a benchmark script, run in a new process."""
     done = subprocess.run(
         [sys.executable, str(FOLDER / script), *arguments],
         check=True,
@@ -74,7 +74,7 @@ def child(script: str, *arguments: str, environment: dict[str, str] | None = Non
 
 
 def this_machine() -> str:
-    """What the figures were measured on, in one line."""
+    """The machine and the software versions, in one line."""
     import platform
     from importlib.metadata import version
 
@@ -92,7 +92,7 @@ def this_machine() -> str:
 
 
 def resident(process: int, *, peak: bool = False) -> int:
-    """Resident bytes of a process now, or at most since they were last reset."""
+    """Resident bytes of a process now, or their peak since the last reset."""
     return _status("VmHWM" if peak else "VmRSS", str(process))
 
 

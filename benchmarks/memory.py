@@ -1,8 +1,8 @@
-"""Peak memory of ten rounds of Dawid-Skene.
+"""Measure the peak memory of ten rounds of Dawid-Skene.
 
     python memory.py sottovoce|crowd-kit ANSWERS LABELS
 
-prints one JSON object: peak resident bytes, and how far that is above the process with its data.
+prints one JSON object: peak resident bytes, in total and above the process with its data.
 """
 
 from __future__ import annotations

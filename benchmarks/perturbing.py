@@ -1,4 +1,4 @@
-"""Randomised response on labels: ours with either randomness, NumPy's generator, and peers.
+"""Compare randomised response on labels: ours with both kinds of randomness, NumPy, and peers.
 
     python benchmarks/perturbing.py ANSWERS LABELS
 
@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def plain_numpy(codes: Any, labels: int, keep: float) -> Any:
-    """Randomised response as anyone would write it, with a generator that must not be used."""
+    """A plain implementation of randomised response, with a generator that is not secure."""
     generator = np.random.default_rng(7)
     kept = generator.random(len(codes)) < keep
     shift = generator.integers(1, labels, len(codes), dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Reading and inferring from files, beside reading and coding them with pandas.
+"""Compare reading and inferring from files with reading and coding them in pandas.
 
     python reading.py prepare FOLDER ANSWERS      writes answers.parquet, by_task, .csv, packed
     python reading.py pandas FILE                 reads and factorises three columns

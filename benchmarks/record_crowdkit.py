@@ -1,4 +1,4 @@
-"""Run crowd-kit and write down what it gives, so that tests can compare without it.
+"""Run crowd-kit and record its results, so that tests can compare without it.
 
     python benchmarks/record_crowdkit.py [OUT]
 
@@ -31,7 +31,7 @@ METHODS = {
 }
 ATTRIBUTES = ("labels_", "probas_", "skills_", "priors_", "errors_", "loss_history_")
 FEW_ROUNDS = {"adult2": 5, "trec2010": 5}
-"""Where crowd-kit's one-coin takes minutes, so many rounds are enough."""
+"""The number of rounds for datasets on which crowd-kit's one-coin takes minutes."""
 TASKS = 20
 
 
@@ -256,7 +256,7 @@ def case_vector(case: dict[str, Any]) -> dict[str, Any]:
 
 
 def encoded(table: pd.DataFrame | pd.Series[Any] | list[float]) -> Any:
-    """Names, types, order and values: whatever makes two tables differ."""
+    """Names, types, order and values: everything in which two tables can differ."""
     if isinstance(table, pd.DataFrame):
         return {
             "index": encoded_index(table.index),

@@ -1,10 +1,10 @@
-"""Everything `make bench` measures, as ratios in one run; writes docs/reference/benchmarks.md.
+"""Run the benchmarks of `make bench` and write docs/reference/benchmarks.md.
 
     python benchmarks/run.py [--quick] [--only SECTION] [--large]
 
-`--quick` keeps to 10^5 and 10^6 answers, and prints only. `--only` measures one section anew (with
-those whose names begin with it) and leaves the others as they are. So are sections of large tables,
-unless they are named or `--large` is said.
+`--quick` uses only 10^5 and 10^6 answers, and only prints. `--only` reruns one section (and those
+whose names begin with it) and keeps the others. Sections of large tables run only if they are named
+or with `--large`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def _asked(name: str, only: str | None, *, large: bool) -> bool:
-    """Whether a section is to be measured."""
+    """Whether to measure a section."""
     if name in LARGE and not large:
         return name == only
     return only in (None, name, name.partition("-")[0])
@@ -128,7 +128,7 @@ def reading(*, quick: bool) -> list[list[str]]:
         )  # fmt: skip
     allowed = pandas[parquet] + rounds["seconds"]
     return [
-        ["rows", "what", "CPU", "beside", "CPU", "ratio"],
+        ["rows", "what", "CPU", "compared with", "CPU", "ratio"],
         _pair(answers, "read Parquet", ours[parquet], "pandas: read, factorise", pandas[parquet]),
         _pair(answers, "read Parquet sorted by task", ours[by_task], "pandas: read, factorise",
               pandas[by_task]),
@@ -193,8 +193,8 @@ def aware(*, quick: bool) -> list[list[str]]:
 
 def serving(*, quick: bool) -> list[list[str]]:
     count, reports = (2_000, 10**5) if quick else (20_000, 10**6)
-    rows = [["what", "connections", "submissions a second", "median", "slowest 1 %",
-             "empty requests a second", "ratio"]]  # fmt: skip
+    rows = [["what", "connections", "submissions per second", "median", "slowest 1 %",
+             "empty requests per second", "ratio"]]  # fmt: skip
     tell(f"serving, {count:,} submissions at a time")
     for seen in child("serving.py", "rates", str(count))["rows"]:
         ours, empty = seen["ours"], seen["empty"]["rate"]
@@ -202,14 +202,14 @@ def serving(*, quick: bool) -> list[list[str]]:
             f"run {seen['run']}", str(seen["connections"]), *_load(ours), f"{empty:,.0f}",
             f"{ours['rate'] / empty:.2f}",
         ])  # fmt: skip
-    tell(f"serving beside inference and exports, {reports:,} reports")
-    beside = child("serving.py", "beside", str(count), str(reports))
+    tell(f"serving during inference and exports, {reports:,} reports")
+    loaded = child("serving.py", "during", str(count), str(reports))
     words = {
-        "alone": "nothing else",
-        "inference": f"while {_power(reports)} reports are inferred from",
-        "export": "while they are exported",
+        "alone": "otherwise idle",
+        "inference": f"during inference from {_power(reports)} reports",
+        "export": "during their export",
     }
-    rows += [[words[name], "32", *_load(seen), "", ""] for name, seen in beside.items()]
+    rows += [[words[name], "32", *_load(seen), "", ""] for name, seen in loaded.items()]
     return rows
 
 
@@ -244,7 +244,7 @@ def serving_results(*, quick: bool) -> list[list[str]]:
          f"{seen['median'] * 1000:.0f} ms", ""],
         ["the slowest of 20", f"{_power(reports)} reports", f"{seen['slowest'] * 1000:.0f} ms", ""],
         ["`reports.csv`", f"{seen['rows'] - 1:,} rows",
-         f"{seen['export']:.1f} s ({seen['rows'] / seen['export']:,.0f} rows a second)",
+         f"{seen['export']:.1f} s ({seen['rows'] / seen['export']:,.0f} rows per second)",
          f"{_mebibytes(seen['before'])}, at most {_mebibytes(seen['peak'])}"],
     ]  # fmt: skip
 
@@ -309,7 +309,7 @@ def _pair(rows: int, what: str, ours: float, beside: str, theirs: float) -> list
 
 
 def _sections(page: str) -> dict[str, str]:
-    """The sections of a page by title, as they stand."""
+    """The current sections of a page by title."""
     _, *sections = page.strip().split("\n\n## ")
     return {section.partition("\n")[0]: f"## {section}" for section in sections}
 
@@ -338,12 +338,12 @@ def _today() -> str:
 
 
 SECTIONS = {
-    "peers": ("Dawid-Skene and majority vote beside crowd-kit", explaining.PEER, peers),
+    "peers": ("Dawid-Skene and majority vote compared with crowd-kit", explaining.PEER, peers),
     "memory": ("Peak memory of Dawid-Skene", explaining.MEMORY, memory),
     "growth": ("Growth", explaining.GROWTH, growth),
     "reading": ("Reading and inferring from files", explaining.READING, reading),
     "perturbing": ("Perturbing labels", explaining.PERTURBING, perturbing),
-    "aware": ("Inference that knows the noise", explaining.AWARE, aware),
+    "aware": ("Noise-aware inference", explaining.AWARE, aware),
     "starting": ("Starting", explaining.STARTING, starting),
     "serving": ("The service under load", explaining.SERVING, serving),
     "serving-memory": ("Memory of the service", explaining.SERVING_MEMORY, serving_memory),
@@ -370,7 +370,7 @@ SECTIONS = {
 }
 
 LARGE = ("spark-growth", "chunked-large")
-"""Sections that take an hour, and tens of gigabytes of disk."""
+"""Sections that take an hour and tens of gigabytes of disk."""
 
 if __name__ == "__main__":
     main()

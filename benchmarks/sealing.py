@@ -1,13 +1,13 @@
-"""What a sealed campaign costs its parties, beside the cryptography that nobody could leave out.
+"""Measure the cost of a sealed campaign for its parties, and of the necessary cryptography.
 
     python sealing.py parties WORKERS VALUES
     python sealing.py page VALUES
     python sealing.py truths TRIALS
 
-prints one JSON object. All parties run in this process, through bytes; each one's CPU is its own.
-The bound is what the libraries take for the same bytes: unsealing a share and verifying a signature
-for a keyholder, sealing three shares and signing for a worker. `page` seals in Chromium. `truths`
-compares errors with those of randomised reports at the same epsilon per answer.
+prints one JSON object. All parties run in this process and exchange bytes; CPU is counted per
+party. The bound is the time of the libraries for the same bytes: unsealing a share and verifying a
+signature for a keyholder, sealing three shares and signing for a worker. `page` seals in Chromium.
+`truths` compares errors with those of randomised reports at the same epsilon per answer.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ SEAL = """async (policy) => {
   const tasks = Array.from({ length: verified.answers }, (_, i) => `task ${i}`);
   const answers = new Map(tasks.map((task, i) => [task, verified.domain.labels[i % 2]]));
   const begin = performance.now();
-  await seal(verified, "bench", "somebody", answers, tasks);
+  await seal(verified, "bench", "worker", answers, tasks);
   return (performance.now() - begin) / 1000;
 }"""
 
@@ -100,7 +100,7 @@ def _campaign(values: int) -> tuple[Policy, list[KeyholderKeys], Ed25519PrivateK
 
 
 def _bounds(values: int, workers: int) -> dict[str, float]:
-    """The libraries' own cost for as many bytes, by worker and for a keyholder of all of them."""
+    """The libraries' cost for the same bytes, per worker and for a keyholder of all workers."""
     private, signing = X25519PrivateKey.generate(), Ed25519PrivateKey.generate()
     public, text = private.public_key().public_bytes_raw(), b"t" * 8 * values
     plaintext = os.urandom(8 * (values + 4))
@@ -121,7 +121,7 @@ def _each(work: Callable[[], Any]) -> float:
 
 
 def page(values: int) -> dict[str, float]:
-    """Seconds for as many labels in Chromium: the first time, and the median of some more."""
+    """Seconds to seal labels in Chromium: the first time, and the median of later ones."""
     from browsing import browser_page
     from sottovoce.testing.server_thread import running_server
 
@@ -159,7 +159,7 @@ def _crowds(seed: int) -> Iterator[tuple[str, float, Reports, Gold]]:
 
 
 def _binary(seed: int) -> tuple[Reports, Gold]:
-    """200 workers who are right with a chance of U(.55, .8), each on 50 of 200 tasks."""
+    """200 workers who are right with probability U(.55, .8), each on 50 of 200 tasks."""
     draw = np.random.default_rng(seed)
     truth, ability = draw.integers(0, 2, 200), draw.uniform(0.55, 0.8, 200)
     worker = np.repeat(np.arange(200), 50)
@@ -181,7 +181,7 @@ def _binary(seed: int) -> tuple[Reports, Gold]:
 
 
 def _randomised(answers: Reports, epsilon: float) -> Result:
-    """What a campaign without keyholders would come to at the same epsilon per answer."""
+    """The error of a campaign without keyholders at the same epsilon per answer."""
     name = "subset-selection" if answers.domain.is_numeric else "randomized-response"
     most = int(np.bincount(answers.worker).max())
     policy = make_policy(answers.domain, name, Target(epsilon, answers=most))

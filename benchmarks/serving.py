@@ -1,6 +1,6 @@
-"""The service under load: `sottovoce serve` on SQLite, asked by another process.
+"""Measure `sottovoce serve` on SQLite under load from another process.
 
-    python serving.py rates COUNT | memory COUNT | beside COUNT REPORTS | results REPORTS ROWS
+    python serving.py rates COUNT | memory COUNT | during COUNT REPORTS | results REPORTS ROWS
 
 prints one JSON object. A submission has 20 answers, randomised, on 20 of 1,000 tasks.
 """
@@ -52,7 +52,7 @@ uvicorn.run(app, port=int(sys.argv[1]), log_config=None, access_log=False, proxy
 
 
 class Server:
-    """A process that serves on a port of this machine; `log` is where it says what happens."""
+    """A process that serves on a port of this machine and writes to `log`."""
 
     def __init__(self, command: list[str], log: Path | None = None) -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:
@@ -113,7 +113,7 @@ class Campaign:
         }))  # fmt: skip
 
     def fill(self, reports: int) -> None:
-        """Reports that came before, through the same door but without HTTP."""
+        """Earlier reports, added through the same code but without HTTP."""
         database, generator = Database.at(self.url or self.folder), np.random.default_rng(5)
         workers = reports // self.answers
         for start in range(0, workers, 256):
@@ -135,7 +135,7 @@ class Campaign:
 
 @contextmanager
 def serving(*, tasks: int = TASKS, answers: int = ANSWERS) -> Iterator[Campaign]:
-    """A campaign in a folder that goes away."""
+    """A campaign in a temporary folder."""
     with tempfile.TemporaryDirectory() as name:
         yield Campaign(Path(name), tasks=tasks, answers=answers)
 
@@ -153,7 +153,7 @@ def started(campaign: Campaign) -> Iterator[Server]:
 def loading(
     port: int, connections: int, count: int, file: Path | None = None
 ) -> subprocess.Popen[bytes]:
-    """A process that sends so many requests over so many connections."""
+    """A process that sends a number of requests over several connections."""
     seed = str(secrets.randbits(40))
     command = [str(port), str(connections), str(count), seed, *([str(file)] if file else [])]
     return subprocess.Popen(
@@ -162,7 +162,7 @@ def loading(
 
 
 def loaded(process: subprocess.Popen[bytes]) -> dict[str, float]:
-    """What it saw."""
+    """The measurements of the load process."""
     output, _ = process.communicate()
     if process.returncode:
         raise RuntimeError("a request was refused")
@@ -171,7 +171,7 @@ def loaded(process: subprocess.Popen[bytes]) -> dict[str, float]:
 
 
 def rates(count: int) -> dict[str, Any]:
-    """Submissions and empty requests in turns, twice, at several numbers of connections."""
+    """Submissions and empty requests in turns, twice, for several numbers of connections."""
     with serving() as campaign, started(campaign) as server:
         empty = Server(["-c", EMPTY])
         loaded(loading(empty.port, 8, 500))
@@ -191,7 +191,7 @@ def rates(count: int) -> dict[str, Any]:
 
 
 def memory(count: int) -> dict[str, Any]:
-    """Resident bytes of the server after each quarter; inference runs in a process of its own."""
+    """Resident bytes of the server after each quarter; inference runs in a separate process."""
     seen = []
     with serving() as campaign, started(campaign) as server:
         loaded(loading(server.port, 32, 1000, campaign.file))
@@ -202,8 +202,8 @@ def memory(count: int) -> dict[str, Any]:
     return {"seen": seen}
 
 
-def beside(count: int, reports: int) -> dict[str, Any]:
-    """Submissions while nothing else happens, while truths are inferred, and while files go out."""
+def during(count: int, reports: int) -> dict[str, Any]:
+    """Submissions to an otherwise idle server, during inference, and during exports."""
     seen = {}
     with serving() as campaign, started(campaign) as server:
         loaded(loading(server.port, 32, 500, campaign.file))
@@ -223,7 +223,7 @@ def beside(count: int, reports: int) -> dict[str, Any]:
 
 
 def results(reports: int, rows: int) -> dict[str, Any]:
-    """Seconds until truths are read, and a long export."""
+    """Seconds until truths are available, and of a long export."""
     with serving() as campaign:
         campaign.fill(reports)
         with started(campaign) as server, requester_of(server, campaign) as requester:
@@ -261,7 +261,7 @@ def requester_of(server: Server, campaign: Campaign) -> httpx.Client:
 
 
 def wait_for_truths(server: Server, campaign: Campaign) -> None:
-    """Wait until truths are those of all reports."""
+    """Wait until the truths include all reports."""
     with requester_of(server, campaign) as requester:
         while True:
             page = requester.get("/results", params={"limit": 1}).json()
@@ -277,7 +277,7 @@ def _exported(
     watch: bool = False,
     while_running: subprocess.Popen[bytes] | None = None,
 ) -> int:
-    """How many rows of reports.csv came, up to the end of the other process."""
+    """The number of rows of reports.csv received until the other process ends."""
     rows = 0
     if watch:
         Path(f"/proc/{server.process.pid}/clear_refs").write_text("5")
@@ -294,7 +294,7 @@ def _exported(
 MEASURES: dict[str, Callable[..., dict[str, Any]]] = {
     "rates": rates,
     "memory": memory,
-    "beside": beside,
+    "during": during,
     "results": results,
 }
 

@@ -1,10 +1,10 @@
-"""Requests to a server, as many at once as there are connections: as little work as possible.
+"""Send requests to a server over several connections with minimal client work.
 
     python serving_load.py PORT CONNECTIONS COUNT SEED [ADDRESS_FILE]
 
-Sends COUNT submissions, each of a worker of its own, to the campaign in ADDRESS_FILE, or COUNT
-empty requests if there is none. Everything is prepared before the clock starts. Prints one
-JSON object: requests per second, and latencies.
+Sends COUNT submissions, each of a different worker, to the campaign in ADDRESS_FILE, or COUNT empty
+requests without it. Everything is prepared before the measurement. Prints one JSON object: requests
+per second, and latencies.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ EMPTY = b"PUT /empty HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"
 
 
 class Sender(asyncio.Protocol):
-    """One connection: a request, its answer, the next request."""
+    """One connection: a request, its reply, the next request."""
 
     def __init__(self, requests: Iterator[bytes], seen: list[float]) -> None:
         self.requests, self.seen = requests, seen
@@ -67,7 +67,7 @@ class Sender(asyncio.Protocol):
 
 
 def submissions(address: dict[str, Any], count: int, seed: int) -> list[bytes]:
-    """Requests that are all different. Nothing in them is secret, so a seed does."""
+    """Requests that are all different. They contain no secrets, so seeded randomness is enough."""
     generator = random.Random(seed)  # noqa: S311
     return [_submission(address, generator) for _ in range(count)]
 
@@ -88,7 +88,7 @@ def _submission(address: dict[str, Any], generator: random.Random) -> bytes:
 
 
 async def send(port: int, connections: int, requests: list[bytes]) -> dict[str, float]:
-    """Send all of them; seconds of the median, the slowest in a hundred, and the slowest."""
+    """Send all requests; return the median, 99th percentile and maximum latency in seconds."""
     seen: list[float] = []
     left = iter(requests)
     loop = asyncio.get_running_loop()

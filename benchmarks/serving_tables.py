@@ -13,9 +13,9 @@ PARTS = ("server_cpu", "inference_cpu", "database_cpu", "load_cpu")
 
 def serving_postgresql(*, quick: bool) -> list[list[str]]:
     count, runs = (2_000, 1) if quick else (20_000, 5)
-    tell(f"serving on PostgreSQL beside SQLite, {count:,} submissions at a time")
+    tell(f"serving on PostgreSQL and SQLite, {count:,} submissions at a time")
     seen = child("serving_postgresql.py", str(count), str(runs))
-    rows = [["run", "submissions a second: SQLite", f"PostgreSQL, {seen['processes']} processes",
+    rows = [["run", "submissions per second: SQLite", f"PostgreSQL, {seen['processes']} processes",
              "ratio", "CPU each, SQLite: server + inference",
              "CPU each, PostgreSQL: servers + inference + database", "load"]]  # fmt: skip
     for run, pair in enumerate(seen["rows"], 1):
@@ -34,7 +34,7 @@ def exporting(*, quick: bool) -> list[list[str]]:
     reports = 2 * 10**5 if quick else 5 * 10**6
     tell(f"exporting {reports:,} reports")
     seen = child("exporting.py", str(reports))
-    rows = [["reports", "what", "time", "reports a second", "memory above the start"]]
+    rows = [["reports", "what", "time", "reports per second", "memory above the start"]]
     words = {
         "file": "`reports.parquet`, one file",
         "folder": "`sottovoce db export-reports`, a folder",

@@ -1,8 +1,8 @@
-"""What a cluster needs for so many answers: the table of docs/how-to/scaling.md.
+"""Compute the requirements of clusters by number of answers, a table of docs/how-to/scaling.md.
 
     python benchmarks/sizing.py
 
-writes it from the costs in docs/reference/benchmarks.md and from the engine's own limits.
+writes it from the costs in docs/reference/benchmarks.md and from the engine's limits.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ DOCS = Path(__file__).parent.parent / "docs"
 SECTION = "Spark as answers grow"
 ANSWERS_A_TASK, LABELS, NAME, ROUNDS = 10, 4, 16, 50
 NETWORK = 1.25e9
-"""Bytes a second that a machine sends or receives: 10 Gbit/s."""
+"""Bytes per second that a machine sends or receives: 10 Gbit/s."""
 _BLOCK = re.compile(r"<!-- table: sizing -->\n.*?<!-- end -->", re.DOTALL)
 
 
 class Costs(NamedTuple):
-    """Seconds of a core for an answer, as measured, and what a round takes at least."""
+    """Measured core seconds per answer, and the minimum seconds of a round."""
 
     packing: float
     shuffled: float
@@ -39,7 +39,7 @@ class Costs(NamedTuple):
 
 
 class Cluster(NamedTuple):
-    """So many answers of so many workers, on so many machines with so many cores each."""
+    """A number of answers and workers, on a number of machines with the same number of cores."""
 
     answers: int
     workers: int
@@ -88,7 +88,7 @@ class Cluster(NamedTuple):
         return self.sums if self.wide else self._levels()[-1] * self.sums
 
     def _levels(self) -> list[int]:
-        """How many sums there are at each level of the tree; the last are the driver's."""
+        """The number of sums at each level of the tree; the last are the driver's."""
         levels = [self.partitions]
         while levels[-1] > FAN and levels[-1] * self.sums > MOST_COLLECTED:
             levels.append(-(-levels[-1] // FAN))
@@ -100,7 +100,7 @@ class Cluster(NamedTuple):
 
     @property
     def moving(self) -> float:
-        """Seconds of a round for parameters and sums, one after the other."""
+        """Seconds of a round for sending parameters and then sums."""
         alone = self.sums + self.collected  # through the driver's network
         return (alone + 2 * self.shuffled / self.machines) / NETWORK
 
@@ -123,7 +123,7 @@ CLUSTERS = (
 
 
 def costs_on(page: str) -> Costs:
-    """The costs on the page of benchmarks: of the last table with whole sums, and with cut ones."""
+    """The costs on the page of benchmarks, for whole sums and for sums split by workers."""
     _, found, section = page.partition(f"\n## {SECTION}\n")
     if not found:
         raise LookupError(f"the page has no {SECTION!r}: run.py --only spark-growth measures it")
@@ -135,16 +135,16 @@ def costs_on(page: str) -> Costs:
         for cut in (False, True)
     )
     return Costs(
-        narrow[-1]["core-ns an answer"] * 1e-9,
-        narrow[-1]["shuffled an answer"],
-        narrow[-1]["core-ns an answer and round"] * 1e-9,
-        wide[-1]["core-ns an answer and round"] * 1e-9,
+        narrow[-1]["core-ns per answer"] * 1e-9,
+        narrow[-1]["shuffled per answer"],
+        narrow[-1]["core-ns per answer and round"] * 1e-9,
+        wide[-1]["core-ns per answer and round"] * 1e-9,
         narrow[0]["a round"],
     )
 
 
 def table(costs: Costs) -> str:
-    """The table, in Markdown: a column for each cluster."""
+    """The table in Markdown, with one column per cluster."""
     rows: list[tuple[str, Callable[[Cluster], str]]] = [
         ("answers", lambda c: _power(c.answers)),
         ("tasks", lambda c: _power(c.tasks)),
@@ -157,9 +157,9 @@ def table(costs: Costs) -> str:
         ("shuffled by packing", lambda c: _bytes(costs.shuffled * c.answers)),
         ("packing", lambda c: _time(c.packing(costs))),
         ("parameters, to each machine", lambda c: _bytes(c.sums)),
-        ("sums are", lambda c: "cut by workers" if c.wide else "broadcast whole"),
-        ("sums shuffled a round", lambda c: _bytes(c.shuffled)),
-        ("sums collected a round", lambda c: _bytes(c.collected)),
+        ("sums are", lambda c: "split by workers" if c.wide else "broadcast whole"),
+        ("sums shuffled per round", lambda c: _bytes(c.shuffled)),
+        ("sums collected per round", lambda c: _bytes(c.collected)),
         ("a round: computing", lambda c: _time(c.computing(costs))),
         ("a round: moving", lambda c: _time(c.moving)),
         ("a round: starting jobs", lambda _: _time(costs.least)),

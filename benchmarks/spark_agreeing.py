@@ -1,4 +1,4 @@
-"""Whether two folders of truths say the same: that both ways compute one and the same EM.
+"""Compare two folders of truths, to check that both ways compute the same EM.
 
     python spark_agreeing.py FOLDER FOLDER
 
@@ -12,13 +12,14 @@ import sys
 from typing import Any
 
 NEAR = 1e-6
-"""Two labels whose probabilities differ by less are tied: either may be the truth."""
+"""Labels tie if their probabilities differ by less; either may be the truth."""
 
 
 def agreement(one: str, other: str) -> dict[str, Any]:
-    """How many tasks are in both, and by how much their truths' probabilities differ at most.
+    """The number of tasks in both, and the largest difference of their truths' probabilities.
 
-    `apart` are tasks with different truths that are no ties; `whole` says that no task is missing.
+    `apart` counts tasks with different truths that are not ties; `whole` means that no task is
+    missing.
     """
     import duckdb
 

@@ -1,10 +1,9 @@
-"""Answers in a Parquet file, as many as one likes in little memory: hashes in place of a generator.
+"""Write any number of answers to a Parquet file in little memory, with hashes as randomness.
 
     python spark_answers.py FILE ANSWERS {labels,numbers} [WORKERS]
 
-Ten answers a task, by ten of 10,000 workers (or as many as said) of differing ability, on four
-labels or on numbers around the truth. Rows are scattered as a log's: the next row is of a task far
-away.
+Ten answers per task, by ten of 10,000 workers (or WORKERS) of differing ability, on four labels or
+on numbers around the truth. Rows are scattered as in a log: adjacent rows are of distant tasks.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ LABELS = 4
 WORKERS = 10_000
 
 _STEP = 61_803_419
-"""A prime, so that stepping by it meets every row of a table once."""
+"""A prime, so that steps of this size visit every row of a table once."""
 
 _VALUES = {
     "labels": f"""
@@ -35,7 +34,7 @@ _VALUES = {
 def write(file: Path, answers: int, kind: str, workers: int = WORKERS) -> None:
     import duckdb
 
-    # A worker's strides round the others are shorter than a tenth of them: no task has it twice.
+    # A worker's strides are shorter than a tenth of the number of workers, so no task has it twice.
     with duckdb.connect() as connection:
         connection.sql("SET memory_limit = '2GB'")
         connection.sql("CREATE MACRO share(a, b) AS (hash(a, b) % 1000003) / 1000003")

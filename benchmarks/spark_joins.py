@@ -1,12 +1,12 @@
-"""Dawid-Skene as one would write it with Spark's own tables: joins and groups, no Python on rows.
+"""Dawid-Skene with Spark's tables: joins and groups, without Python on rows.
 
     python spark_joins.py FILE ROUNDS FOLDER
 
 prints one JSON object, and writes each task's most likely label and its posterior to FOLDER.
 
 Answers are partitioned and sorted by task and cached, so neither step moves them. Labels are
-columns, not rows: a join for an answer, not one for each label. The confusions, which are small,
-are broadcast; each round is cut from the plan of the one before.
+columns, not rows: one join per answer, not one per label. The confusions, which are small, are
+broadcast; each round is separated from the plan of the previous one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 FLOOR = 1e-10
-"""The smallest expected count, as ours."""
+"""The smallest expected count, as in ours."""
 
 _PARTITIONS = 4 * CORES
 _WARM = 1
@@ -70,7 +70,7 @@ def _answers(table: DataFrame) -> DataFrame:
 
 
 def _votes(answers: DataFrame) -> DataFrame:
-    """Each task's shares of votes, from which EM starts."""
+    """Each task's shares of votes, the start of EM."""
     from pyspark.sql import functions as sql
 
     shares = [sql.avg((sql.col("answer") == t).cast("double")).alias(f"p{t}") for t in _LABELS]

@@ -1,10 +1,10 @@
-"""Rounds of Dawid-Skene on answers in a Parquet file: on Spark, or on the engine of one machine.
+"""Measure rounds of Dawid-Skene on a Parquet file: on Spark, or on the engine of one machine.
 
     python spark_rounds.py {spark,timed,local} FILE ROUNDS FOLDER
 
 prints one JSON object, and writes each task's truth to FOLDER. Spark has this machine's two cores;
-the engine of one machine runs with one thread and with two. Seconds are by the clock. `spark` also
-tells what moved, from Spark's event log; `timed` does without that log, which takes time.
+the engine of one machine runs with one thread and with two. Seconds are wall time. `spark` also
+reports bytes moved, from Spark's event log; `timed` does not write that log, which takes time.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from spark_watching import CORES, Moved, watched
 __all__ = ["WARM", "learnt", "median_moved"]
 
 WARM = 2
-"""So many rounds load the kernels and fill the caches; they are not counted."""
+"""Warm-up rounds, which load the kernels and fill the caches; they are not counted."""
 
 
 def on_spark(file: Path, rounds: int, folder: Path, *, logged: bool = True) -> dict[str, Any]:
@@ -80,9 +80,9 @@ def locally(file: Path, rounds: int, folder: Path) -> dict[str, Any]:
 def learnt(
     engine: Engine, rounds: int, name: Callable[[str], object] = str
 ) -> tuple[Expectation, list[float]]:
-    """What so many rounds learn, and the seconds of each; `name` hears which one comes next.
+    """The result of a number of rounds, and the seconds of each; `name` is called before each.
 
-    A round is a pass and what is made of its sums. The pass before the first counts votes.
+    A round is a pass and the computation on its sums. The pass before the first counts votes.
     """
     ends: list[float] = []
 
@@ -95,7 +95,7 @@ def learnt(
 
 
 def median_moved(moved: dict[str, Moved], rounds: int) -> dict[str, float]:
-    """What a round moved, of the rounds that count."""
+    """Bytes moved by a round, over the counted rounds."""
     counted = [asdict(moved[f"round {number}"]) for number in range(1 + WARM, rounds + 1)]
     return {what: median(each[what] for each in counted) for what in counted[0]}
 

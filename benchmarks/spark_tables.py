@@ -1,4 +1,4 @@
-"""The tables of the large engines: what `spark_rounds.py` and `chunked.py` measure."""
+"""The tables of the large engines, from `spark_rounds.py` and `chunked.py`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from spark_watching import CORES
 
 __all__ = ["GROWTH", "chunked", "chunked_large", "spark", "spark_growth"]
 
-GROWTH = ["answers", "workers", "opening, packing", "core-ns an answer", "shuffled an answer",
-          "a round", "core-ns an answer and round", "against 10^7", "shuffled", "broadcast",
+GROWTH = ["answers", "workers", "opening, packing", "core-ns per answer", "shuffled per answer",
+          "a round", "core-ns per answer and round", "against 10^7", "shuffled", "broadcast",
           "collected", "Java", "Python"]  # fmt: skip
-"""What the growth on Spark is measured in; `sizing.py` reads this table."""
+"""The columns of the growth on Spark; `sizing.py` reads this table."""
 ROUNDS, FEW = 52, 5
 """Rounds of ours, and of the joins, which take seconds each."""
 
@@ -27,14 +27,14 @@ def spark(*, quick: bool) -> list[list[str]]:
     with _answers(answers) as (file, folder):
         ours = _rounds("timed", file, ROUNDS, folder / "spark")
         local = _rounds("local", file, ROUNDS, folder / "local")
-        _rounds("local", file, FEW, folder / "few")  # as many as the joins, to compare with them
+        _rounds("local", file, FEW, folder / "few")  # the same number as the joins, for comparison
         tell(f"as joins, {answers:,} answers, {FEW} rounds")
         joins = child("spark_joins.py", str(file), str(FEW), str(folder / "joins"))
         same = _agreeing(folder / "spark", folder / "local", 1e-9)
         like = _agreeing(folder / "few", folder / "joins", 1e-6)
     round = ours["round"]
     return [
-        ["answers", "what", "starting", "reading, packing", "a round", "beside Spark's",
+        ["answers", "what", "starting", "reading, packing", "a round", "compared with Spark",
          "largest difference"],
         [_size(answers), f"Spark, `local[{CORES}]`", _seconds(ours["start"]),
          _seconds(ours["open"] + ours["pack"]), _seconds(round), "", ""],
@@ -76,8 +76,8 @@ def chunked_large(*, quick: bool) -> list[list[str]]:
 
 
 def _chunked(sizes: list[int]) -> list[list[str]]:
-    rows = [["answers", "packing", "ns an answer", "a round", "ns an answer", "in memory",
-             "ratio", "writing truths", "on the disk", "peak memory", "of that, ours"]]  # fmt: skip
+    rows = [["answers", "packing", "ns per answer", "a round", "ns per answer", "in memory",
+             "ratio", "writing truths", "on disk", "peak memory", "of that, ours"]]  # fmt: skip
     for answers in sizes:
         tell(f"chunked, {answers:,} answers")
         seen = child("chunked.py", str(answers))
@@ -99,9 +99,9 @@ def _rounds(way: str, file: Path, rounds: int, folder: Path) -> dict[str, Any]:
 
 
 def _agreeing(one: Path, other: Path, tolerance: float) -> float:
-    """The largest difference of two results that are the same within a tolerance, ties aside."""
+    """The largest difference of two results that agree within a tolerance, except for ties."""
     seen = child("spark_agreeing.py", str(one), str(other))
-    assert seen["whole"], f"{one.name} and {other.name} do not tell of the same tasks"
+    assert seen["whole"], f"{one.name} and {other.name} have different tasks"
     assert not seen["apart"], f"{one.name} and {other.name} differ on {seen['apart']} tasks"
     difference = float(seen["difference"])
     assert difference <= tolerance, f"{one.name} and {other.name} differ by {difference}"
@@ -110,7 +110,7 @@ def _agreeing(one: Path, other: Path, tolerance: float) -> float:
 
 @contextmanager
 def _answers(count: int, workers: int = WORKERS) -> Iterator[tuple[Path, Path]]:
-    """A file of so many answers, and a folder to work in."""
+    """A file with a number of answers, and a folder to work in."""
     with tempfile.TemporaryDirectory() as name:
         file = Path(name) / f"{count}.parquet"
         tell(f"writing {count:,} answers of {workers:,} workers")

@@ -1,7 +1,7 @@
-"""A Spark session of a benchmark, with what each round moved and what its processes held.
+"""A Spark session of a benchmark that records the bytes moved and the memory of each round.
 
-Bytes are Spark's own, from its event log: those written to shuffles, those of tasks' results, and
-those of broadcast pieces. Rounds are told apart by the description of their jobs.
+Bytes come from Spark's event log: those written to shuffles, those of tasks' results, and those of
+broadcast pieces. Rounds are distinguished by the description of their jobs.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CORES = 2
 
 @dataclass(slots=True)
 class Moved:
-    """Bytes that went from one process to another."""
+    """Bytes sent from one process to another."""
 
     shuffled: int = 0
     broadcast: int = 0
@@ -39,19 +39,19 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """A session, and where it writes what it does."""
+    """A session and the folder of its event log."""
 
     spark: SparkSession
     folder: Path
     moved: dict[str, Moved] = field(default_factory=dict)
 
     def describe(self, what: str) -> Self:
-        """Name what comes next."""
+        """Set the description of the next jobs."""
         self.spark.sparkContext.setJobDescription(what)
         return self
 
     def held(self) -> dict[str, int]:
-        """The most resident bytes, so far, of Java and of the Python processes that it started.
+        """Peak resident bytes so far of Java and of the Python processes that it started.
 
         Pages that Python processes share count for each of them.
         """
@@ -67,7 +67,7 @@ class Watched:
 def watched(memory: str, *, logged: bool, **settings: str) -> Iterator[Watched]:
     """A session on this machine's two cores.
 
-    Where it is `logged`, `moved` says what moved when it is over; that takes time from rounds.
+    If `logged`, `moved` reports the bytes moved after the session; logging slows rounds down.
     """
     from pyspark.sql import SparkSession
 
@@ -101,10 +101,10 @@ def watched(memory: str, *, logged: bool, **settings: str) -> Iterator[Watched]:
 
 
 def _moved(file: Path) -> dict[str, Moved]:
-    """What moved under each description.
+    """Bytes moved under each description.
 
-    A broadcast is made before the job that needs it and has no job: it belongs to the description
-    of the next job that starts.
+    A broadcast happens before the job that needs it and has no job, so it counts for the
+    description of the next job that starts.
     """
     moved: dict[str, Moved] = defaultdict(Moved)
     stages: dict[int, str] = {}
@@ -134,7 +134,7 @@ def _piece(update: dict[str, Any]) -> int:
 
 
 def _peak(process: int) -> int:
-    """The most bytes that a process held; none of one that has ended."""
+    """Peak resident bytes of a process; 0 if it has ended."""
     try:
         return resident(process, peak=True)
     except (LookupError, OSError):

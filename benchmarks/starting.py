@@ -1,4 +1,4 @@
-"""Times of starting: imports, the command line's help, and the first compilation."""
+"""Measure start-up: imports, the command line's help, and the first compilation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["compile_seconds", "help_seconds", "import_ratio"]
 def import_ratio(repeats: int = 15) -> tuple[float, float, float]:
     """Seconds of `import numpy` and of `import sottovoce`, and the median of their ratios.
 
-    The two take turns, so that whatever else the machine does meets both.
+    The two take turns, so that other load affects both.
     """
     ours, theirs = [], []
     for _ in range(repeats):
@@ -38,7 +38,7 @@ def help_seconds(repeats: int = 5) -> float:
 
 
 def compile_seconds(labels: int) -> float:
-    """What the first fit in a fresh cache costs beyond a warm one."""
+    """The additional cost of the first fit with an empty cache, compared with a warm one."""
     with tempfile.TemporaryDirectory() as folder:
         fits = [
             child("compiling.py", str(labels), environment={"NUMBA_CACHE_DIR": folder})["seconds"]

@@ -1,4 +1,4 @@
-"""Studies are tested with the data, and their command is run, as everything else is."""
+"""Fixtures of the main tests, for the studies' tests."""
 
 from tests.cli.conftest import call
 from tests.conftest import real_data

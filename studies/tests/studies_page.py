@@ -1,8 +1,8 @@
-"""The verdicts on docs/explanation/studies.md, from the record that a run of all studies leaves.
+"""Write the verdicts on docs/explanation/studies.md from the record of a run of all studies.
 
-`python studies/tests/studies_page.py build/studies/verdicts.json` writes them anew, between the
-comments `<!-- verdicts -->` and `<!-- end -->`; what is around them is written by hand. It is the
-last step of `make studies`.
+`python studies/tests/studies_page.py build/studies/verdicts.json` rewrites them between the
+comments `<!-- verdicts -->` and `<!-- end -->`. The text around them is written by hand. This is
+the last step of `make studies`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ROW = re.compile(r"^\| .*? \| `(\S+)` \| .*? \| \*\*(.+?)\*\*.* \|$", re.MULTIL
 
 
 def with_verdicts(page: str, record: Mapping[str, Any]) -> str:
-    """The page with the verdicts of a record, which has to have all studies."""
+    """The page with the verdicts of a record, which must contain all studies."""
     missing = sorted(STUDIES.keys() - {study["name"] for study in record["studies"]})
     if missing:
         sys.exit(f"the record lacks {', '.join(missing)}: run all studies")
@@ -37,7 +37,7 @@ def with_verdicts(page: str, record: Mapping[str, Any]) -> str:
 
 
 def verdicts_on(page: str) -> dict[str, str]:
-    """The verdict of each study as the page has it."""
+    """The verdict of each study on the page."""
     return dict(_ROW.findall(page))
 
 
@@ -54,7 +54,7 @@ def _lines(record: Mapping[str, Any]) -> Iterator[str]:
 def _summary(record: Mapping[str, Any]) -> str:
     seen = Counter(study["verdict"] for study in record["studies"])
     counts = ", ".join(count_words(verdict, seen[verdict]) for verdict in MEANINGS)
-    seed = "each study's own seed" if record["seed"] is None else f"seed {record['seed']}"
+    seed = "each study's default seed" if record["seed"] is None else f"seed {record['seed']}"
     return (
         f"Of {len(record['studies'])} claims: {counts} "
         f"(Sottovoce {record['version']}, {record['size']} run, {seed})."
@@ -72,7 +72,7 @@ def _table(studies: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Text that Markdown takes for text, also inside a table."""
+    """Text with Markdown's special characters escaped, also for a table."""
     return re.sub(r"([\\|*_`\[\]])", r"\\\1", text).replace("<", "&lt;")
 
 

@@ -1,4 +1,4 @@
-"""Every study: a quick run reaches the verdict that is recorded, and can be shown."""
+"""Tests that a quick run of every study reaches the recorded verdict and can be shown."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_another_seed_is_another_run() -> None:
 def test_an_unknown_study_is_refused_with_the_nearest_name() -> None:
     with pytest.raises(UsageError, match=r"no study 'aware_vs_paper': did you mean aware-vs-pap"):
         study_named("aware_vs_paper")
-    with pytest.raises(UsageError, match="reproduce --list` names them"):
+    with pytest.raises(UsageError, match="see `sottovoce reproduce --list`"):
         study_named("x")
 
 

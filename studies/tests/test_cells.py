@@ -1,4 +1,4 @@
-"""Cells are computed once: a run that was stopped goes on where it was."""
+"""Tests that cells are computed once and that an interrupted run resumes."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_lines_that_make_no_sense_count_as_not_there(file: Path) -> None:
     assert run_cells(WORK, kept=Kept(file)) == DOUBLES
 
 
-def test_other_software_computes_anew(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_software_computes_again(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_cells(WORK, kept=Kept(file))
     CALLS.clear()
     monkeypatch.setattr(cells, "key_of", lambda content: key_of(["later", content]))

@@ -1,4 +1,4 @@
-"""The generators are those that the figures were set for."""
+"""Tests that crowds are drawn as when the figures were set."""
 
 from __future__ import annotations
 

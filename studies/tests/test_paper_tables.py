@@ -1,4 +1,4 @@
-"""The papers' numbers, as data, and rows and curves of ours beside them."""
+"""Tests of the papers' numbers as data, and of rows and curves that compare them with ours."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_number_is_found_by_its_column_and_row() -> None:
 
 
 def test_what_is_not_printed_is_refused() -> None:
-    with pytest.raises(UsageError, match="nothing printed is called 'P1 Table 9'"):
+    with pytest.raises(UsageError, match="no printed table is called 'P1 Table 9'"):
         printed("P1 Table 9")
 
 
@@ -81,7 +81,7 @@ def test_a_curve_has_a_band_of_two_standard_errors() -> None:
     assert curve("ours", [1], [Spread.of([0.1])]).low is None
 
 
-def test_a_figure_is_within_so_many_standard_errors() -> None:
+def test_a_figure_is_within_a_number_of_standard_errors() -> None:
     assert within(SEEN, 0.31)
     assert not within(SEEN, 0.31, errors=1)
 

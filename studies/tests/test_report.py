@@ -1,4 +1,4 @@
-"""Outcomes as pages, records and words."""
+"""Tests of outcomes as pages, records and text."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_studies_come_in_the_order_of_their_papers() -> None:
     assert by_paper(chosen)["P2"] == (STUDIES["label-recovery"],)
 
 
-def test_verdicts_are_counted_also_those_nobody_came_to() -> None:
+def test_verdicts_are_counted_including_those_that_do_not_occur() -> None:
     done = [(STUDIES["calibration"], outcome()), (STUDIES["label-recovery"], outcome())]
     assert tally(done) == {"holds": 0, "holds in shape": 0, "fails": 2, "cannot be checked": 0}
 
@@ -77,7 +77,7 @@ def test_a_quick_run_says_what_it_leaves_out() -> None:
     assert verdict_words(study, outcome(), "full") == "verdict: fails: errors <grow>. It grows."
 
 
-def test_a_table_has_the_columns_of_its_own_rows_in_their_order() -> None:
+def test_a_table_has_the_columns_of_its_rows_in_their_order() -> None:
     errors, counts = outcome().tables()
     assert errors.columns == ("data", "epsilon", "error", "n")
     assert counts.columns == ("what", "n")
@@ -157,7 +157,7 @@ def test_a_verdict_other_than_the_recorded_is_pointed_out() -> None:
 
 def test_the_report_says_how_it_was_made() -> None:
     text = body("full", 7)
-    made = text[text.index("How this was made") :]
+    made = text[text.index("Software and settings") :]
     assert "<dd>sottovoce reproduce --full</dd>" in made
     assert "<dt>Seed</dt><dd>7</dd>" in made
     assert "<dt>Day</dt><dd>2030-01-02</dd>" in made
@@ -179,7 +179,7 @@ def test_results_are_remembered_across_studies() -> None:
     assert CALLS == [0, 1, 2]
 
 
-def test_computed_anew_is_kept_without_a_look_at_what_was_there(tmp_path: Path) -> None:
+def test_recomputed_results_are_stored_without_reading_earlier_ones(tmp_path: Path) -> None:
     CALLS.clear()
     file, cells = tmp_path / "results.jsonl", [Cell(double, (number,)) for number in range(2)]
     run_cells(cells, kept=Kept(file))

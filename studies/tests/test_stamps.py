@@ -1,4 +1,4 @@
-"""Results are kept for the code that computed them."""
+"""Tests that results are cached for the code that computed them."""
 
 from __future__ import annotations
 

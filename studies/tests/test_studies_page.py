@@ -1,4 +1,4 @@
-"""Every study is on its page, with the verdict that it records."""
+"""Tests that every study is on its page with the recorded verdict."""
 
 from __future__ import annotations
 

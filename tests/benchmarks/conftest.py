@@ -1,4 +1,4 @@
-"""The benchmarks' own modules, which lie outside the package."""
+"""Make the benchmarks' modules, which are outside the package, importable."""
 
 from __future__ import annotations
 

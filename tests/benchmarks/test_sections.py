@@ -1,4 +1,4 @@
-"""Which sections of the page of benchmarks a run measures."""
+"""Tests of which sections of the page of benchmarks a run measures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The arithmetic of the scaling guide."""
+"""Tests of the arithmetic of the scaling guide."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAGE = """
 
 Words.
 
-| answers | workers | opening, packing | core-ns an answer | … |
+| answers | workers | opening, packing | core-ns per answer | … |
 | --- | --- | --- | --- | --- |
 | 10^6 | 10^4 | 8.0 s | 16,000 | 20.0 B | 0.125 s | 250.0 |  | 0 B | 1 B | 2 B | 1 GiB | 1 GiB |
 | 10^8 | 10^5 | 200.0 s | 4,000 | 17.5 B | 2.000 s | 40.0 | 1x | 0 B | 1 B | 2 B | 1 GiB | 1 GiB |

@@ -1,4 +1,4 @@
-"""The benchmark of Spark at a small size: it measures one and the same EM three times."""
+"""Tests of the Spark benchmark at a small size: it measures the same EM three times."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_rounds_on_spark_end_where_those_in_memory_do_and_shuffle_nothing(
     assert agreement["difference"] < 1e-9
     assert len(seen["rounds"]) == ROUNDS
     assert seen["moved"]["shuffled"] == 0
-    # A number for each probability of each worker goes out once, and comes back from each core.
+    # One number per probability of each worker is sent once, and returned by each core.
     numbers = 8 * 10_000 * 4**2
     assert numbers < seen["moved"]["broadcast"] < 2 * numbers
     assert 2 * numbers * 0.99 < seen["moved"]["collected"] < 3 * numbers
@@ -58,4 +58,4 @@ def test_the_joins_are_the_same_em(answers: Path, in_memory: Path, tmp_path: Pat
     run("spark_joins.py", answers, ROUNDS, tmp_path / "joins")
     agreement = run("spark_agreeing.py", tmp_path / "joins", in_memory)
     assert (agreement["whole"], agreement["apart"]) == (True, 0)
-    assert agreement["difference"] < 1e-6  # theirs is not rounded once a round
+    assert agreement["difference"] < 1e-6  # theirs is not rounded once per round

@@ -1,4 +1,4 @@
-"""Study `audit`: what is audited, how surely, and how it is judged."""
+"""Tests of study `audit`: its cases, its confidence, and its verdict."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sottovoce_studies.beyond.audit_trials import Audited, audited, published_ca
 
 COIN = Domain.categorical("ab")
 QUICK = ("randomized-response", "laplace", "duchi", "sealed-sum")
-"""Those that are calibrated in no time."""
+"""Mechanisms that are calibrated quickly."""
 
 
 def seen(form: Any, claimed: float, stated: float | None, bound: float) -> Seen:
@@ -43,7 +43,7 @@ def test_all_audits_together_are_wrong_less_than_once_in_a_thousand_runs() -> No
     assert DOUBT < 1e-3
 
 
-def test_every_audit_has_noise_of_its_own() -> None:
+def test_every_audit_has_different_noise() -> None:
     seeds = [cell.arguments[3] for cell in STUDY.plan("full", 1).cells]
     assert len(set(seeds)) == len(seeds)
 
@@ -85,14 +85,14 @@ def test_bounds_within_what_is_stated_and_claims_refuted_hold() -> None:
 
 def test_a_bound_above_what_is_stated_fails() -> None:
     outcome = judge([seen("sound", 1.0, 1.0, 1.1)], 100)
-    assert outcome.ruling == "fails: x betrays more than is stated of it"
+    assert outcome.ruling == "fails: x exceeds its stated guarantee"
     assert judge([seen("as published", 1.0, 3.0, 3.1)], 100).verdict == "fails"
 
 
 @pytest.mark.parametrize("stated", [3.0, None])
 def test_an_overstated_claim_that_is_not_refuted_fails(stated: float | None) -> None:
     outcome = judge([seen("as published", 1.0, stated, 0.9)], 100)
-    assert outcome.ruling == "fails: the audit does not expose x"
+    assert outcome.ruling == "fails: the audit does not refute the claim of x"
 
 
 def test_one_refutation_exposes_a_mechanism() -> None:

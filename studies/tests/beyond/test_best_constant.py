@@ -1,4 +1,4 @@
-"""The best constant: what beats it, from where on, and what a claim about it comes to."""
+"""Tests of study `best-constant`: which pipelines beat the constant, and the verdict."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CROWD = LabelCrowd(12, 10, 6, 2, "homogeneous")
 
 @dataclass(slots=True)
 class Watched:
-    """A crowd that remembers the seeds it was drawn with."""
+    """A crowd that records the seeds it was drawn with."""
 
     seeds: list[int] = field(default_factory=list)
 
@@ -41,7 +41,7 @@ class Watched:
 
 
 def _arm(name: str, *above: float) -> Arm:
-    """An arm that is so far above a constant of 1 at ever larger epsilons, within 0.01."""
+    """An arm with given excesses over a constant of 1 at increasing epsilons, within 0.01."""
     trials = {
         float(epsilon): [{name: 1 + gap + part, CONSTANT: 1.0} for part in (-0.01, 0.0, 0.01)]
         for epsilon, gap in enumerate(above, 1)

@@ -1,4 +1,4 @@
-"""Study `calibration`: the expected calibration error."""
+"""Tests of study `calibration`: the expected calibration error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Study `layers-at-equal-guarantee`: both layers keep what is held equal, and how it judges."""
+"""Tests of study `layers-at-equal-guarantee`: equal guarantees, and the verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Study `never-worse`: what worse means, and on which data."""
+"""Tests of study `never-worse`: when ours counts as worse, and the data."""
 
 from __future__ import annotations
 

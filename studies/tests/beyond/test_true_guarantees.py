@@ -1,4 +1,4 @@
-"""True guarantees against the papers' formulas, integrals and known values; the judge on others."""
+"""Tests of true guarantees against formulas, integrals and known values, and of the verdict."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from sottovoce_studies.beyond.true_guarantees import (
 
 
 def _found(**changed: Any) -> dict[tuple[Any, ...], Any]:
-    """Results in which every stated claim is kept, but for what is changed."""
+    """Results in which every stated claim holds, except for given changes."""
     found: dict[tuple[Any, ...], Any] = {}
     for symbols, epsilon in LAYERS:
         for k in (1, 2, MANY):
@@ -50,7 +50,7 @@ def _found(**changed: Any) -> dict[tuple[Any, ...], Any]:
     return found
 
 
-def test_two_layers_at_a_claimed_0_betray_as_a_fair_coin_does() -> None:
+def test_two_layers_at_a_claimed_0_have_the_known_epsilon_of_a_uniform_coin() -> None:
     seen = published.two_layer(2, 0.0, 14)
     assert seen["claimed"] == pytest.approx(0, abs=1e-12)
     assert seen["answer"] == pytest.approx(math.log(14))
@@ -133,13 +133,13 @@ def test_randomised_response_with_null_keeps_what_it_claims() -> None:
     assert published.null_response(10, 1.0, 7)["answer"] == pytest.approx(1.0, abs=1e-9)
 
 
-def test_a_drawn_budget_betrays_more_than_its_mean_and_less_than_its_largest() -> None:
+def test_a_drawn_budget_has_an_epsilon_between_its_mean_and_its_largest() -> None:
     few, many = (published.sparse_two_layer(10, 1.0, k)["answer"] for k in (1, 200))
     assert 1 < few < many < 2
 
 
 @pytest.mark.parametrize("answers", [2, 3])
-def test_the_density_of_a_profile_has_one_mass_whoever_answers(answers: int) -> None:
+def test_the_density_of_a_profile_has_the_same_mass_for_any_participation(answers: int) -> None:
     profiles = real_profiles([f"task {j}" for j in range(answers)], 1, "")
     u = np.linspace(-400, 400, 400_001)
     scale = 10.0

@@ -1,4 +1,4 @@
-"""Study `weighted-rounds`: what a block of sessions gives, and how it is judged."""
+"""Tests of study `weighted-rounds`: the results of a block of sessions, and the verdict."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CROWD = Crowd("mixed, 20", 20, 20, "mixed")
 
 
 def case(epsilon: float, *excess: float, spread: float = 0.001) -> Case:
-    """Two blocks in which 1, 2, … weighted rounds are by so much above a single count of 0.2."""
+    """Two blocks with given excesses of 1, 2, … weighted rounds over a single count of 0.2."""
     blocks = [
         {"errors": [0.2, *(0.2 + each + turn for each in excess)], "sealed": 0.2, "constant": 0.46}
         for turn in (-spread, spread)
@@ -29,7 +29,9 @@ def test_the_claim_holds_where_two_and_three_rounds_are_clearly_worse() -> None:
 
 def test_the_claim_holds_in_shape_where_nothing_is_clear() -> None:
     outcome = judge([case(1, 0.0, 0.05, 0.1, spread=0.03)])
-    assert outcome.ruling == "holds in shape: clearly worse in 1 of 2 cases, and better in none"
+    assert (
+        outcome.ruling == "holds in shape: significantly worse in 1 of 2 cases, and better in none"
+    )
 
 
 def test_the_claim_fails_where_rounds_are_clearly_better() -> None:

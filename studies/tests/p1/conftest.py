@@ -1,4 +1,4 @@
-"""Trials of one and two layers with given changes, to judge."""
+"""Fixtures: trials of one and two layers with given changes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EPSILONS = (1.0, 0.5, 0.0)
 
 @pytest.fixture
 def as_printed() -> MadeUp:
-    """Trials at three epsilons with the changes a table prints, but for those that are given."""
+    """Trials at three epsilons with the printed changes of a table, except for given ones."""
 
     def made(
         table: str, other: Mapping[str, float] | None = None, clean: float = 0.25
@@ -34,14 +34,14 @@ def as_printed() -> MadeUp:
 
 
 def _trials(changes: Mapping[str, float], clean: float) -> Seen:
-    """Four trials around these changes; methods without one have that of two-layer TD."""
+    """Four trials around these changes; other methods have the change of two-layer TD."""
     known = {f"clean {reader}": clean for reader in ("MV", "TD", "aware")} | {"best constant": 0.36}
     usual = changes["two-layer TD"]
     return Seen(
         tuple(
             known
             | {
-                # They swing one after the other, so that differences have a spread too.
+                # Methods vary in different trials, so that differences have a spread too.
                 method: clean + changes.get(method, usual) + 0.01 * ((number + place) % 4 - 1.5)
                 for place, method in enumerate(METHODS)
             }

@@ -1,4 +1,4 @@
-"""The stand-in for P1's peer grades has the statistics that P1 prints."""
+"""Tests that the stand-in for P1's peer grades has the printed statistics."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_its_sizes_are_those_of_table_1() -> None:
     assert np.bincount(truths).tolist() == [13, 13]
 
 
-def test_nobody_answers_a_task_twice() -> None:
+def test_no_worker_answers_a_task_twice() -> None:
     answers, _ = PeerGrades().draw(2)
     assert len(set(zip(answers.worker.tolist(), answers.task.tolist(), strict=True))) == 360
 

@@ -1,4 +1,4 @@
-"""What trials say together: changes, differences, and what symmetry demands at epsilon 0."""
+"""Tests of changes, differences, and the symmetry at epsilon 0."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_results_go_to_their_epsilon() -> None:
     assert [trial["x"] for trial in found[0.0].trials] == [2, 3]
 
 
-def test_every_method_has_its_row_beside_the_printed_number(as_printed: Callable[..., Any]) -> None:
+def test_every_method_has_a_row_with_the_printed_number(as_printed: Callable[..., Any]) -> None:
     found = [row for row in rows("Table 3", as_printed("Table 3")) if "method" in row]
     assert len(found) == 3 * len(PUBLISHED)
     assert all(row["difference"] == pytest.approx(0, abs=1e-12) for row in found)

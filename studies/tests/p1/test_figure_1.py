@@ -1,4 +1,4 @@
-"""Study `p1-figure-1`: products of uniform draws, and how it judges."""
+"""Tests of study `p1-figure-1`: products of uniform draws, and the verdict."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ def test_the_law_of_products_holds_in_shape() -> None:
 
 def test_other_draws_fail() -> None:
     others = [drawn(b, n + 1, DRAWS, 7) for b, n in LAWS]
-    assert judge(others, DRAWS).reason == "products of 3 draws from U(0, 1) have another law"
+    assert (
+        judge(others, DRAWS).reason == "products of 3 draws from U(0, 1) have another distribution"
+    )
 
 
 def test_one_uniform_draw_has_no_long_tail() -> None:

@@ -1,4 +1,4 @@
-"""Study `p1-figure-2`: weights under given flips, and how it judges."""
+"""Tests of study `p1-figure-2`: weights under given flips, and the verdict."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sottovoce_studies.p1.layers import FLIPS, PICKED, weights_after, weights_at
 
 
 def trial(large: float, small: float, number: int) -> dict[str, Any]:
-    """Eight workers of weight 1; the picked ones change so at each flip probability."""
+    """Eight workers of weight 1; the picked ones have given changes at each flip probability."""
     wiggle = 0.1 * (number % 2)
     after = [[1 + change + wiggle] * PICKED for change in (large, small)]
     return {
@@ -52,7 +52,7 @@ def test_a_trial_sets_one_worker_at_a_time() -> None:
     assert len(found["before"]) == len(found["flips"]) == 72
     assert max(found["flips"]) <= 0.5379
     assert [len(weights) for weights in found["set"]] == [PICKED] * len(FLIPS)
-    # The second picked worker is the one that is set in what is shown.
+    # `shown` has the weights when the second picked worker is set.
     assert [shown[1] for shown in found["shown"]] == [weights[1] for weights in found["set"]]
 
 
@@ -68,7 +68,7 @@ def test_other_epsilons_are_named_but_not_judged() -> None:
     found = trials(-0.5, 0.2) | {0.1: trials(-0.5, -0.4)[1.0]}
     outcome = judge(found, "x")
     assert outcome.verdict == "holds in shape"
-    assert outcome.reason.endswith("not so at epsilon 0.1")
+    assert outcome.reason.endswith("false at epsilon 0.1")
 
 
 def test_it_fails_where_weights_do_not_fall_or_fall_at_small_flips_too() -> None:

@@ -1,4 +1,4 @@
-"""Study `p1-figure-3`: the cells it shares with the tables, and how it judges."""
+"""Tests of study `p1-figure-3`: the cells it shares with the tables, and the verdict."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ def test_it_fails_where_one_layer_at_the_true_guarantee_is_no_worse(
     as_printed: Callable[..., Any],
 ) -> None:
     outcome = judge([panel(as_printed("Table 3"))])
-    assert outcome.reason == "two layers are at epsilon 4.6, not 1; one layer there does no worse"
+    assert (
+        outcome.reason
+        == "two layers have epsilon 4.6, not 1; one layer at this epsilon is no worse"
+    )
 
 
 def test_it_holds_in_shape_where_two_layers_win_at_their_true_guarantee(

@@ -1,4 +1,4 @@
-"""Study `p1-hyper-distributions`: its laws against independent sums, and how it judges."""
+"""Tests of study `p1-hyper-distributions`: guarantees against independent sums, the verdict."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def kept(law: str, *answer: float, claimed: float = 1.0) -> Kept:
 
 
 def all_kept(**others: tuple[float, ...]) -> list[Kept]:
-    """Every law with more than the uniform's epsilons, but for these."""
+    """Every distribution with larger epsilons than the uniform one, except these."""
     return [
         kept(law, *others.get(law, (1.0, 2.0, 4.0) if law == UNIFORM else (1.0, 3.0, 5.0)))
         for law in LAWS
@@ -47,7 +47,7 @@ def test_epsilon_of_levels_is_the_ratio_of_their_moments(law: str) -> None:
     flip = np.array(hyper.others, float) / 2**64  # type: ignore[union-attr]
     share = np.array(hyper.weights, float) / 2**64  # type: ignore[union-attr]
     k = 10
-    # All but one of k reports are the answers; the last one is, or is not.
+    # All but one of k reports equal the answers; the last one does or does not.
     matched = (share * (1 - flip) ** k).sum()
     changed = (share * (1 - flip) ** (k - 1) * flip).sum()
     found = kept_by(law, 1.0, [k])["answer"]
@@ -65,7 +65,7 @@ def test_a_trial_has_an_error_for_every_law() -> None:
     assert {f"{law} TD" for law in LAWS} < set(errors)
 
 
-def test_a_law_that_betrays_less_than_the_uniform_is_more_private() -> None:
+def test_a_distribution_with_a_smaller_loss_than_the_uniform_is_more_private() -> None:
     assert more_private(all_kept(arcsine=(1.0, 1.5, 3.0))) == {"arcsine"}
     assert more_private(all_kept()) == set()
 
@@ -84,5 +84,5 @@ def test_a_law_is_useful_where_td_errs_less_than_with_one_layer() -> None:
 
 
 def test_an_unknown_law_is_refused() -> None:
-    with pytest.raises(UsageError, match="no law 'cauchy'"):
+    with pytest.raises(UsageError, match="no distribution 'cauchy'"):
         law_named("cauchy", 1.0)

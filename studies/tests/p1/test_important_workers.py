@@ -1,4 +1,4 @@
-"""Study `p1-important-users`: the crowds it draws, P1's formula, and how it judges."""
+"""Tests of study `p1-important-users`: its crowds, P1's formula, and the verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One trial of one and two layers: the noise, the readers, and the errors."""
+"""Tests of one trial of one and two layers: the noise, the methods, and the errors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BINARY = Domain.categorical((0, 1))
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Two workers who agree on a first task and not on a second one."""
+    """Two workers who agree on the first task and disagree on the second."""
 
     def draw(self, seed: int) -> tuple[Reports, npt.NDArray[Any]]:
         return Reports.of([0, 1, 0, 1], [0, 0, 1, 1], [1, 1, 0, 1], domain=BINARY), np.array([1, 1])
@@ -67,7 +67,7 @@ def test_a_trial_is_the_same_for_the_same_seed_only() -> None:
     assert set(METHODS) < set(first)
 
 
-def test_every_epsilon_has_noise_of_its_own() -> None:
+def test_every_epsilon_has_different_noise() -> None:
     seeds = {noise_seed(epsilon, trial, 1) for epsilon in (0.0, 0.001, 0.01) for trial in (0, 1)}
     assert len(seeds) == 6
 

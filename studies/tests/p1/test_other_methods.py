@@ -1,4 +1,4 @@
-"""Study `p1-other-methods`: what its trials compare, and how it judges."""
+"""Tests of study `p1-other-methods`: its trials, and the verdict."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CROWD = LabelCrowd(20, 40, 20, 2, "heterogeneous")
 
 
 def seen(method: str, *apart: float) -> Seen:
-    """A method whose errors under two layers are so far from those under one, by trial."""
+    """A method with given differences of its errors under two layers and one, by trial."""
     spread = Spread.of([0.3, 0.3])
     layers = dict.fromkeys(LAYERS, spread)
     return Seen(Case("crowd", CROWD, 1.0, 2), method, 0.1, 0.5, layers, Spread.of(apart))
@@ -62,7 +62,7 @@ def test_gains_with_every_method_hold() -> None:
 def test_gains_with_most_methods_hold_in_shape_and_the_others_are_named() -> None:
     verdict, reason = ruling([seen("CRH", *LEVEL), seen("CATD", *GAIN), seen("one-coin", *GAIN)])
     assert verdict == "holds in shape"
-    assert "CRH gains nothing" in reason
+    assert "CRH does not improve" in reason
 
 
 def test_a_loss_with_one_method_fails() -> None:

@@ -1,4 +1,4 @@
-"""Study `p1-scaling`: what is timed, and how it judges."""
+"""Tests of study `p1-scaling`: the timed work, and the verdict."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ def test_the_crowd_has_as_many_answers_as_it_says() -> None:
     answers = answers_of(2_000, 1)
     assert (len(answers), len(answers.workers), len(answers.tasks)) == (2_000, 20, 200)
     pairs = answers.worker.astype(np.int64) * 200 + answers.task
-    assert len(np.unique(pairs)) == 2_000  # as its reading says, so that nobody seeks repeats
+    assert (
+        len(np.unique(pairs)) == 2_000
+    )  # marked in its reading, so that duplicates are not searched for
 
 
 def test_every_size_is_timed() -> None:

@@ -1,4 +1,4 @@
-"""Study `p1-table-1`: what it counts, and how it judges."""
+"""Tests of study `p1-table-1`: its counts, and the verdict."""
 
 from __future__ import annotations
 

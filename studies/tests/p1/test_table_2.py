@@ -1,4 +1,4 @@
-"""Study `p1-table-2`: what the printed sizes alone say, and how it judges."""
+"""Tests of study `p1-table-2`: the consequences of the printed sizes, and the verdict."""
 
 from __future__ import annotations
 

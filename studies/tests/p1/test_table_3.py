@@ -1,4 +1,4 @@
-"""Study `p1-table-3`: how it judges."""
+"""Tests of study `p1-table-3`: the verdict."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_workers_with_as_many_answers_have_one_row() -> None:
 def test_it_fails_where_workers_gave_many_answers(as_printed: Callable[..., Any]) -> None:
     outcome = judge(as_printed("Table 3"), MANY)
     assert outcome.verdict == "fails"
-    assert outcome.reason.startswith("two layers keep epsilon 4.6 per answer, not 1")
+    assert outcome.reason.startswith("two layers have epsilon 4.6 per answer, not 1")
     assert len(outcome.reason) <= 90
 
 

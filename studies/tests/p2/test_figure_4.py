@@ -1,4 +1,4 @@
-"""Study `p2-figure-4`: what is measured, what follows from it, and how it is judged."""
+"""Tests of study `p2-figure-4`: the measurements, their consequences, and the verdict."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_times_of_the_whole_protocol_are_keys_and_sums() -> None:
 
 def test_the_claim_fails_where_all_sums_take_longer_than_one_a_round() -> None:
     outcome = judge(timings(), {"rounds": 15, "seconds": 20.0})
-    assert outcome.ruling == "fails: 789.3 ms is one sum a round, the protocol opens 318"
+    assert outcome.ruling == "fails: 789.3 ms is one sum per round, the protocol opens 318"
     assert "A whole session of 15 rounds" in outcome.explanation
 
 

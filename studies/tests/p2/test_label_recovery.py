@@ -1,4 +1,4 @@
-"""The study of label recovery: what it runs, and how it judges."""
+"""Tests of study `label-recovery`: its runs, and the verdict."""
 
 from __future__ import annotations
 
@@ -27,10 +27,12 @@ def test_every_mode_is_attacked_in_every_size() -> None:
         assert {each.share < 1 for each in papers} == {True, False}
 
 
-def test_the_theorem_fails_where_labels_come_out_with_names() -> None:
+def test_the_theorem_fails_where_labels_are_recovered_with_names() -> None:
     outcome = judge({DENSE: [SEEN], SPARSE: [{**SEEN, "named": 5}]})
     assert outcome.verdict == "fails"
-    assert "came out in 2 of 2 runs, and under its worker's name in 1 of 1" in outcome.explanation
+    assert (
+        "was recovered in 2 of 2 runs, and under its worker's name in 1 of 1" in outcome.explanation
+    )
 
 
 def test_the_theorem_holds_in_shape_where_labels_have_no_names() -> None:

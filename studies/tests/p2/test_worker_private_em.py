@@ -1,4 +1,4 @@
-"""Study `worker-private-em`: what it draws, what it computes, and how it judges."""
+"""Tests of study `worker-private-em`: its crowds, its results, and the verdict."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sottovoce_studies.p2.worker_private_em import DRAWN, DUCHENNE, STUDY, falls
 
 
 def found(accuracy: float = 0.761, **columns: list[int]) -> dict[str, Any]:
-    """A trial with P2's accuracies whose errors fall, but for these columns."""
+    """A trial with P2's accuracies whose errors fall, except for these columns."""
     scales = [
         {**dict.fromkeys(PARAMETERS, 10.0**-k), "rounds": 9, "changed": 0, "accuracy": accuracy}
         | {name: values[k] for name, values in columns.items()}
@@ -63,7 +63,7 @@ def test_errors_fall_down_to_the_last_bits() -> None:
 def test_the_claim_holds_where_table_1_is_met_at_every_scale() -> None:
     outcome = judge({DUCHENNE: [found(rounds=until(7, 5, 9))]})
     assert outcome.ruling == "holds"
-    assert "rounds are the plain EM's from L = 10^7" in outcome.explanation
+    assert "rounds equal the plain EM's from L = 10^7" in outcome.explanation
 
 
 @pytest.mark.parametrize(
@@ -83,11 +83,11 @@ def test_the_claim_fails_where_a_curve_is_another(columns: dict[str, Any], words
 
 def test_labels_that_change_at_small_scales_leave_the_shape() -> None:
     outcome = judge({DRAWN: [found(changed=until(1, 3, 0)), found(rounds=until(9, 8, 9))]})
-    # How many rounds drawn crowds take is no claim of the paper.
+    # The paper makes no claim about the rounds of drawn crowds.
     assert outcome.ruling == "holds in shape: labels change at L = 1, in P2 at no L"
-    assert "3 of 18 at L = 1 change, and none at any L in P2" in outcome.explanation
+    assert "3 of 18 at L = 1 change; in P2 none at any L" in outcome.explanation
     assert "from L = 10^9 on (at 10^7 in 1 of 2 tables)" in outcome.explanation
-    assert f"{DUCHENNE} is left out" in outcome.explanation
+    assert f"{DUCHENNE} is skipped" in outcome.explanation
 
 
 def test_another_accuracy_than_the_papers_leaves_the_shape() -> None:
@@ -96,7 +96,7 @@ def test_another_accuracy_than_the_papers_leaves_the_shape() -> None:
     assert judge({DRAWN: [found(0.8)]}).verdict == "holds"  # drawn crowds have no printed accuracy
 
 
-def test_the_papers_numbers_stand_beside_those_of_its_own_data_alone() -> None:
+def test_the_papers_numbers_are_compared_only_on_its_own_data() -> None:
     rows = judge({DUCHENNE: [found(0.8)], DRAWN: [found()]}).rows
     table = [row for row in rows if row["part"] == "P2 Table 1: accuracy"]
     assert {row["data"] for row in table if "paper" in row} == {DUCHENNE}

@@ -1,4 +1,4 @@
-"""Made-up results of P3's pipeline, for what judges make of them."""
+"""Made-up results of P3's pipeline, to test verdicts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sottovoce_studies.p3.epsilon_sweep import Seen, Sweep
 
 
 def trials(change: float, noise: float = 1.0, spread: float = 0.0) -> list[dict[str, float]]:
-    """Two trials that lose about so much, a spread apart."""
+    """Two trials with a given loss, a spread apart."""
     names = (
         "clean",
         "clean mean",
@@ -27,7 +27,7 @@ def trials(change: float, noise: float = 1.0, spread: float = 0.0) -> list[dict[
 
 
 def sweep_seen(sweep: Sweep, shares: Sequence[float]) -> Seen:
-    """What a sweep shows that loses so much for each unit of noise; the noise falls to 1."""
+    """The results of a sweep with a given loss per unit of noise; the noise falls to 1."""
     sizes = range(len(sweep.epsilons), 0, -1)
     theirs = [trials(share * size, size) for share, size in zip(shares, sizes, strict=True)]
     return sweep.seen([*theirs, *([{"error": 0.1, "rounds": 3.0}] for _ in sweep.ours)])

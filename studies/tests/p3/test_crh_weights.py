@@ -1,4 +1,4 @@
-"""CRH by P3's letters: the product's own, written again; rounds and weights of a trial."""
+"""Tests of CRH in P3's notation against Sottovoce's CRH, and of rounds and weights of a trial."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stand-in for P3's floorplans: its sizes, its errors, its range."""
+"""Tests of the stand-in for P3's floorplans: its sizes, errors and range."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_a_walker_errs_by_the_same_share_on_every_segment() -> None:
     answers, lengths = Floorplan(workers=2000, miscount=0.0).draw(2)
     share = matrix(answers) / lengths
     assert share.mean(axis=1).std() == pytest.approx(0.05, abs=0.005)
-    # What is left within a walker is the rounding of steps: at most half of one.
+    # The remaining error of a walker is the rounding of steps: at most half a step.
     apart = np.abs(share - share.mean(axis=1, keepdims=True)) * lengths
     assert apart.max() < 1.2
 

@@ -1,4 +1,4 @@
-"""A sweep over epsilons: its cells, its tables, its charts."""
+"""Tests of a sweep over epsilons: its cells, tables and charts."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def test_a_sweep_has_three_tables_and_three_charts() -> None:
     rows = list(seen.rows("4"))
     assert len(rows) == 3 * len(work.epsilons)
     assert rows[0]["MAE GTM"] == seen.of("change")[0].mean
-    charts = seen.charts("beside P3 Figure 4", "", ("lost", "noise", "errors"), LIMIT)
+    charts = seen.charts("compare P3 Figure 4", "", ("lost", "noise", "errors"), LIMIT)
     assert [len(chart.levels) for chart in charts] == [1, 0, 2]
-    assert charts[0].title.endswith("(beside P3 Figure 4a)")
-    assert charts[2].title.endswith("(beside P3 Figure 4)")
+    assert charts[0].title.endswith("(compare P3 Figure 4a)")
+    assert charts[2].title.endswith("(compare P3 Figure 4)")
     assert charts[2].series[-1].role == "ours"

@@ -1,4 +1,4 @@
-"""Study `p3-figure-1`: how it judges."""
+"""Tests of study `p3-figure-1`: the verdict."""
 
 from __future__ import annotations
 

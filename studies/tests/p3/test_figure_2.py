@@ -1,4 +1,4 @@
-"""Study `p3-figure-2`: two distances, and how it judges."""
+"""Tests of study `p3-figure-2`: two distances, and the verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Study `p3-figure-3`: how it judges."""
+"""Tests of study `p3-figure-3`: the verdict."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OURS = {150: Spread.of([0.1])}
 def seen_with(
     change: Callable[[int], float], noise: float = 1.0
 ) -> dict[float, dict[int, dict[str, Spread]]]:
-    """The noise as it should be, times a factor."""
+    """The correct noise, times a factor."""
     found = {}
     for epsilon in EPSILONS:
         size = noise * noise_of(epsilon, 10.0)
@@ -50,7 +50,7 @@ def test_a_slope_is_a_power_of_the_number_of_users() -> None:
 
 @pytest.mark.statistical
 def test_the_error_of_the_mean_noise_is_that_of_many_crowds() -> None:
-    """2,000 crowds know it to 2 %: 15 % is beyond seven standard errors."""
+    """2,000 crowds estimate it to 2 %: 15 % is beyond seven standard errors."""
     rng = np.random.default_rng(1)
     deviation = np.sqrt(rng.exponential(size=(2000, 10, 1)))
     sizes = np.abs(deviation * rng.standard_normal((2000, 10, 30))).mean(axis=(1, 2))

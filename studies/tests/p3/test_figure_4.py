@@ -1,4 +1,4 @@
-"""Study `p3-figure-4`: how it judges."""
+"""Tests of study `p3-figure-4`: the verdict."""
 
 from __future__ import annotations
 

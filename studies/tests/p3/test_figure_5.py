@@ -1,4 +1,4 @@
-"""Study `p3-figure-5`: how it judges, with and without real data."""
+"""Tests of study `p3-figure-5`: the verdict with and without real data."""
 
 from __future__ import annotations
 
@@ -34,5 +34,5 @@ def test_real_crowds_are_shown_and_not_judged() -> None:
     outcome = judge([sweep_seen(SWEEP, [0.06, 0.07]), real])
     assert not fits(real)
     assert outcome.verdict == "holds in shape"
-    assert "a real crowd 0.30 to 0.30 (about 10 answers a task)" in outcome.explanation
+    assert "a real crowd 0.30 to 0.30 (about 10 answers per task)" in outcome.explanation
     assert [len(table.rows) for table in outcome.tables()] == [4, 4, 4]

@@ -1,4 +1,4 @@
-"""Study `p3-figure-6`: how it judges."""
+"""Tests of study `p3-figure-6`: the verdict."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sottovoce_studies.p3.figure_6 import NOISES, judge
 
 
 def found(**changes: float) -> dict[float, list[dict[str, Any]]]:
-    """The same trial at every noise, good but for the changes."""
+    """The same trial at every noise, which supports the claim except for given changes."""
     columns = (
         "noise",
         "estimated original",

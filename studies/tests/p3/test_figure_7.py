@@ -1,4 +1,4 @@
-"""Study `p3-figure-7`: how it judges."""
+"""Tests of study `p3-figure-7`: the verdict."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ OURS = [{"error": 0.1, "rounds": 4.0}]
 
 
 def timed(clean: float, *noisy: float) -> Timed:
-    """Two trials alike."""
+    """Two identical trials."""
 
     def cost(rounds: float) -> dict[str, float]:
         errors = dict.fromkeys(("error", "error mean", "error median"), 0.1)

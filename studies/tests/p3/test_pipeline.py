@@ -1,4 +1,4 @@
-"""P3's pipeline, against its formulas and against a calculation of its own, and its Lemma 4.7."""
+"""Tests of P3's pipeline against formulas and an independent calculation, and of Lemma 4.7."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_ours_takes_a_fixed_mechanism_and_no_more_than_it_needs() -> None:
 
 
 def test_the_pipeline_is_that_of_the_paper_written_out_in_arrays() -> None:
-    """Continuous noise of the same words: a grid of a hundredth does not matter."""
+    """Continuous noise of the same words gives the same: a grid of a hundredth does not matter."""
     source = crowd(workers=40)
     answers, truths = source.draw(answers_seed(3, 0))
     randomness = SeededRandomness(noise_seed(3, 0))

@@ -1,4 +1,4 @@
-"""Study `p4-examples`: the crowds it draws, the bounds it computes, and how it judges."""
+"""Tests of study `p4-examples`: its crowds, its bounds, and the verdict."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def spread(mean: float, error: float = 0.01) -> Spread:
 
 
 def judged(lp: float, rr: float, mf: float, error: float = 0.01) -> Outcome:
-    """The judgement if these were the simulated errors at the worked settings."""
+    """The outcome for these simulated errors at the settings of the examples."""
     first = Case(AlikeCrowd(9, 9, 0, 0.9), (LP, RR, OURS), 9)
     second = Case(AlikeCrowd(9, 9, 7, 0.0), (MF,), 9)
     zero = spread(0.0)

@@ -1,4 +1,4 @@
-"""Study `p4-figure-1`: what is found of shares, and how the claims about them are judged."""
+"""Tests of study `p4-figure-1`: shares, and the verdict."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sottovoce_studies.p4.figure_1 import SAME, ZEROS, Finding, findings, judge
 
 
 def seen(**changes: Any) -> dict[str, Any]:
-    """Answers as the paper describes them, but for these numbers."""
+    """Answers as described in the paper, except for these numbers."""
     shares = [0.8, 0.1, 0.05, 0.05]
     return {
         "tasks": 1_000,

@@ -1,4 +1,4 @@
-"""What the text says of P4's Figure 2 is judged as it says it."""
+"""Tests of study `p4-figure-2`: the statements of the text, and the verdict."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AS_PUBLISHED: Mapping[str, Mapping[float, tuple[float, ...]]] = {
 
 
 def made_up(**other: Mapping[float, tuple[float, ...]]) -> Found:
-    """Three trials at each place, alike but for a little, without noise at 0.8."""
+    """Three almost identical trials at each place, with an error of 0.8 without noise."""
     table = {**AS_PUBLISHED, **{name.replace("_", " "): each for name, each in other.items()}}
     return {
         Place(2_000, 200, sparsity, epsilon): [

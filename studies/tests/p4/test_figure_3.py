@@ -1,4 +1,4 @@
-"""What the text says of P4's Figure 3 is judged as it says it, and with truths elsewhere."""
+"""Tests of study `p4-figure-3`: the statements of the text, also with other truths."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SPARSITIES = (0.3, 0.9)
 def made_up(
     *, most: float = 0.2, span: float = 0.0, elsewhere: float = 4.2, grows: float = 1.0
 ) -> Found:
-    """MF up to `most` in all settings, `span` lower where there are more answers."""
+    """Trials with MF up to `most` in all settings, and `span` lower with more answers."""
     found = {}
     for place in (
         *(Place(2_000, 200, s, e) for e in (0.1, 1.0, 3.0) for s in SPARSITIES),
@@ -38,7 +38,7 @@ def made_up(
 def test_small_changes_around_0_only_are_no_prediction() -> None:
     outcome = judge(made_up())
     assert outcome.verdict == "fails"
-    assert "truths lie around 0" in outcome.reason
+    assert "truths are around 0" in outcome.reason
     assert "4.2" in outcome.reason
 
 

@@ -1,4 +1,4 @@
-"""Large data beside small ones, as the text compares them."""
+"""Tests of study `p4-figure-4`: the text's comparison of large and small data."""
 
 from __future__ import annotations
 

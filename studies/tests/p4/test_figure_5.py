@@ -1,4 +1,4 @@
-"""P4's Figure 5 is judged by the dataset that P4 had."""
+"""Tests of study `p4-figure-5`: the verdict by the dataset that P4 had."""
 
 from __future__ import annotations
 

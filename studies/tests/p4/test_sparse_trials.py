@@ -1,4 +1,4 @@
-"""A trial of P4's experiments is what the public functions do, step by step."""
+"""Tests of a trial of P4's experiments against the public functions."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_half_of_the_workers_are_poor_and_most_cells_are_empty() -> None:
     answers, truths = crowd(1_000, 200, 0.9).draw(5)
     assert len(answers) == pytest.approx(20_000, abs=6 * math.sqrt(200_000 * 0.09))
     assert abs(truths.mean()) < 6 / math.sqrt(200)
-    # Answers are cut off at 0: those of poor workers reach 9, those of good ones do not.
+    # Answers are clipped at 0: those of poor workers reach 9, those of good ones do not.
     high = np.bincount(answers.worker, answers.value == 9, 1_000) > 0
     assert 300 < high.sum() <= 500
 
@@ -92,7 +92,7 @@ def test_two_layer_is_randomised_response_at_an_epsilon_of_each_worker() -> None
 
 
 def test_mf_of_a_small_dimension_reports_about_nothing() -> None:
-    """Its estimates lie around 0 whatever the truths, which is why it looks good around 0."""
+    """Its estimates are around 0 for any truths, so it looks good for truths around 0."""
     found = maes(crowd(500, 100, 0.5, "U(1, 8)"), 10, 3.0, (MF[2],), 0, 1)
     _, truths = crowd(500, 100, 0.5, "U(1, 8)").draw(trial_seed(1, 0, 0))
     assert found["MF d 2"] == pytest.approx(truths.mean(), rel=0.1)

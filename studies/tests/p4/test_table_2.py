@@ -1,4 +1,4 @@
-"""Study `p4-table-2`: what is counted, and what the printed table contradicts."""
+"""Tests of study `p4-table-2`: counts, and contradictions in the printed table."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ ANSWERED = np.array([[1, 1, 1, 1], [1, 0, 0, 0], [0, 0, 1, 1]])
 
 
 class Small:
-    """All answer 1, but the first worker answers 0 to the first task; two truths are known."""
+    """All answers are 1, except that of the first worker to the first task; two truths are
+    known.
+    """
 
     def draw(self, seed: int) -> tuple[Reports, Any]:
         worker, task = np.nonzero(ANSWERED)
@@ -40,7 +42,7 @@ def table(*rows: tuple[Any, ...]) -> PrintedTable:
 
 
 def seen(row: tuple[Any, ...]) -> dict[str, Any]:
-    """A summary that is as a row prints it."""
+    """A summary that agrees with a printed row."""
     return dict(zip(PAPER.columns[1:], row[1:], strict=True)) | {"answered": [0.5] * (PLACES + 1)}
 
 
@@ -61,7 +63,7 @@ def test_a_summary_counts_answers_truths_and_what_is_right() -> None:
     assert found["answer shares"] == pytest.approx([1 / 7, 6 / 7, 0])
     assert (found["truth shares"], found["truths"]) == ([0, 1, 0], 2)
     assert (found["checked"], found["correct"]) == (4, 3)
-    assert found["vote shares"] == [0.25, 0.75, 0]  # the first task ties: the least answer
+    assert found["vote shares"] == [0.25, 0.75, 0]  # the first task ties: the smallest answer
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Studies beyond the papers: what holds at the same true guarantee, and how well it can be done."""
+"""Studies beyond the papers: true guarantees, and accuracy at the same true guarantee."""
 
 from sottovoce_studies.beyond import (
     audit,

@@ -1,4 +1,4 @@
-"""Study `audit`: what is stated holds under the audit, and what the papers overstate does not."""
+"""Study `audit`: stated guarantees pass the audit, and overstated claims of the papers fail it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from sottovoce_studies.study import Outcome, Row, Size, Study, Verdict, Work
 __all__ = ["DOUBT", "QUICK_PUBLISHED", "STUDY", "Seen", "cases", "judge", "overstated"]
 
 DOUBT = 5e-4
-"""The chance that any bound of a run exceeds the true epsilon, divided among all audits of it."""
+"""The probability that any bound of a run exceeds the true epsilon, divided among its audits."""
 MARGIN = 1e-3
-"""A paper's claim is overstated when the stated epsilon is more than this above it."""
+"""The excess of the stated epsilon from which a paper's claim counts as overstated."""
 
 EPSILONS: Mapping[Size, tuple[float, ...]] = {"quick": (1.0, 2.0), "full": (0.5, 1.0, 2.0)}
 SAMPLES: Mapping[Size, int] = {"quick": 6_000, "full": 100_000}
@@ -28,18 +28,18 @@ MECHANISMS: Mapping[Size, tuple[str, ...]] = {
     "full": tuple(RELEASES),
 }
 DIGITS = 4
-"""Integer weights miss a target by less than that: charts show what was aimed at."""
+"""Integer weights miss a target by less than this; charts show the target."""
 HARMLESS = "P4 LP, values 0 … 9"
 QUICK_PUBLISHED = ("P1 two-layer", "P4 LP, values 0, 20", "P4 MF")
-"""What a few thousand samples are enough for."""
+"""Cases for which a few thousand samples are enough."""
 
-SOUND, PUBLISHED = "Sound calibrations", "As the papers have them"
+SOUND, PUBLISHED = "Sound calibrations", "As published"
 
 Seen: TypeAlias = tuple[Audited, Mapping[str, Any]]
 
 
 def cases(size: Size) -> list[Audited]:
-    """Every mechanism at every epsilon; quick runs have two, and three of the papers' at one."""
+    """Every mechanism at every epsilon; quick runs have two, and three as published at one."""
     sound = [
         case
         for name in MECHANISMS[size]
@@ -52,7 +52,7 @@ def cases(size: Size) -> list[Audited]:
 
 
 def plan(size: Size, seed: int) -> Work:
-    """One cell for each audit."""
+    """One cell per audit."""
     every, samples = cases(size), SAMPLES[size]
     confidence = 1 - DOUBT / len(every)
     cells = [
@@ -63,7 +63,7 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def overstated(seen: Seen) -> bool:
-    """Whether a paper claims less than what is stated of its mechanism."""
+    """Whether a paper claims a smaller epsilon than the stated one of its mechanism."""
     case, result = seen
     if case.form == "sound":
         return False
@@ -71,10 +71,10 @@ def overstated(seen: Seen) -> bool:
 
 
 def judge(found: Sequence[Seen], samples: int) -> Outcome:
-    """No bound above what is stated; every mechanism that a paper overstates exposed somewhere.
+    """Holds if no bound is above the stated epsilon and every overstated claim is refuted once.
 
-    Exposed is a mechanism with a bound above the claim, at any of the epsilons: how far samples
-    reach differs, and one refutation is enough.
+    A claim is refuted by a bound above it at any of the epsilons: the power of samples differs, and
+    one refutation is enough.
     """
     broken = [case for case, result in found if _exceeds(result, "stated")]
     claims = [seen for seen in found if overstated(seen)]
@@ -95,9 +95,9 @@ def _exceeds(result: Mapping[str, Any], column: str) -> bool:
 
 def _ruling(broken: Sequence[Audited], missed: Sequence[str]) -> tuple[Verdict, str]:
     if broken:
-        return "fails", f"{broken[0].name} betrays more than is stated of it"
+        return "fails", f"{broken[0].name} exceeds its stated guarantee"
     if missed:
-        return "fails", f"the audit does not expose {missed[0]}"
+        return "fails", f"the audit does not refute the claim of {missed[0]}"
     return "holds", ""
 
 
@@ -105,7 +105,7 @@ def _words(found: Sequence[Seen], samples: int, broken: Sequence[Audited], refut
     names = {case.name for case, _ in found}
     sentences = [
         f"{len(found)} audits of {len(names)} forms of mechanisms, {samples:,} samples of each "
-        f"neighbour; {len(broken)} bounds are above what is stated"
+        f"neighbour; {len(broken)} bounds are above the stated epsilon"
         + (f": {', '.join(_place(case) for case in broken)}" if broken else ""),
         f"{refuted} overstated claims of the papers are refuted",
         *(
@@ -113,9 +113,12 @@ def _words(found: Sequence[Seen], samples: int, broken: Sequence[Audited], refut
             for case, result in found
             if case.target.epsilon == 1 and overstated((case, result))
         ),
-        f"the chance that any bound of this run is above the true epsilon is at most {DOUBT:g}",
+        "the probability that any bound of this run is above the true epsilon is at most "
+        f"{DOUBT:g}",
     ]
-    last = "A bound below what is stated proves nothing: it is what these samples can show."
+    last = (
+        "A bound below the stated epsilon proves nothing: it is only what these samples can show."
+    )
     return f"{'; '.join(sentences)}. {last}"
 
 
@@ -150,7 +153,7 @@ def _row(case: Audited, result: Mapping[str, Any], samples: int) -> Row:
 
 
 def _sound_chart(found: Sequence[Seen]) -> Iterator[Chart]:
-    """The median of the mechanisms' bounds at each epsilon, from the least to the greatest."""
+    """The median of the mechanisms' bounds at each epsilon, with their range."""
     sound = [(case, result) for case, result in found if case.form == "sound"]
     if not sound:
         return
@@ -165,8 +168,8 @@ def _sound_chart(found: Sequence[Seen]) -> Iterator[Chart]:
         "stated epsilon",
         "audited lower bound",
         (*series, Series("stated", places, places, role="reference")),
-        note="No mechanism may be above the line. Lines are medians over mechanisms, bands go from "
-        "the least to the greatest bound; what is below proves nothing.",
+        note="No mechanism may be above the line. Lines are medians over mechanisms, bands go "
+        "from the smallest to the largest bound; a bound below the line proves nothing.",
         better="neither",
     )
 
@@ -188,7 +191,7 @@ def _range(unit: Unit, seen: Sequence[Seen]) -> Series:
 
 
 def _published_chart(found: Sequence[Seen]) -> Iterator[Chart]:
-    """Each of the papers' mechanisms by what is claimed of it; of LP only where it matters."""
+    """Each of the papers' mechanisms by its claim; LP only where its claim is false."""
     every: dict[str, list[tuple[float, float]]] = {}
     for case, result in found:
         if case.form != "sound" and case.name != HARMLESS:
@@ -198,7 +201,7 @@ def _published_chart(found: Sequence[Seen]) -> Iterator[Chart]:
         return
     ends = sorted({place for each in every.values() for place, _ in each})
     yield Chart(
-        "Audited and claimed epsilon as the papers have it",
+        "Audited and claimed epsilon of mechanisms as published",
         "claimed epsilon per answer",
         "audited lower bound",
         (
@@ -208,8 +211,8 @@ def _published_chart(found: Sequence[Seen]) -> Iterator[Chart]:
             ),
             Series("claimed", tuple(ends), tuple(ends), role="reference"),
         ),
-        note="P1 Thm. 6.3, P3 Thm. 4.8 and P4 Thms. 1 and 4 claim epsilon per answer. A mechanism "
-        "above the line betrays more than is claimed of it.",
+        note="P1 Thm. 6.3, P3 Thm. 4.8 and P4 Thms. 1 and 4 claim epsilon per answer. A "
+        "mechanism above the line exceeds its claimed epsilon.",
         better="neither",
     )
 
@@ -217,13 +220,13 @@ def _published_chart(found: Sequence[Seen]) -> Iterator[Chart]:
 STUDY = Study(
     "audit",
     "Every sound mechanism keeps its stated guarantee for all reports of a worker; the audit "
-    "exposes the published ones that do not",
+    "refutes the claims of the published ones that do not",
     "the guarantees that the mechanisms state; P1 Thm. 6.3, P3 Thm. 4.8, P4 Thms. 1 and 4",
     "workers with 5 answers (as published: 20 under two-layer, 8 under MF with 3 dimensions); 4 "
     "labels, or numbers 0 … 10 in steps of 1; delta 0.1 for the Gaussian of random variance, 0 "
-    "else; neighbours differ in one answer, or in all of a worker, and in NULL where it is hidden; "
-    "bounds are Clopper and Pearson's, wrong in a whole run with a chance of at most 0.0005; of "
-    "a sealed sum what colluding keyholders see is audited; no vote can tie",
+    "else; neighbours differ in one answer, or in all of a worker, and in NULL where it is "
+    "hidden; bounds are Clopper and Pearson's, wrong in a whole run with probability at most "
+    "0.0005; for a sealed sum the view of colluding keyholders is audited; no ties",
     plan,
     "two mechanisms at two epsilons and three of the papers' at one, 6,000 samples instead of "
     "100,000",

@@ -1,4 +1,4 @@
-"""Mechanisms under the audit: which ones, for which target, and what samples of them prove."""
+"""Mechanisms under the audit, their targets, and the lower bounds from samples."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ LABELS, NUMBERS = Domain.categorical(range(4)), Domain.numeric(0, 10, step=1)
 COIN, TEN, WIDE = Domain.categorical("ab"), Domain.ordinal(range(10)), Domain.ordinal((0, 20))
 
 ANSWERS, MANY = 5, 20
-"""How many answers a worker sends; and where it is their number that betrays."""
+"""Answers of a worker: the usual number, and one for losses that grow with it."""
 DELTA = 0.1
-"""For P3's mechanism, which keeps nothing at delta 0; P3 prints none."""
+"""Delta of P3's mechanism, which has no guarantee at delta 0; P3 prints none."""
 GAUSSIAN, FACTORIZATION = "random-variance-gaussian", "matrix-factorization"
 HIDING = ("two-layer", "laplace", "subset-selection", "threshold", SealedSum.name)
-"""Mechanisms that hide NULLs when asked to; two others always do."""
+"""Mechanisms that hide NULLs on request; two others always do."""
 SAMPLED = ("randomized-response", "subset-selection")
 
 Form = Literal["sound", "as published", "P4's"]
@@ -44,9 +44,9 @@ Form = Literal["sound", "as published", "P4's"]
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """A mechanism for a target: calibrated to keep it, or as a paper has it.
+    """A mechanism for a target, calibrated soundly or as in a paper.
 
-    `form` "P4's" is P4's own two-layer baseline, with a budget of its own for each worker.
+    `form` "P4's" is P4's two-layer baseline, which draws a budget for each worker.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Audited:
     parameters: tuple[tuple[str, Any], ...] = ()
 
     def policy(self) -> Policy:
-        """What is audited."""
+        """The audited policy."""
         if self.form == "P4's":
             sparse = TwoLayer.as_published_sparse(self.domain, self.target.epsilon)
             return policy_of(sparse, self.domain, None)
@@ -71,15 +71,15 @@ class Audited:
         )
 
     def claimed(self, release: Release) -> float:
-        """The epsilon that it is said to keep: the target's, or what the paper says of it."""
+        """The claimed epsilon: the target's, or the paper's."""
         claim = None if self.form == "sound" else release.claim(self.target.epsilon)
         return self.target.epsilon if claim is None else claim.epsilon
 
 
 def sound_cases(mechanism: str, epsilon: float) -> Iterator[Audited]:
-    """A mechanism per answer and per worker; and where it can, with hidden NULLs and on a sample.
+    """A mechanism per answer and per worker; where possible with hidden NULLs and sampling.
 
-    Per worker all answers are sent, unless the name says that they are sampled.
+    Per worker all answers are sent, unless the name says sampled.
     """
     kind = RELEASES[mechanism]
     domain = LABELS if LABELS.kind in kind.takes else NUMBERS
@@ -96,7 +96,7 @@ def sound_cases(mechanism: str, epsilon: float) -> Iterator[Audited]:
         return Audited(name, mechanism, domain, wanted, parameters=parameters)
 
     yield case(mechanism)
-    # A mechanism that needs all answers at once is not sampled anyway.
+    # A mechanism that needs all answers at once is never sampled.
     whole = mechanism in (FACTORIZATION, SealedSum.name)
     yield case(mechanism, unit=Unit.WORKER, sample=None if whole else ANSWERS)
     if mechanism in HIDING:
@@ -106,7 +106,7 @@ def sound_cases(mechanism: str, epsilon: float) -> Iterator[Audited]:
 
 
 def published_cases(epsilon: float) -> Iterator[Audited]:
-    """The papers' calibrations per answer, which is what they claim; RR and P4's are sound."""
+    """The papers' calibrations per answer, as they claim; RR and P4's are sound."""
     many, few = Target(epsilon, answers=MANY), Target(epsilon, answers=ANSWERS)
     gauss = Target(epsilon, answers=ANSWERS, delta=DELTA)
     eight = Target(epsilon, answers=8)
@@ -119,7 +119,7 @@ def published_cases(epsilon: float) -> Iterator[Audited]:
 
 
 def audited(case: Audited, samples: int, confidence: float, seed: int) -> dict[str, Any]:
-    """What is claimed, what is stated, and the least epsilon that samples leave possible.
+    """The claimed and the stated epsilon, and the lower bound from samples.
 
     A stated epsilon that is not finite is None.
     """
@@ -144,7 +144,7 @@ def audited(case: Audited, samples: int, confidence: float, seed: int) -> dict[s
 
 
 def _audit(policy: Policy, randomness: SeededRandomness, **how: Any) -> Audit:
-    """What reports prove; under a sealed sum, what opened totals prove to colluders."""
+    """The audit of reports, or for a sealed sum of the totals that colluders see."""
     if policy.sealed:
         return audit_opened(sealed_of(policy), randomness, **how)
     return audit_mechanism(mechanism_of(policy), policy.domain, randomness, **how)

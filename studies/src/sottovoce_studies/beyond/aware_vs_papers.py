@@ -1,6 +1,6 @@
 """Study `aware-vs-papers`: at the same guarantee, a smaller error than the papers' pipelines.
 
-Each setting says what is drawn, which pair is ours, and the figure to reach.
+Each setting has a source of answers, our pair, and the figure to reach.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ THRESHOLD = Pipeline("threshold + aware", "threshold")
 BEYOND = Pipeline(
     "subset selection + aware", "subset-selection", "aware-numbers", settings={"beyond": 0.35}
 )
-"""Half of P4's truths lie below the least answer: the grid of truths goes as far beyond it."""
+"""Half of P4's truths are below the smallest answer, so the grid of truths extends beyond it."""
 
 VOTE = papers(Domain.categorical("ab"))[:1]
 GAUSSIAN_AND_LAPLACE = tuple(pair for pair in papers(Domain.numeric(0, 1)) if pair.method == "crh")
@@ -52,9 +52,9 @@ FIGURE = "figure to reach"
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One row: a contest of our pair with the papers', and the error that ours is to reach.
+    """One row: a comparison of our pair with the papers', and the error that ours should reach.
 
-    `contest` is None where its dataset is not in the cache. `quick` rows are those of quick runs.
+    `contest` is None if its dataset is not in the cache. `quick` rows are those of quick runs.
     """
 
     part: str
@@ -67,7 +67,7 @@ class Setting:
 
 
 def settings() -> list[Setting]:
-    """Every row of the study; datasets are looked for in the cache."""
+    """Every row of the study, with datasets from the cache."""
     return [*_labels(), *_numbers(), *_sparse(), *_real()]
 
 
@@ -162,7 +162,7 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def judge(rows: Sequence[Setting], results: Sequence[Any], trials: int) -> Outcome:
-    """Every figure must be met, and no pipeline of the papers have the smaller error."""
+    """Holds if every figure is met and no pipeline of the papers has a smaller error."""
     rest = iter(results)
     found = [
         None if setting.contest is None else spreads([next(rest) for _ in range(trials)])
@@ -174,17 +174,17 @@ def judge(rows: Sequence[Setting], results: Sequence[Any], trials: int) -> Outco
     met = sum(row["met"] == "yes" for row in table)
     skipped = sum(row["met"] == SKIPPED for row in table)
     faults = [f"{len(missed)} figures not reached"] if missed else []
-    faults += [f"a paper's pipeline errs less in {len(above)} rows"] if above else []
+    faults += [f"a paper's pipeline has a smaller error in {len(above)} rows"] if above else []
     verdict: Verdict = "fails" if faults else "holds" if met else "cannot be checked"
     reason = "; ".join(faults) or ("" if met else "no dataset in the cache")
     words = f"{met} of {met + len(missed)} figures met, {trials} trials each"
     words += f"; not met: {'; '.join(missed)}" if missed else ""
     words += (
-        f"; the papers' pipelines err less in: {'; '.join(above)}"
+        f"; the papers' pipelines have a smaller error in: {'; '.join(above)}"
         if above
-        else "; all of the papers' pipelines err more in every row"
+        else "; all of the papers' pipelines have a larger error in every row"
     )
-    words += f"; {skipped} skipped, whose datasets are not in the cache" if skipped else ""
+    words += f"; {skipped} skipped, because their datasets are not in the cache" if skipped else ""
     return Outcome(table, verdict, reason, f"{words}.", tuple(_charts(rows, found)))
 
 
@@ -194,7 +194,7 @@ def is_met(spread: Spread, figure: float) -> bool:
 
 
 def is_above(theirs: Spread, ours: Spread) -> bool:
-    """Whether a pipeline errs more than ours in the mean."""
+    """Whether the mean error of a pipeline is larger than ours."""
     return theirs.mean > ours.mean
 
 
@@ -230,7 +230,7 @@ def _row(setting: Setting, seen: Mapping[str, Spread] | None) -> Row:
 def _charts(
     rows: Sequence[Setting], found: Sequence[Mapping[str, Spread] | None]
 ) -> Iterator[Chart]:
-    """One chart for each part: ours, theirs and the figures to reach, row by row."""
+    """One chart per part: ours, theirs and the figures to reach, by row."""
     pairs = [(setting, seen) for setting, seen in zip(rows, found, strict=True) if seen is not None]
     for part in dict.fromkeys(setting.part for setting, _ in pairs):
         yield _chart(part, [pair for pair in pairs if pair[0].part == part])
@@ -256,8 +256,8 @@ def _chart(part: str, group: Sequence[tuple[Setting, Mapping[str, Spread]]]) -> 
         "row of the table",
         unit,
         series,
-        note=f"Ours errs less than the papers' pipelines on the same answers. Rows: {rows}. "
-        "Whiskers are two standard errors.",
+        note="The error of ours is smaller than that of the papers' pipelines on the same "
+        f"answers. Rows: {rows}. Whiskers are two standard errors.",
         better="lower",
         style="bars",
     )
@@ -265,13 +265,13 @@ def _chart(part: str, group: Sequence[tuple[Setting, Mapping[str, Spread]]]) -> 
 
 STUDY = Study(
     "aware-vs-papers",
-    "Inference that knows the noise reaches the figures set for it, and errs less than the papers' "
-    "pipelines on the same answers at the same epsilon per answer",
+    "Noise-aware inference reaches the figures set for it, and its error is smaller than that of "
+    "the papers' pipelines on the same answers at the same epsilon per answer",
     "P1 Def. 5.1 and §7 (labels), P3 §V (numbers), P4 §VI (private NULLs)",
-    "crowds of labels, of numbers and of sparse ones, and three datasets; which pair is ours is "
-    "fixed for each row, and a figure is met when the mean less two standard errors is at most "
-    "the figure; figures were set by trials before this inference was built; the papers' "
-    "pipelines have what they need beside epsilon (the Gaussian a delta of 0.1, MF as published no "
+    "crowds of labels, of numbers and of sparse numbers, and three datasets; our pair is fixed "
+    "for each row, and a figure is met when the mean minus two standard errors is at most the "
+    "figure; figures were set by trials before this inference was built; the papers' pipelines "
+    "get what they need in addition to epsilon (the Gaussian a delta of 0.1, MF as published no "
     "finite epsilon between answering and not); ties of votes are broken at random",
     plan,
     "some of the rows, 3 trials each instead of 20",

@@ -1,6 +1,6 @@
-"""Study `best-constant`: who beats one fixed answer for all tasks, and from which epsilon on.
+"""Study `best-constant`: the epsilons from which pipelines beat one fixed answer for all tasks.
 
-Each setting has the papers' pipelines and ours beside the best constant, with its rows and chart.
+Each setting compares the papers' pipelines and ours with the best constant, in rows and a chart.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from sottovoce_studies.study import Outcome, Row, Size, Study, Value, Verdict, W
 __all__ = ["EPSILONS", "QUICK", "STUDY", "Arm", "Scene", "judge"]
 
 
-FIRST = "From which epsilon on a pipeline beats the best constant"
+FIRST = "Epsilon from which a pipeline beats the best constant"
 
 EPSILONS: Mapping[Size, tuple[float, ...]] = {"quick": (0.1, 1, 4), "full": (0.1, 0.5, 1, 2, 4)}
 
 QUICK = {"Duchenne": (4, 10), OWN: (2, 0)}
-"""The settings of quick runs, with the trials of theirs and of ours."""
+"""The settings of quick runs, with the number of trials of theirs and of ours."""
 
 CLEAN_TRIALS: Mapping[Size, int] = {"quick": 2, "full": 5}
 
 ABOUT = 0.1
-"""Ours is about the constant when its error is at most so much of it above."""
+"""The relative excess over the constant up to which ours counts as about equal."""
 
 ABSENT = "the dataset is not in the cache"
 
-PARTS = "The claim, part by part"
+PARTS = "The parts of the claim"
 
 OURS = "ours"
 
@@ -59,7 +59,7 @@ SHORT = {
 
 
 class Gap(NamedTuple):
-    """A pipeline at an epsilon: its error, and how far that is above the constant's."""
+    """A pipeline at an epsilon: its error, and the excess over the constant's."""
 
     epsilon: float
     error: Spread
@@ -67,26 +67,26 @@ class Gap(NamedTuple):
 
     @classmethod
     def of(cls, epsilon: float, key: str, trials: Sequence[Mapping[str, float]]) -> Self:
-        """From trials that have the constant's error beside that of the key."""
+        """The gap from trials that have the errors of the key and of the constant."""
         apart = [trial[key] - trial[CONSTANT] for trial in trials]
         return cls(epsilon, Spread.of([trial[key] for trial in trials]), Spread.of(apart))
 
     @property
     def beats(self) -> bool:
-        """Below the constant by more than two standard errors of the differences."""
+        """Whether it is below the constant by more than two standard errors of the differences."""
         return self.apart.mean + BAND * self.apart.standard_error < 0
 
     @property
     def worse(self) -> bool:
-        """Above it by as much."""
+        """Whether it is above the constant by more than two standard errors."""
         return self.apart.mean - BAND * self.apart.standard_error > 0
 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One pipeline in a setting, at every epsilon, the least first.
+    """One pipeline in a setting, at increasing epsilons.
 
-    `true` is its true epsilon per answer where the nominal one is 1; None if no finite one holds.
+    `true` is its true epsilon per answer at a nominal 1; None if no finite one holds.
     """
 
     name: str
@@ -101,13 +101,13 @@ class Arm:
         found: Mapping[float, Sequence[Mapping[str, float]]],
         true: float | None = 1.0,
     ) -> Arm:
-        """From the errors of trials, which have the constant's beside them."""
+        """The arm from the errors of trials, which include the constant's."""
         gaps = (Gap.of(epsilon, key, trials) for epsilon, trials in sorted(found.items()))
         return cls(name, tuple(gaps), true)
 
     @property
     def start(self) -> float | None:
-        """The epsilon from which on it beats the constant at each one tried; None if at none."""
+        """The epsilon from which on it always beats the constant, or None."""
         start = None
         for gap in reversed(self.gaps):
             if not gap.beats:
@@ -118,7 +118,7 @@ class Arm:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A setting with what was seen: the constant, the clean method, theirs, and ours if it ran."""
+    """A setting with its results: the constant, the clean method, theirs, and ours if it ran."""
 
     group: str
     name: str
@@ -134,16 +134,16 @@ class Scene:
         return self.theirs if self.ours is None else (*self.theirs, self.ours)
 
     def excess(self, arm: Arm) -> float:
-        """How far it is above the constant at the least epsilon, as a share of that error.
+        """The relative excess over the constant at the smallest epsilon.
 
-        Two standard errors are allowed for.
+        Two standard errors are subtracted.
         """
         apart = arm.gaps[0].apart
         return (apart.mean - BAND * apart.standard_error) / self.constant
 
 
 def starts_of(scene: Scene) -> Iterator[Row]:
-    """A row for each arm: from which epsilon on it beats the constant."""
+    """One row per arm, with the epsilon from which on it beats the constant."""
     for arm in scene.arms:
         yield {
             "part": FIRST,
@@ -159,7 +159,7 @@ def starts_of(scene: Scene) -> Iterator[Row]:
 
 
 def errors_of(scene: Scene, columns: Sequence[str]) -> Iterator[Row]:
-    """A row for each epsilon: every arm in its column, beside the constant and clean answers."""
+    """One row per epsilon, with one column per arm, the constant and clean answers."""
     part = f"{scene.unit.capitalize() if scene.unit != 'MAE' else 'MAE'} to the truth: "
     part += ", ".join(arm.name for arm in scene.theirs)
     for place, gap in enumerate(scene.theirs[0].gaps):
@@ -187,10 +187,10 @@ def chart_of(scene: Scene) -> Chart:
         )
         for arm in scene.arms
     )
-    # A factor from pipeline to pipeline is seen on a logarithmic axis, if no band reaches 0.
+    # A logarithmic axis shows factors between pipelines, if no band reaches 0.
     above = min(low for each in series for low in each.low or each.y) > 0
     return Chart(
-        f"Who beats the best constant: {scene.name} ({scene.group})",
+        f"Pipelines and the best constant: {scene.name} ({scene.group})",
         "epsilon per answer, nominal",
         f"{scene.unit} to the truth",
         series,
@@ -208,8 +208,9 @@ def _note(scene: Scene) -> str:
         for arm in scene.arms
     ]
     return (
-        "Claim (ours): at small epsilon the papers' pipelines do no better than the best constant, "
-        f"which knows the truths. It is beaten by: {', '.join(starts)}."
+        "Claim (ours): at small epsilon the papers' pipelines do no better than the best "
+        "constant, which is chosen with the truths. Epsilon from which it is beaten: "
+        f"{', '.join(starts)}."
     )
 
 
@@ -230,7 +231,7 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def _cells(arena: Arena, size: Size, seed: int) -> Iterator[tuple[Any, Cell]]:
-    """Cells with what they are of: theirs or ours at an epsilon, clean answers, true epsilons."""
+    """Cells with their keys: theirs or ours at an epsilon, clean answers, true epsilons."""
     if arena.source is None:
         return
     counts = QUICK[arena.name] if size == "quick" else arena.trials
@@ -267,9 +268,9 @@ def _names(arena: Arena) -> list[str]:
 
 
 def judge(scenes: Sequence[Scene], skipped: Sequence[str] = ()) -> Outcome:
-    """Each part of the claim by its own rule; it holds if all of them do.
+    """Judge each part of the claim; the claim holds if all of them do.
 
-    Without any setting in which ours ran, its part cannot be checked, and so not the claim.
+    If ours ran in no setting, its part, and so the claim, cannot be checked.
     """
     ran = any(scene.ours is not None for scene in scenes)
     parts = [_factorization(scenes), _least(scenes), *([_fallback(scenes)] if ran else [])]
@@ -290,7 +291,7 @@ def judge(scenes: Sequence[Scene], skipped: Sequence[str] = ()) -> Outcome:
         for what, seen, fault in parts
     ]
     words += [_never(scenes), _even(scenes)]
-    words += [f"Left out, not in the cache: {', '.join(skipped)}"] if skipped else []
+    words += [f"Skipped, not in the cache: {', '.join(skipped)}"] if skipped else []
     return Outcome(
         (*heads, *starts, *errors),
         verdict,
@@ -301,7 +302,7 @@ def judge(scenes: Sequence[Scene], skipped: Sequence[str] = ()) -> Outcome:
 
 
 def _factorization(scenes: Sequence[Scene]) -> tuple[str, str, str]:
-    """What is claimed, what was seen, and the fault, if there is one."""
+    """The part of the claim, the result, and the fault if there is one."""
     what = "MF never beats the constant on P4's crowd"
     own = next(scene for scene in scenes if scene.name == OWN)
     gaps = next(arm for arm in own.theirs if arm.name == SHORT[MF]).gaps
@@ -327,7 +328,7 @@ def _least(scenes: Sequence[Scene]) -> tuple[str, str, str]:
 
 
 def _fallback(scenes: Sequence[Scene]) -> tuple[str, str, str]:
-    what = f"ours is then at most {ABOUT:.0%} above it"
+    what = f"ours is at most {ABOUT:.0%} above it at this epsilon"
     mine = [
         (scene.excess(scene.ours), scene, scene.ours.gaps[0])
         for scene in scenes
@@ -336,7 +337,7 @@ def _fallback(scenes: Sequence[Scene]) -> tuple[str, str, str]:
     near = sum(excess <= ABOUT for excess, _, _ in mine)
     _, far, gap = max(mine, key=lambda each: each[0])
     most = f"{gap.error.mean:.3g} on {far.name}, the constant {far.constant:.3g}"
-    seen = f"in {near} of {len(mine)} settings; furthest: {most}"
+    seen = f"in {near} of {len(mine)} settings; the largest excess: {most}"
     return what, seen, f"ours is {most}, at epsilon {gap.epsilon:g}" if near < len(mine) else ""
 
 
@@ -351,23 +352,24 @@ def _never(scenes: Sequence[Scene]) -> str:
 def _even(scenes: Sequence[Scene]) -> str:
     names = [scene.name for scene in scenes if not scene.clean.beats]
     return (
-        f"Not even clean answers beat it on {', '.join(names) or 'none'}. The constant knows where "
-        "the truths lie, which ours has to learn from the reports"
+        f"Even clean answers do not beat it on {', '.join(names) or 'none'}. The constant is "
+        "chosen with the truths, while ours has to learn from the reports"
     )
 
 
 STUDY = Study(
     "best-constant",
-    "P4's MF never beats the best constant on its own synthetic crowd; at a small epsilon no "
+    "P4's MF never beats the best constant on P4's synthetic crowd; at a small epsilon no "
     "pipeline of the papers does on any data, and ours falls back to about the constant instead",
-    "P1 §7, P3 §V and P4 §VI, beside a baseline that none of them has",
+    "P1 §7, P3 §V and P4 §VI, with a baseline that none of them has",
     "the best constant is the most frequent truth of labels, the median of numbers: it is chosen "
-    "with knowledge of the truths, so no method has it; the papers' pipelines as published, with "
-    "noise whose true guarantee is often weaker than the nominal epsilon (study true-guarantees), "
-    "ours at that epsilon in truth; to beat it is to be below it by two standard errors of the "
-    f"differences, to be about it is to be at most {ABOUT:.0%} above; peer grades and the crowds "
-    "of numbers are drawn, the truths U(1, 8) and the delta of 0.1 for P3 are ours, Web and "
-    "AdultContent are the public tables with truths as numbers; ties are broken at random",
+    "with knowledge of the truths, so it is not available to any method; the papers' pipelines "
+    "as published, with noise whose true guarantee is often weaker than the nominal epsilon "
+    "(study true-guarantees), ours at this true epsilon; beating it means being below it by two "
+    f"standard errors of the differences, being about equal means at most {ABOUT:.0%} above; peer "
+    "grades and the crowds of numbers are drawn, the truths U(1, 8) and the delta of 0.1 for P3 "
+    "are ours, Web and AdultContent are the public tables with truths as numbers; ties are "
+    "broken at random",
     plan,
     "two settings at three epsilons with fewer trials, ours on the first of them only",
     recorded="fails",

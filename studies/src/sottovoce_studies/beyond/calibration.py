@@ -1,4 +1,4 @@
-"""Study `calibration`: a confidence of 0.8 is right in 8 cases of 10, whatever the noise."""
+"""Study `calibration`: a confidence of 0.8 is right in 8 cases of 10, at any noise."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CROWDS: tuple[tuple[str, LabelCrowd, Pipeline], ...] = (
 
 
 class Reliability(NamedTuple):
-    """Bins of equal mass by confidence: how many, how sure, how often right; and the error."""
+    """Bins of equal mass: sizes, mean confidences, shares right; and the calibration error."""
 
     size: FloatArray
     confidence: FloatArray
@@ -50,7 +50,7 @@ def reliability(confidence: FloatArray, right: FloatArray, bins: int = BINS) -> 
     """
     if len(confidence) < bins:
         raise UsageError(f"{bins} bins need as many truths, not {len(confidence)}")
-    # Stable, so that the order of tasks decides between equals.
+    # Stable, so that the order of tasks breaks ties.
     order = np.array_split(np.argsort(confidence, kind="stable"), bins)
     size = np.array([len(rows) for rows in order], np.float64)
     means = np.array([confidence[rows].mean() for rows in order])
@@ -72,11 +72,11 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def confidences(contest: Contest, trial: int, seed: int) -> dict[str, list[float]]:
-    """Each task's confidence beside whether it was right."""
+    """Each task's confidence, and whether its truth was right."""
     [pair] = contest.pairs
     seen = trial_of(contest, pair, trial, seed)
     if seen.confidence is None:
-        raise UsageError(f"{pair.name} says no confidence")
+        raise UsageError(f"{pair.name} gives no confidence")
     return {
         "confidence": np.round(seen.confidence, 6).tolist(),
         "right": (1 - seen.errors).tolist(),
@@ -86,7 +86,7 @@ def confidences(contest: Contest, trial: int, seed: int) -> dict[str, list[float
 def judge(
     cases: Sequence[tuple[str, float, Contest]], results: Sequence[Any], trials: int
 ) -> Outcome:
-    """Trials of a case are pooled; its expected calibration error must be under the limit."""
+    """Holds if the calibration error of each case, over pooled trials, is under the limit."""
     found = [_pooled(results[place * trials : (place + 1) * trials]) for place in range(len(cases))]
     rows = tuple(_row(case, seen, trials) for case, seen in zip(cases, found, strict=True))
     missed = [f"{row['crowd']} at epsilon {row['epsilon']:g}" for row in rows if row["met"] == "no"]
@@ -139,10 +139,10 @@ def _table(case: tuple[str, float, Contest], seen: Reliability) -> Table:
 def _charts(
     cases: Sequence[tuple[str, float, Contest]], found: Sequence[Reliability]
 ) -> list[Chart]:
-    """One chart for each crowd: the share that is right by confidence, at each epsilon."""
+    """One chart per crowd: the share that is right by confidence, at each epsilon."""
     return [
         Chart(
-            f"How often a confidence is right: {crowd}",
+            f"Reliability of confidences: {crowd}",
             "stated confidence, mean of a bin",
             "share of truths that are right",
             (
@@ -151,9 +151,10 @@ def _charts(
                     for case, seen in zip(cases, found, strict=True)
                     if case[0] == crowd
                 ),
-                Series("as it should be", (0.0, 1.0), (0.0, 1.0), role="reference"),
+                Series("ideal", (0.0, 1.0), (0.0, 1.0), role="reference"),
             ),
-            note="Stated confidences are as often right as they say. Expected calibration errors: "
+            note="Stated confidences match the share of right truths. Expected calibration "
+            "errors: "
             + ", ".join(
                 f"{seen.error:.3f} at epsilon {case[1]:g}"
                 for case, seen in zip(cases, found, strict=True)
@@ -167,7 +168,7 @@ def _charts(
 
 
 def _curve(name: str, seen: Reliability) -> Series:
-    # Bins may share a confidence, most often 1: a chart has one value for each.
+    # Bins may share a confidence, most often 1; a chart has one value per confidence.
     places, inverse = np.unique(np.round(seen.confidence, 4), return_inverse=True)
     shares = np.bincount(inverse, seen.right * seen.size) / np.bincount(inverse, seen.size)
     return Series(name, tuple(places.tolist()), tuple(shares.tolist()), role="ours")
@@ -178,9 +179,9 @@ STUDY = Study(
     f"The expected calibration error of truths from randomised labels is under {LIMIT} "
     f"({BINS} bins of equal mass, trials pooled)",
     "the crowds of aware-vs-papers",
-    "drawn crowds that answer with labels, whose workers err as the model has it; on real data, "
-    "where workers share mistakes, confidences are too high; what a bin's confidence should be "
-    "is the share of its truths that are right; ties are broken at random",
+    "drawn crowds that answer with labels, whose workers err as in the model; on real data, "
+    "where workers share mistakes, confidences are too high; the correct confidence of a bin is "
+    "the share of its truths that are right; ties are broken at random",
     plan,
     "one crowd at two epsilons, 3 trials each instead of 20",
     recorded="holds",

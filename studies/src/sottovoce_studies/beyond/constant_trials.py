@@ -1,4 +1,4 @@
-"""The settings of `best-constant`: each paper's own, and the other datasets with known truths."""
+"""Settings of `best-constant`: those of each paper, and the other datasets with known truths."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OWN = "2,000 x 200, truths N(0, 1)"
 CLEAN = "clean"
 
 _ANSWERS, _TIES = 0, 2
-"""Places among the seeds of a trial: its answers are where contests have them."""
+"""Positions among the seeds of a trial; that of its answers is the same as in contests."""
 
 RESPONSE = Pipeline("randomised response + aware", "randomized-response")
 SUBSETS = Pipeline("subset selection + aware", "subset-selection")
@@ -48,7 +48,7 @@ BINS = Pipeline(
 BEYOND = Pipeline(
     "subset selection + aware", "subset-selection", "aware-numbers", settings={"beyond": 0.35}
 )
-"""Half of P4's truths lie below the least answer: the grid of truths goes as far beyond it."""
+"""Half of P4's truths are below the smallest answer, so the grid of truths extends beyond it."""
 
 ONE_LAYER, TWO_LAYER = (
     next(pair for pair in papers(Domain.categorical("ab")) if pair.name == name)
@@ -67,13 +67,13 @@ MF = next(pair for pair in SPARSE if pair.mechanism == "matrix-factorization").n
 
 @dataclass(frozen=True, slots=True)
 class ScoredDataset:
-    """A dataset of ordinal labels whose truths are taken as numbers, for P4's MAE."""
+    """A dataset of ordinal labels with truths as numbers, for P4's MAE."""
 
     dataset: Dataset
 
     @classmethod
     def of(cls, name: str) -> ScoredDataset | None:
-        """The dataset, or None where the cache does not have it."""
+        """The dataset, or None if it is not in the cache."""
         dataset = Dataset.of(name)
         return None if dataset is None else cls(dataset)
 
@@ -86,9 +86,9 @@ class ScoredDataset:
 
 @dataclass(frozen=True, slots=True)
 class Arena:
-    """Where pipelines meet the constant: whose setting it is, the answers, theirs and ours.
+    """A setting for comparing pipelines with the constant: its paper, answers, theirs and ours.
 
-    `source` is None where its dataset is not in the cache. `trials` are those of theirs and of
+    `source` is None if its dataset is not in the cache. `trials` are the numbers for theirs and
     ours in a full run; large crowds have fewer.
     """
 
@@ -103,7 +103,7 @@ class Arena:
 
     @property
     def drawn(self) -> bool:
-        """Whether answers are drawn anew in every trial."""
+        """Whether answers are drawn in every trial."""
         return not isinstance(self.source, Dataset | ScoredDataset)
 
 
@@ -117,9 +117,9 @@ def clean(source: Source, method: str, trial: int, seed: int) -> dict[str, float
 def true_epsilon(
     source: Source, pair: Pipeline, epsilon: float, hide: bool
 ) -> dict[str, float | None]:
-    """The true ε per answer of a pair at a nominal one, for the busiest worker; None if none holds.
+    """The true ε per answer of a pair for the busiest worker; None if none holds.
 
-    It is at the pair's own delta, else at 0.
+    It is at the pair's delta if it has one, else at 0.
     """
     answers, _ = source.draw(0)
     busiest = len(answers.tasks) if hide else int(np.bincount(answers.worker).max())
@@ -129,7 +129,7 @@ def true_epsilon(
 
 
 def arenas() -> list[Arena]:
-    """Every setting; datasets are looked for in the cache."""
+    """Every setting, with datasets from the cache."""
     return [*_p1(), *_p3(), *_p4(), *_others()]
 
 

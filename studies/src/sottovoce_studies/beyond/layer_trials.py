@@ -1,7 +1,7 @@
-"""One and two layers of randomised response that keep the same guarantee, on the same answers.
+"""One and two layers of randomised response at the same guarantee, on the same answers.
 
-One cell is one trial: the answers of the trial, its noise words, and the error of TD and of aware
-inference to the truth under each mechanism.
+One cell is one trial: its answers, its noise words, and the error of TD and of aware inference to
+the truth under each mechanism.
 """
 
 from __future__ import annotations
@@ -53,13 +53,14 @@ READERS: Mapping[str, str] = MappingProxyType({"TD": "td", "aware": AWARE})
 SMALL_DELTA = 0.01
 
 KINDS = ("pure", "small delta", "nominal epsilon", "per worker", "sampled")
-"""What is held equal: epsilon per answer at delta 0, at `SMALL_DELTA`, or at the delta that two
-layers need at their nominal epsilon; or epsilon per worker at delta 0, where one layer may also
-spend it on a sample of the answers."""
+"""The guarantee that is equal: epsilon per answer at delta 0, at `SMALL_DELTA`, or at the delta of
+two layers at their nominal epsilon; or epsilon per worker at delta 0, also with one layer on a
+sample of the answers.
+"""
 
 Layer: TypeAlias = TwoLayer | RandomizedResponse | Sampled
 
-# Here, so that results are kept for the crowds as they are drawn.
+# Defined here, so that cached results depend on how the crowds are drawn.
 ALIKE = ("all alike, k 100", LabelCrowd(64, 500, 100, 2, "homogeneous"))
 MIXED = ("40 % good, k 100", LabelCrowd(64, 500, 100, 2, "heterogeneous"))
 FEW_ALIKE = ("all alike, k 20", LabelCrowd(64, 100, 20, 2, "homogeneous"))
@@ -73,7 +74,7 @@ _BINARY = Domain.categorical((0, 1))
 
 @dataclass(frozen=True, slots=True)
 class Guaranteed:
-    """A guarantee for so many binary answers of a worker."""
+    """A guarantee for a number of binary answers of a worker."""
 
     unit: Unit
     epsilon: float
@@ -81,7 +82,7 @@ class Guaranteed:
     answers: int
 
     def kept(self, mechanism: TwoLayer) -> bool:
-        """Whether a mechanism keeps it."""
+        """Whether a mechanism meets it."""
         if self.delta > 0:
             return mechanism.delta(self.epsilon, self.answers, self.unit) <= self.delta
         return mechanism.guarantee(self.answers, self.unit).epsilon <= self.epsilon
@@ -94,7 +95,7 @@ def published(epsilon: float) -> TwoLayer:
 
 @lru_cache(maxsize=256)
 def kept_by(mechanism: TwoLayer, kind: str, nominal: float, answers: int) -> Guaranteed:
-    """The guarantee of a kind that a mechanism truly keeps for so many answers."""
+    """The true guarantee of a kind of a mechanism, for a number of answers."""
     if kind == "nominal epsilon":
         delta = mechanism.delta(nominal, answers, Unit.ANSWER)
         return Guaranteed(Unit.ANSWER, nominal, delta, answers)
@@ -105,7 +106,7 @@ def kept_by(mechanism: TwoLayer, kind: str, nominal: float, answers: int) -> Gua
 
 @lru_cache(maxsize=256)
 def one_layer(held: Guaranteed) -> RandomizedResponse:
-    """Randomised response with the least noise that keeps the guarantee."""
+    """Randomised response with the least noise that meets the guarantee."""
     return RandomizedResponse.calibrated(
         _BINARY, held.epsilon, unit=held.unit, delta=held.delta, answers=held.answers
     )
@@ -113,10 +114,10 @@ def one_layer(held: Guaranteed) -> RandomizedResponse:
 
 @lru_cache(maxsize=256)
 def two_layer(held: Guaranteed, width: float) -> TwoLayer | None:
-    """U(a, a + width) with the least a that keeps the guarantee, or None where none does.
+    """U(a, a + width) with the smallest a that meets the guarantee, or None if none does.
 
-    Up to a = (1 - width) / 2, where the range is symmetric about 1/2, what reports betray falls as
-    a rises.
+    Up to a = (1 - width) / 2, where the range is symmetric about 1/2, the privacy loss falls as a
+    rises.
 
     >>> held = Guaranteed(Unit.ANSWER, 1.0, 0.0, 100)
     >>> round(float(two_layer(held, 0.2).hyper.low / WORDS), 4), two_layer(held, 0.6)
@@ -136,14 +137,14 @@ def two_layer(held: Guaranteed, width: float) -> TwoLayer | None:
 
 @lru_cache(maxsize=256)
 def sampled(held: Guaranteed) -> Sampled:
-    """Randomised response of as many of a worker's answers as are best for its epsilon."""
+    """Randomised response on the number of a worker's answers that is best for its epsilon."""
     return Sampled.calibrated_worker(
         RandomizedResponse, _BINARY, held.epsilon, delta=held.delta, answers=held.answers
     )
 
 
 def layers_at(epsilon: float, answers: int) -> dict[str, Layer]:
-    """Two layers as published, one layer at the nominal epsilon, and one of each kind of equal."""
+    """Two layers as published, one layer at the nominal epsilon, and one per kind of guarantee."""
     two = published(epsilon)
     nominal = Guaranteed(Unit.ANSWER, epsilon, 0.0, answers)
     held = {kind: kept_by(two, kind, epsilon, answers) for kind in KINDS}
@@ -159,7 +160,7 @@ def errors_of(
     trial: int,
     seed: int,
 ) -> dict[str, float]:
-    """One trial: the error of both readers under each mechanism, and of the best constant.
+    """One trial: the error of both methods under each mechanism, and of the best constant.
 
     All have the same answers and noise words. Ties are broken at random with the trial's seed.
     """
@@ -170,7 +171,7 @@ def errors_of(
         policy = policy_of(mechanism, answers.domain, None)
         reports = perturb(answers, policy, SeededRandomness(noise))
         for reader, method in READERS.items():
-            # Hundreds of fits: compiling pays at any size.
+            # Compiled kernels are faster for hundreds of fits, at any size.
             read = infer(reports, method, policy=policy, ties="random", seed=noise, compiled=True)
             errors[f"{name} {reader}"] = error_of(read, truths)
     return errors

@@ -1,7 +1,7 @@
-"""Study `layers-at-equal-guarantee`: one layer against two that truly keep the same guarantee.
+"""Study `layers-at-equal-guarantee`: one layer and two layers at the same true guarantee.
 
-First two layers as published against one layer with the guarantee that they keep, on every crowd at
-every epsilon, which decides the verdict; then two layers of every width that keep one guarantee.
+First two layers as published against one layer with their true guarantee, on every crowd at every
+epsilon, which determines the verdict; then two layers of every width at one guarantee.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ HELD: Mapping[int, Mapping[str, Guaranteed]] = {
         "epsilon 10 per worker": Guaranteed(Unit.WORKER, 10.0, 0.0, 20),
     },
 }
-"""What two layers of any width are calibrated to, by the answers of a worker."""
+"""Guarantees to which two layers of any width are calibrated, by answers per worker."""
 WIDTHS: Mapping[Size, tuple[float, ...]] = {
     "quick": (0.2, 0.4),
     "full": (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6),
@@ -74,7 +74,7 @@ WIDE_CROWDS: Mapping[Size, tuple[tuple[str, Source], ...]] = {
 WIDE_TRIALS: Mapping[Size, int] = {"quick": 2, "full": 20}
 
 ERRORS = 3.0
-"""So many standard errors against it refute a claim."""
+"""The number of standard errors that refutes a claim."""
 
 PER_ANSWER = KINDS[:3]
 """P1's definition of privacy is about one answer (Def. 6.1)."""
@@ -84,7 +84,7 @@ WORDS: Mapping[str, str] = {
     "small delta": f"epsilon per answer at delta {SMALL_DELTA:g}",
     "nominal epsilon": "delta per answer at the nominal epsilon",
     "per worker": "epsilon per worker",
-    "sampled": "epsilon per worker, spent by one layer on a sample of the answers,",
+    "sampled": "epsilon per worker, with one layer on a sample of the answers,",
 }
 
 COLUMNS = (
@@ -110,7 +110,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Trials of some mechanisms on one crowd: as published at an epsilon, or of several widths."""
+    """Trials of mechanisms on one crowd: as published at an epsilon, or of several widths."""
 
     name: str
     source: Source
@@ -121,11 +121,11 @@ class Case:
 
     @property
     def answers(self) -> int:
-        """How many answers a worker gives."""
+        """The number of answers per worker."""
         return ANSWERS[self.name]
 
     def mechanisms(self) -> dict[str, Layer]:
-        """What is compared, by name; widths that cannot keep the guarantee are left out."""
+        """The compared mechanisms by name, without widths that cannot meet the guarantee."""
         if self.held is None:
             return layers_at(self.epsilon or 0.0, self.answers)
         held = HELD[self.answers][self.held]
@@ -133,7 +133,7 @@ class Case:
         return {"0": one_layer(held), **{name: each for name, each in wide.items() if each}}
 
     def cells(self, seed: int) -> list[Cell]:
-        """One cell for each trial."""
+        """One cell per trial."""
         chosen = tuple(self.mechanisms().items())
         return [Cell(errors_of, (self.source, chosen, trial, seed)) for trial in range(self.trials)]
 
@@ -155,7 +155,7 @@ def cases(size: Size) -> list[Case]:
 
 
 def published_charts(pairs: Sequence[tuple[Case, Sequence[Any]]]) -> Iterator[Chart]:
-    """One chart for each crowd: errors of TD by nominal epsilon."""
+    """One chart per crowd: errors of TD by nominal epsilon."""
     for name in dict.fromkeys(case.name for case, _ in pairs):
         own = sorted(
             ((case.epsilon or 0.0, spread_by(seen)) for case, seen in pairs if case.name == name),
@@ -180,19 +180,19 @@ def published_charts(pairs: Sequence[tuple[Case, Sequence[Any]]]) -> Iterator[Ch
             for column, label in names.items()
         )
         yield Chart(
-            f"One layer with the guarantee of two as published: {name}",
+            f"One layer with the true guarantee of two as published: {name}",
             "epsilon per answer, nominal",
             "error rate of TD",
             series,
             (Level(CONSTANT, own[0][1][CONSTANT].mean),),
             note="P1 §1: with the same privacy guarantee two layers deliver better utility. Here "
-            "one layer has what two layers truly keep, per answer or per worker.",
+            "one layer has the true guarantee of two layers, per answer or per worker.",
             better="lower",
         )
 
 
 def width_charts(pairs: Sequence[tuple[Case, Sequence[Any]]]) -> Iterator[Chart]:
-    """One chart for each crowd: errors by width at the same guarantee."""
+    """One chart per crowd: errors by width at the same guarantee."""
     shown = [(case, spread_by(seen)) for case, seen in pairs]
     for name in dict.fromkeys(case.name for case, _ in shown):
         own = [(case, spread) for case, spread in shown if case.name == name]
@@ -212,8 +212,9 @@ def width_charts(pairs: Sequence[tuple[Case, Sequence[Any]]]) -> Iterator[Chart]
             "error rate",
             series,
             (Level(CONSTANT, own[0][1][CONSTANT].mean),),
-            note="P1 §6.3: the diversity of flip probabilities is the key to better utility. Here "
-            f"TD errs least at the width {', '.join(_least(*each) for each in own)}.",
+            note="P1 §6.3: the diversity of flip probabilities is the key to better utility. "
+            "Here the error of TD is smallest at the width "
+            f"{', '.join(_least(*each) for each in own)}.",
             better="lower",
         )
 
@@ -236,43 +237,46 @@ class Duel:
 
     @property
     def two_better(self) -> bool:
-        """Whether two layers err less, by two standard errors."""
+        """Whether the error of two layers is smaller, by two standard errors."""
         return self.apart.mean < -BAND * self.apart.standard_error
 
     @property
     def one_better(self) -> bool:
-        """Whether one layer errs less, by two standard errors."""
+        """Whether the error of one layer is smaller, by two standard errors."""
         return self.apart.mean > BAND * self.apart.standard_error
 
     @property
     def refutes(self) -> bool:
-        """Whether one layer errs less, by three."""
+        """Whether the error of one layer is smaller, by three standard errors."""
         return self.apart.mean > ERRORS * self.apart.standard_error
 
 
 def duels_of(case: Case, seen: Sequence[Mapping[str, float]]) -> Iterator[Duel]:
-    """Every kind of guarantee held equal, and the nominal epsilon only, with every reader."""
+    """Every kind of equal guarantee, and only the nominal epsilon, with every method."""
     spread = spread_by(seen)
     for kind in (*KINDS, "nominal"):
         for reader in READERS:
             two, one = f"two-layer {reader}", f"{kind} {reader}"
-            # Trials share answers and noise words, so that differences vary less than errors do.
+            # Trials share answers and noise words, so differences vary less than errors.
             apart = Spread.of([trial[two] - trial[one] for trial in seen])
             yield Duel(case, kind, reader, spread[two], spread[one], apart)
 
 
 def ruling(duels: Sequence[Duel]) -> tuple[Verdict, str]:
-    """Better always, more often than not without one defeat, or not."""
+    """Holds if two layers are always better, in shape if mostly and never worse, else fails."""
     better = sum(duel.two_better for duel in duels)
     lost = sum(duel.refutes for duel in duels)
     if lost or 2 * better <= len(duels):
         ahead = sum(duel.one_better for duel in duels)
         return "fails", (
-            f"at the same true guarantee one layer errs less in {ahead} of {len(duels)} cases"
+            f"at the same true guarantee the error of one layer is smaller in {ahead} of "
+            f"{len(duels)} cases"
         )
     if better == len(duels):
         return "holds", ""
-    return "holds in shape", f"two layers err less in {better} of {len(duels)} cases"
+    return "holds in shape", (
+        f"the error of two layers is smaller in {better} of {len(duels)} cases"
+    )
 
 
 def plan(size: Size, seed: int) -> Work:
@@ -283,7 +287,7 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def judge(chosen: Sequence[Case], results: Sequence[Any]) -> Outcome:
-    """P1's claim with P1's method, TD, wherever the guarantee per answer is the same."""
+    """Judge P1's claim with P1's method, TD, at equal guarantees per answer."""
     rest = iter(results)
     trials = [[next(rest) for _ in range(case.trials)] for case in chosen]
     pairs = list(zip(chosen, trials, strict=True))
@@ -352,13 +356,14 @@ def _words(
         ratio = sum(d.two.mean for d in own) / sum(d.one.mean for d in own)
         what = "the nominal epsilon only" if kind == "nominal" else f"the same {WORDS[kind]}"
         parts.append(
-            f"at {what} two layers err less in {two} and one layer in {one} of {len(own)} cases, "
-            f"and errors of two layers are {ratio:.2f} times those of one"
+            f"at {what} the error of two layers is smaller in {two} and that of one layer in "
+            f"{one} of {len(own)} cases, and errors of two layers are {ratio:.2f} times those of "
+            "one"
         )
     return (
-        f"With TD, {'; '.join(parts)}. P1's privacy is that of one answer (Def. 6.1), and there "
-        "U(a, b) with a > 0 and b up to 1/2 is one layer of flip probability a with more noise on "
-        f"top (proven). {_worker_words(duels)} {_wide_words(wide)}"
+        f"With TD, {'; '.join(parts)}. P1 defines privacy per answer (Def. 6.1), and there U(a, "
+        "b) with a > 0 and b up to 1/2 is one layer of flip probability a with additional noise "
+        f"(proven). {_worker_words(duels)} {_wide_words(wide)}"
     )
 
 
@@ -369,9 +374,9 @@ def _worker_words(duels: Sequence[Duel]) -> str:
     two = [published(e).guarantee(first.answers, Unit.WORKER).epsilon for e in nominal]
     one = [first.answers * e for e in nominal]  # independent noise for every answer
     return (
-        f"Per worker two layers as published keep {_listed(two)} for {first.answers} answers at "
-        f"nominal epsilon {_listed(nominal)}, and one layer {_listed(one)}: "
-        "which of them gives more away depends on the nominal epsilon."
+        f"Per worker the true epsilon of two layers as published is {_listed(two)} for "
+        f"{first.answers} answers at nominal epsilon {_listed(nominal)}, and that of one layer "
+        f"{_listed(one)}: which is larger depends on the nominal epsilon."
     )
 
 
@@ -380,7 +385,7 @@ def _listed(values: Sequence[float]) -> str:
 
 
 def _wide_words(wide: Sequence[tuple[Case, Sequence[Mapping[str, float]]]]) -> str:
-    """Where some width beats one layer, and where none does, with TD."""
+    """Guarantees at which some width beats one layer with TD, and those without."""
     gains = [(case, _best_width(case, seen)) for case, seen in wide]
     names = {
         flag: ", ".join(
@@ -388,12 +393,15 @@ def _wide_words(wide: Sequence[tuple[Case, Sequence[Mapping[str, float]]]]) -> s
         )
         for flag in (True, False)
     }
-    words = f"Calibrated to the same guarantee, no width errs less than one layer at {names[False]}"
+    words = (
+        "Calibrated to the same guarantee, no width has a smaller error than one layer at "
+        f"{names[False]}"
+    )
     return f"{words}; some width does at {names[True]}." if names[True] else f"{words}."
 
 
 def _best_width(case: Case, seen: Sequence[Mapping[str, float]]) -> float:
-    """The width whose TD errs least, if that is two standard errors less than one layer; or 0."""
+    """The width with the smallest error of TD, if two standard errors below one layer; else 0."""
     gains = {
         float(width): Spread.of([trial[f"{width} TD"] - trial["0 TD"] for trial in seen])
         for width in case.mechanisms()
@@ -407,13 +415,13 @@ STUDY = Study(
     "layers-at-equal-guarantee",
     "With the same privacy guarantee, the two-layer mechanism delivers better utility than the "
     "one-layer mechanism",
-    "P1 §1 and §6.3, at guarantees that are truly the same",
-    "drawn binary crowds, 12.8 answers a task (50 where a third are important); U(0, b) as "
-    "published against one layer with what U(0, b) truly keeps for k answers: pure epsilon per "
-    f"answer, epsilon at delta {SMALL_DELTA:g}, delta at the nominal epsilon, pure epsilon per "
-    "worker; then U(a, a + width) calibrated to three guarantees; judged per answer with TD: two "
-    "layers must err less in most cases (2 standard errors) and more in none (3); ties are broken "
-    "at random",
+    "P1 §1 and §6.3, at equal true guarantees",
+    "drawn binary crowds, 12.8 answers per task (50 where a third are important); U(0, b) as "
+    "published against one layer with the true guarantee of U(0, b) for k answers: pure epsilon "
+    f"per answer, epsilon at delta {SMALL_DELTA:g}, delta at the nominal epsilon, pure epsilon "
+    "per worker; then U(a, a + width) calibrated to three guarantees; judged per answer with TD: "
+    "the error of two layers must be smaller in most cases (2 standard errors) and larger in "
+    "none (3); ties are broken at random",
     plan,
     "one crowd at two epsilons, three widths at two guarantees, 2 trials instead of 20",
     recorded="fails",

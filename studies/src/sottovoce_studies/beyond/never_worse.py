@@ -1,4 +1,4 @@
-"""Study `never-worse`: aware inference costs nothing where it does not help."""
+"""Study `never-worse`: aware inference is not worse where it does not help."""
 
 from __future__ import annotations
 
@@ -22,15 +22,16 @@ OURS_NUMBERS = (
     Pipeline("subset selection + aware", "subset-selection"),
     Pipeline("piecewise + aware", "piecewise"),
 )
-"""Fixed, without a look at any truth: the first up to epsilon 3, from where bins are coarse beside
-the noise, the second above."""
+"""Chosen without using truths: the first up to epsilon 3, the second above, where bins are coarse
+compared with the noise.
+"""
 COARSE = 3.0
 OURS = frozenset(pair.name for pair in (OURS_LABELS, *OURS_NUMBERS))
 
 LABELS = ("duchenne", "adult2", "web", "bluebirds", "rte", "dog", "trec2010")
 RANGES: Mapping[str, tuple[float, float]] = {
     "emotion": (-100.0, 100.0),
-    "calories": (0.0, 5000.0),  # kcal have no end: a round one that no plate reaches
+    "calories": (0.0, 5000.0),  # kcal have no upper bound: a round number above any plate
     "peer_grades": (0.0, 14.0),
 }
 EPSILONS: Mapping[Size, tuple[float, ...]] = {"quick": (1, 4), "full": (0.1, 0.5, 1, 2, 4, 8)}
@@ -40,7 +41,7 @@ TRIALS: Mapping[Size, int] = {"quick": 3, "full": 20}
 ABSENT = "no dataset in the cache"
 
 ALLOWED = 0.01
-"""How much worse ours may be: error rate, or share of the range."""
+"""The allowed excess of ours: error rate, or share of the range."""
 
 UNITS: Mapping[str, str] = {
     "emotion": "MAE, points of -100..100",
@@ -51,7 +52,7 @@ UNITS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A dataset at an epsilon, ours against the papers'; None where it is not in the cache."""
+    """A dataset at an epsilon; `contest` is None if it is not in the cache."""
 
     dataset: str
     epsilon: float
@@ -59,14 +60,14 @@ class Case:
 
     @property
     def ours(self) -> Pipeline:
-        """The pair that is ours on this dataset."""
+        """Our pair on this dataset."""
         if self.dataset not in RANGES:
             return OURS_LABELS
         return OURS_NUMBERS[0] if self.epsilon <= COARSE else OURS_NUMBERS[1]
 
     @property
     def allowed(self) -> float:
-        """How much worse it may be, in the unit of the errors."""
+        """The allowed excess, in the unit of the errors."""
         low, high = RANGES.get(self.dataset, (0.0, 1.0))
         return ALLOWED * (high - low)
 
@@ -82,7 +83,7 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def judge(cases: Sequence[Case], results: Sequence[Any], trials: int) -> Outcome:
-    """Worse, when the mean of differences - 2 standard errors is above what is allowed."""
+    """Fails if the mean of differences - 2 standard errors is above the allowed excess anywhere."""
     rest = iter(results)
     found = [[] if case.contest is None else [next(rest) for _ in range(trials)] for case in cases]
     rows = tuple(_row(case, errors) for case, errors in zip(cases, found, strict=True))
@@ -107,15 +108,16 @@ def best_other(case_errors: Sequence[Mapping[str, float]]) -> str:
 
 
 def _closest(rows: Sequence[Row]) -> str:
-    """The largest difference beside what is allowed, and how many are beyond their noise."""
+    """The largest difference relative to the allowed one, and the number beyond noise."""
     seen = [row for row in rows if row["worse"] in ("yes", "no")]
     near = max(seen, key=lambda row: _number(row, "difference") / _number(row, "allowed"))
     above = [row for row in seen if _number(row, "difference") > 2 * _number(row, "s.e.")]
     return (
-        f"the largest difference, beside what is allowed, is {_number(near, 'difference'):+.3g} "
-        f"(standard error {_number(near, 's.e.'):.2g}, allowed {_number(near, 'allowed'):g}) on "
-        f"{near['dataset']} at epsilon {near['epsilon']:g}; ours is above, within what is allowed "
-        f"but beyond two standard errors, in {len(above)} cells"
+        "the largest difference, relative to the allowed one, is "
+        f"{_number(near, 'difference'):+.3g} (standard error {_number(near, 's.e.'):.2g}, allowed "
+        f"{_number(near, 'allowed'):g}) on {near['dataset']} at epsilon {near['epsilon']:g}; ours "
+        f"is above within the allowed excess, but beyond two standard errors, in {len(above)} "
+        "cells"
     )
 
 
@@ -146,7 +148,7 @@ def _row(case: Case, errors: Sequence[Mapping[str, float]]) -> Row:
         return {**row, "worse": "skipped: dataset not in the cache"}
     other = best_other(errors)
     seen = spreads(errors)
-    # Trials share answers and noise words, so that differences vary less than errors do.
+    # Trials share answers and noise words, so differences vary less than errors.
     apart = Spread.of([trial[case.ours.name] - trial[other] for trial in errors])
     worse = apart.mean - 2 * apart.standard_error > case.allowed
     return {
@@ -166,7 +168,7 @@ def _row(case: Case, errors: Sequence[Mapping[str, float]]) -> Row:
 def _charts(
     cases: Sequence[Case], found: Sequence[Sequence[Mapping[str, float]]]
 ) -> Iterator[Chart]:
-    """One chart for each dataset: every pair's error by epsilon."""
+    """One chart per dataset: every pair's error by epsilon."""
     for name in dict.fromkeys(case.dataset for case in cases):
         seen = {
             float(case.epsilon): spreads(errors)
@@ -190,7 +192,7 @@ def _chart(name: str, seen: Mapping[float, Mapping[str, Spread]]) -> Chart:
         if pair != CONSTANT
     )
     return Chart(
-        f"Ours beside the papers' pipelines: {name}",
+        f"Ours and the papers' pipelines: {name}",
         "epsilon per answer, true",
         UNITS.get(name, "error rate"),
         series,
@@ -199,7 +201,7 @@ def _chart(name: str, seen: Mapping[float, Mapping[str, Spread]]) -> Chart:
         f"{Case(name, 1.0, None).allowed:g}. Bands are two standard errors.",
         better="lower",
         x_scale="log",
-        y_scale="log" if name in RANGES else "linear",  # noise of numbers spans powers of ten
+        y_scale="log" if name in RANGES else "linear",  # noise of numbers spans orders of magnitude
     )
 
 

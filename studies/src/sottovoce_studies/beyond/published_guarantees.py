@@ -1,7 +1,7 @@
-"""What the papers' mechanisms keep, as published: true values beside the claims.
+"""True guarantees of the papers' mechanisms as published.
 
-Whoever attacks sees all k reports of a worker. Per answer, neighbours differ in one of k answers;
-per worker in all of them. A true value is the worst over neighbours, unless it says otherwise.
+The attacker sees all k reports of a worker. Per answer, neighbours differ in one of k answers; per
+worker in all of them. A true value is the worst over neighbours, unless stated otherwise.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ __all__ = [
 ]
 
 DIMENSION = 10
-"""P4 gives no dimension for its experiments: this is ours."""
+"""The dimension, ours because P4 gives none for its experiments."""
 
 LENGTHS = (1.0, 10.0, 100.0, 1e3, 1e4)
-"""How long the worker's profile u is where the densities of neighbours are compared."""
+"""Lengths of the worker's profile u at which the densities of neighbours are compared."""
 
 DIGITS = Domain.ordinal(range(10))
 
 
 def one_layer(symbols: int, epsilon: float, answers: int) -> dict[str, float]:
-    """P1 Thm. 6.2 at a claimed ε, which for 0 is a coin that says nothing."""
-    # A policy promises an ε above 0: at 0 all symbols are as likely, whatever the answer.
+    """P1 Thm. 6.2 at a claimed ε; at 0 reports do not depend on answers."""
+    # A policy has an ε above 0; at 0 all symbols are equally likely for every answer.
     if epsilon == 0:
         return {"answer": 0.0, "worker": 0.0, "delta": 0.0}
     response = RandomizedResponse.calibrated(_labels(symbols), epsilon)
@@ -76,9 +76,9 @@ def two_layer(symbols: int, epsilon: float, answers: int) -> dict[str, float]:
 
 
 def random_variance(epsilon: float, delta: float, answers: int | None) -> dict[str, float | None]:
-    """P3 Thm. 4.8 at a claimed (ε, δ), range 1: the least δ at ε; None answers stand for k → ∞.
+    """P3 Thm. 4.8 at a claimed (ε, δ), range 1: the smallest δ at ε; None answers mean k → ∞.
 
-    Per worker all k answers move, which is a distance of √k; for k → ∞ nothing is left.
+    Per worker all k answers change, a distance of √k; for k → ∞ no privacy is left.
     """
     rate = rate_published(epsilon, delta, 1.0)
     claimed = delta_published(epsilon, rate, 1.0)
@@ -94,7 +94,7 @@ def random_variance(epsilon: float, delta: float, answers: int | None) -> dict[s
 
 
 def laplace(values: tuple[int, ...], epsilon: float) -> dict[str, float]:
-    """P4 Thm. 1 over some values: ε by the formula (max - min) / |Γ|, and of the drawn integers."""
+    """P4 Thm. 1 over some values: ε by the formula (max - min) / |Γ|, and of the sampler."""
     mechanism = Laplace.as_published(Domain.ordinal(values), epsilon)
     spread = max(values) - min(values)
     return {
@@ -104,7 +104,7 @@ def laplace(values: tuple[int, ...], epsilon: float) -> dict[str, float]:
 
 
 def null_response(symbols: int, epsilon: float, answers: int) -> dict[str, float]:
-    """P4 Eq. 8 with NULL a report too: exact per answer and per worker."""
+    """P4 Eq. 8 with NULL as a report: exact ε per answer and per worker."""
     response = NullRandomizedResponse.calibrated(Domain.ordinal(range(symbols)), epsilon)
     return {
         "answer": response.guarantee(answers, Unit.ANSWER).epsilon,
@@ -113,9 +113,9 @@ def null_response(symbols: int, epsilon: float, answers: int) -> dict[str, float
 
 
 def sparse_two_layer(symbols: int, epsilon: float, answers: int) -> dict[str, float]:
-    """P4's baseline "2-Layer" (§VI-A), of which P4 states no guarantee: exact per answer.
+    """P4's baseline "2-Layer" (§VI-A), without a stated guarantee: exact ε per answer.
 
-    Each worker draws its own ε, uniform with the nominal one as mean; from 0 to twice it is ours.
+    Each worker draws an ε, uniform with the nominal one as mean; the range 0 to 2 ε is ours.
     """
     mechanism = TwoLayer.as_published_sparse(Domain.ordinal(range(symbols)), epsilon)
     return {"answer": mechanism.guarantee(answers, Unit.ANSWER).epsilon}
@@ -124,11 +124,11 @@ def sparse_two_layer(symbols: int, epsilon: float, answers: int) -> dict[str, fl
 def factorization(epsilon: float, answers: int, draws: int, seed: int) -> dict[str, Any]:
     """P4 Thm. 4 for one worker and one pair of neighbours: k answers, or the last of them NULL.
 
-    The answers are 9, and the last is 0. `value` is the ε between two values, who answered being
-    public. `losses` are |ln of the ratio| of the two densities of u at points of a line, further
-    and further out. `delta` is what the claimed ε leaves over between the two, the larger of two
-    directions of E[(1 - exp(ε - loss(u)))₊] over so many u: for the worst pair it is at least that.
-    u is the minimum itself, as the paper has it.
+    The answers are 9, and the last is 0. `value` is the ε between two values if participation is
+    public. `losses` are |ln of the ratio| of the two densities of u at increasingly distant points
+    of a line. `delta` is the failure probability at the claimed ε, the larger of two directions of
+    E[(1 - exp(ε - loss(u)))₊] over draws of u: a lower bound for the worst pair. u is the exact
+    minimum, as in the paper.
     """
     mechanism = PublishedFactorization.over(DIGITS, epsilon, dimension=DIMENSION)
     profiles = real_profiles([f"task {j}" for j in range(answers)], DIMENSION, "")
@@ -159,7 +159,7 @@ def factorization(epsilon: float, answers: int, draws: int, seed: int) -> dict[s
 def sound(
     mechanism: str, epsilon: float, delta: float, answers: int, hidden: bool
 ) -> dict[str, float]:
-    """The true ε per answer of our own calibration of a mechanism to the same claim."""
+    """The true ε per answer of our calibration of a mechanism to the same claim."""
     labels = mechanism in ("two-layer", "randomized-response")
     domain = Domain.categorical(("no", "yes")) if labels else DIGITS
     target = Target(epsilon, delta=delta, answers=answers, hide_participation=hidden)
@@ -177,7 +177,7 @@ def log_density(
 
 
 def _minimum(profiles: FloatArray, values: FloatArray, noise: FloatArray) -> FloatArray:
-    """u with H u = Σ aⱼvⱼ - η, a column for each η (P4 Eqs. 9-10)."""
+    """u with H u = Σ aⱼvⱼ - η, one column per η (P4 Eqs. 9-10)."""
     pull = (profiles @ values)[:, None] - noise
     return np.asarray(np.linalg.solve(profiles @ profiles.T, pull))
 

@@ -1,6 +1,6 @@
-"""Study `true-guarantees`: what the papers' mechanisms keep, beside what they claim to keep.
+"""Study `true-guarantees`: true and claimed guarantees of the papers' mechanisms.
 
-True values stand in tables, and in charts over the number of answers.
+True values are shown in tables, and in charts over the number of answers.
 """
 
 from __future__ import annotations
@@ -21,17 +21,18 @@ __all__ = ["MANY", "STUDY", "judge", "promises"]
 
 
 Found: TypeAlias = Mapping[tuple[Any, ...], Any]
-"""Results by what they are of: "two" and "one" (layers: labels, ε, k), "variance" (δ, k), "laplace"
-(values), "response", "2-layer", "mf" (k), "sound" (mechanism)."""
+"""Results by kind and arguments: "two" and "one" (layers: labels, ε, k), "variance" (δ, k),
+"laplace" (values), "response", "2-layer", "mf" (k), "sound" (mechanism).
+"""
 
 P1 = "P1, one and two layers: true epsilon, and delta at the claimed epsilon"
-P3 = "P3, random variance: the least delta at epsilon 1"
+P3 = "P3, random variance: the smallest delta at epsilon 1"
 P4 = "P4 at a claimed epsilon of 1"
 MF = "P4, MF between an answer and NULL, at a claimed epsilon of 1"
 OURS = "Sound calibrations of the same mechanisms to epsilon 1"
 
 DIGITS = 9
-"""Tables leave out what is below rounding."""
+"""Decimal places of values in tables."""
 
 ANSWERS: Mapping[Size, tuple[int, ...]] = {
     "quick": (1, 2, 10, 30, 100),
@@ -39,13 +40,13 @@ ANSWERS: Mapping[Size, tuple[int, ...]] = {
 }
 
 MANY = 100
-"""Answers of a busy worker: claims that say nothing of k are judged up to here."""
+"""Answers of a busy worker; claims that do not mention k are judged up to here."""
 
 LAYERS = ((2, 0.0), (2, 0.5), (2, 1.0), (2, 4.0), (5, 0.0), (5, 1.0))
 """Labels and claimed ε; P1's tables go from 0 to 4."""
 
 VARIANCES = ((1.0, 0.1), (1.0, 0.01))
-"""P3 prints no δ: a generous one, and a strict one."""
+"""P3 prints no δ: a large one and a small one."""
 
 VARIANCE_ANSWERS = (1, 2, 10, 30, MANY, None)
 
@@ -75,16 +76,16 @@ SOUND = (
 )
 
 SLACK = 1e-6
-"""Rounding, not a broken promise."""
+"""Tolerance for rounding."""
 
 STEEP = 5.0
-"""A loss that grows so much or more where u grows tenfold has no bound: it is linear in u."""
+"""The growth of the loss for a tenfold u from which it counts as linear in u, so unbounded."""
 
-CLAIMS = f"The claims, one by one (workers with up to {MANY} answers)"
+CLAIMS = f"The claims (workers with up to {MANY} answers)"
 
 
 def finite(value: float) -> Value:
-    """A number for a table, or that there is none.
+    """A number for a table, or 'no bound'.
 
     >>> finite(1 / 3), finite(math.inf)
     (0.333333333, 'no bound')
@@ -93,7 +94,7 @@ def finite(value: float) -> Value:
 
 
 def rows_of(found: Found) -> Iterator[Row]:
-    """A row for each result; one layer stands beside two."""
+    """One row per result; one and two layers share a row."""
     for (kind, *place), seen in found.items():
         if kind == "two":
             yield _layers_row(place, seen, found["one", *place])
@@ -121,7 +122,7 @@ def _variance_row(place: Sequence[Any], seen: Mapping[str, Any]) -> Row:
     return {
         "part": P3,
         "claimed": delta,
-        "answers": "no end" if k is None else k,
+        "answers": "any" if k is None else k,
         "per answer": seen["answer"],
         "per worker": seen["worker"],
         "pure epsilon": "none" if seen["pure"] is None else seen["pure"],
@@ -146,7 +147,7 @@ def _p4_row(mechanism: str, true: float, drawn: float) -> Row:
         "part": P4,
         "mechanism": mechanism,
         "true": finite(true),
-        "of the integers drawn": finite(drawn),
+        "of the sampler's integers": finite(drawn),
     }
 
 
@@ -182,7 +183,7 @@ _ROWS: Mapping[str, Callable[[Sequence[Any], Any], Row]] = {
 
 
 def charts_of(found: Found) -> Iterator[Chart]:
-    """True epsilon per answer, per worker, and delta at a claimed epsilon of 1, over answers."""
+    """Charts over answers: true epsilon per answer and per worker, and delta at epsilon 1."""
     few = ((2, 0.0), (2, 1.0), (2, 4.0), (5, 1.0))
     yield Chart(
         "True epsilon per answer of two layers (P1 Thm. 6.3)",
@@ -193,8 +194,8 @@ def charts_of(found: Found) -> Iterator[Chart]:
             _layers(found, (2, 1.0), "answer", "one"),
         ),
         tuple(Level("claimed", epsilon) for epsilon in (1.0, 4.0)),
-        "P1 Thm. 6.3 claims the epsilon in a curve's name, and says nothing of the number of "
-        "answers. It holds for one answer; then it grows like the logarithm of their number.",
+        "P1 Thm. 6.3 claims the epsilon in a curve's name, for any number of answers. It holds "
+        "for one answer; the true epsilon then grows like the logarithm of their number.",
         better="lower",
         x_scale="log",
     )
@@ -207,9 +208,9 @@ def charts_of(found: Found) -> Iterator[Chart]:
             _layers(found, (2, 1.0), "worker", "one", least=2),
         ),
         (Level("claimed", 1.0),),
-        "P1 Thm. 6.4 claims that two layers are as private as one. All answers together betray "
-        "about 0.7 for each of them at a claimed 0, where one layer betrays nothing; at a claimed "
-        "1 it is less than one layer with 2 labels, and more with 5.",
+        "P1 Thm. 6.4 claims that two layers are as private as one. The true epsilon of all "
+        "answers together is about 0.7 per answer at a claimed 0, where one layer has 0; at a "
+        "claimed 1 it is smaller than that of one layer with 2 labels, and larger with 5.",
         better="lower",
         x_scale="log",
         y_scale="log",
@@ -221,7 +222,7 @@ def _deltas(found: Found) -> Chart:
     known = [key[2] for key in found if key[:2] == ("variance", 0.1) and key[2] is not None]
     mf = {place[0]: seen for (kind, *place), seen in found.items() if kind == "mf"}
     return Chart(
-        "What a claimed epsilon of 1 leaves uncovered (P1 Thm. 6.3, P3 Thm. 4.8, P4 Thm. 4)",
+        "Failure probability at a claimed epsilon of 1 (P1 Thm. 6.3, P3 Thm. 4.8, P4 Thm. 4)",
         "answers of a worker",
         "true delta at epsilon 1",
         (
@@ -233,8 +234,8 @@ def _deltas(found: Found) -> Chart:
             _layers(found, (2, 1.0), "delta", "one"),
         ),
         (Level("P3 claims", 0.1),),
-        "P1 Thm. 6.3 and P4 Thm. 4 claim 0 and P3 Thm. 4.8 claims 0.1 per answer. Only P3's holds; "
-        "MF's is that of one pair of neighbours, so at least as much.",
+        "P1 Thm. 6.3 and P4 Thm. 4 claim 0 and P3 Thm. 4.8 claims 0.1 per answer. Only P3's "
+        "holds; MF's is for one pair of neighbours, so it is a lower bound.",
         better="lower",
         x_scale="log",
     )
@@ -264,7 +265,7 @@ def _series(name: str, x: Sequence[int], y: Sequence[float], role: Role = "their
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """A claim with the worst that is true. `stated` is False for what a paper does not say."""
+    """A claim with its worst true value. `stated` is False for a claim that no paper makes."""
 
     source: str
     mechanism: str
@@ -280,7 +281,7 @@ class Promise:
 
     @property
     def words(self) -> str:
-        """What becomes of it: what is not stated cannot fail."""
+        """The verdict on the claim; one that is not stated cannot fail."""
         word = "holds" if self.kept else "fails"
         return word if self.stated else f"{word}, but is not stated"
 
@@ -298,7 +299,7 @@ class Promise:
 
 
 def plan(size: Size, seed: int) -> Work:
-    """Every value by what it is about; only draws of MF's noise depend on the seed."""
+    """All values by kind; only draws of MF's noise depend on the seed."""
     drawn = DRAWS[size]
     work: dict[tuple[Any, ...], Cell] = {}
     for symbols, epsilon in LAYERS:
@@ -322,7 +323,7 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def judge(found: Found) -> Outcome:
-    """Fails if any stated claim is exceeded; the reason names the one that is exceeded most."""
+    """Fails if any stated claim is exceeded; the reason names the one exceeded by most."""
     claims = promises(found)
     stated = [claim for claim in claims if claim.stated]
     broken = [claim for claim in stated if not claim.kept]
@@ -340,7 +341,7 @@ def judge(found: Found) -> Outcome:
 
 
 def promises(found: Found) -> list[Promise]:
-    """What the papers state of their mechanisms, and two readings that they do not state."""
+    """The papers' claims about their mechanisms, and two that they do not make."""
     two, one = found["two", 2, 1.0, MANY], found["one", 2, 1.0, MANY]
     zero, single, pair = (
         found["two", 2, 0.0, MANY],
@@ -360,7 +361,9 @@ def promises(found: Found) -> list[Promise]:
             found["one", 2, 1.0, 2]["answer"],
             pair["answer"],
         ),
-        Promise("P1 §7.2", f"epsilon 0 says nothing, {MANY} answers", answer, 0.0, zero["answer"]),
+        Promise(
+            "P1 §7.2", f"epsilon 0 reveals nothing, {MANY} answers", answer, 0.0, zero["answer"]
+        ),
         Promise("P1", f"two layers, {MANY} answers together", worker, 1.0, two["worker"], False),
         Promise(
             "P3 Thm. 4.8",
@@ -392,7 +395,7 @@ def promises(found: Found) -> list[Promise]:
 
 
 def _bound(losses: Sequence[float]) -> float:
-    """The largest of losses at ever longer u, or infinity where they go on growing with it."""
+    """The largest loss at increasing u, or infinity if losses keep growing."""
     *_, before, last = losses
     return math.inf if last >= STEEP * before else max(losses)
 
@@ -408,18 +411,18 @@ def _explanation(found: Found, claims: Sequence[Promise]) -> str:
     return (
         f"Exceeded: {_listed(claim for claim in stated if not claim.kept)}. Kept: "
         f"{_listed(claim for claim in stated if claim.kept)}. Two layers share a worker's flip "
-        f"probability among its answers: at a claimed epsilon of 1 and {MANY} answers the true one "
-        f"is {two['answer']:.2f} per answer and {two['worker']:.0f} per worker (one layer: "
+        f"probability among its answers: at a claimed epsilon of 1 and {MANY} answers the true "
+        f"one is {two['answer']:.2f} per answer and {two['worker']:.0f} per worker (one layer: "
         f"{one['answer']:.2f} and {one['worker']:.0f}), or at epsilon 1 per answer delta is "
-        f"{two['delta']:.2f}; at a claimed 0 it is {zero['answer']:.2f} per answer. P3's delta of "
-        f"0.1 is {variance['answer']:.4f} per answer in truth for 30 answers, and "
-        f"{variance['worker']:.2f} per worker; from two answers on no pure epsilon exists. LP "
-        f"counts values where the range counts: at a claimed 1 the true epsilon is "
+        f"{two['delta']:.2f}; at a claimed 0 it is {zero['answer']:.2f} per answer. The true "
+        f"value of P3's delta of 0.1 is {variance['answer']:.4f} per answer for 30 answers, and "
+        f"{variance['worker']:.2f} per worker; for two or more answers no pure epsilon exists. LP "
+        "uses the number of values instead of the range: at a claimed 1 the true epsilon is "
         f"{found['laplace', '{0, …, 9}']['answer']:g} for the values 0 to 9 and "
-        f"{found['laplace', '{0, 100}']['answer']:g} for 0 and 100. Under MF the loss between NULL "
-        f"and a value is {mf['losses'][-1]:.0f} where u is {published.LENGTHS[-1]:,.0f} long; and "
-        f"for a worker with {SPARSE} answers, as in P4's crowd, a claimed epsilon of 1 needs a "
-        f"delta of at least {mf['delta']:.2f}."
+        f"{found['laplace', '{0, 100}']['answer']:g} for 0 and 100. Under MF the loss between "
+        f"NULL and a value is {mf['losses'][-1]:.0f} where u is {published.LENGTHS[-1]:,.0f} "
+        f"long; and for a worker with {SPARSE} answers, as in P4's crowd, a claimed epsilon of 1 "
+        f"needs a delta of at least {mf['delta']:.2f}."
     )
 
 
@@ -429,14 +432,14 @@ def _listed(claims: Iterable[Promise]) -> str:
 
 STUDY = Study(
     "true-guarantees",
-    "The mechanisms of P1, P3 and P4 keep, as published, the guarantees that are claimed for them, "
-    "whatever the number of answers of a worker",
+    "The published mechanisms of P1, P3 and P4 have the guarantees that are claimed for them, "
+    "for any number of answers of a worker",
     "P1 Thms. 6.2 to 6.4 and §7.2, P3 Thm. 4.8, P4 Thms. 1 and 4 and Eq. 8",
-    "whoever attacks sees all reports of a worker; per answer, two lists of answers differ in one "
-    "of them, per worker in all; P1's and P4's definitions are read per answer, and what is said "
-    "of workers is not judged, since no paper states it; P3 prints no delta, P4 no dimension: 0.1 "
-    f"and {published.DIMENSION} are ours; a claim is exceeded when the true value is above it by "
-    f"more than {SLACK:g}; nothing is drawn but MF's noise, and no ties occur",
+    "the attacker sees all reports of a worker; per answer, two lists of answers differ in one "
+    "of them, per worker in all; P1's and P4's definitions are read per answer, and guarantees "
+    "per worker are not judged, since no paper states one; P3 prints no delta, P4 no dimension: "
+    f"0.1 and {published.DIMENSION} are ours; a claim is exceeded when the true value is above it "
+    f"by more than {SLACK:g}; only MF's noise is drawn, and there are no ties",
     plan,
     "fewer numbers of answers, and a tenth of the draws of MF's noise",
     recorded="fails",

@@ -1,4 +1,4 @@
-"""Study `weighted-rounds`: when weighted rounds of the noised private EM pay for their noise.
+"""Study `weighted-rounds`: benefit of weighted rounds of the noised private EM.
 
 Sessions with and without weighted rounds are noised on the same simulated answers.
 """
@@ -28,7 +28,7 @@ TASKS, LABELS = 100, 2
 DELTA = 1e-6
 
 FEW = LabelAbility((0.95, 0.5, 0.5, 0.5, 0.5))
-"""One worker in five knows, the others guess."""
+"""One worker in five knows the truth, the others guess."""
 
 QUICK = ("mixed, 20", "few know, 50")
 
@@ -37,10 +37,10 @@ EPSILONS: Mapping[Size, tuple[float, ...]] = {"quick": (1, 8), "full": (0.25, 0.
 BLOCKS: Mapping[Size, int] = {"quick": 3, "full": 10}
 
 BLOCK = 6
-"""Sessions of which each gives one mean: standard errors are over blocks."""
+"""Sessions per block; each block gives one mean, and standard errors are over blocks."""
 
 CLAIMED = 1.0
-"""Up to this epsilon two or three weighted rounds are said to be worse than none."""
+"""The epsilon up to which two or three weighted rounds are claimed to be worse than none."""
 
 JUDGED = (2, 3)
 
@@ -49,7 +49,7 @@ SERIES = ("one noised count", "1 weighted round", "2 weighted rounds", "3 weight
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """So many workers, so many answers to each of 100 tasks, and how able workers are."""
+    """A number of workers, of answers per task (100 tasks), and the workers' ability."""
 
     name: str
     workers: int
@@ -66,7 +66,7 @@ class Crowd:
 
 
 def sessions(crowd: Crowd, epsilon: float, trials: int, block: int, seed: int) -> dict[str, Any]:
-    """A block of sessions: the share of wrong labels with 0, 1, … weighted rounds.
+    """The share of wrong labels with 0, 1, … weighted rounds in a block of sessions.
 
     All have the same (epsilon, delta) per answer, the same answers and the same draws of noise; a
     block's answers are the same at every epsilon. `sealed` is one noised count of keyholders.
@@ -99,7 +99,7 @@ CROWDS = (
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A crowd at an epsilon, and what came out of its blocks."""
+    """A crowd at an epsilon, with the results of its blocks."""
 
     crowd: Crowd
     epsilon: float
@@ -111,15 +111,15 @@ class Case:
         return range(min(len(block["errors"]) for block in self.blocks))
 
     def error(self, rounds: int) -> Spread:
-        """The share of wrong labels with so many weighted rounds."""
+        """The share of wrong labels with a number of weighted rounds."""
         return Spread.of([block["errors"][rounds] for block in self.blocks])
 
     def excess(self, rounds: int) -> Spread:
-        """By how much it is above that of the single count, on the same answers."""
+        """Its excess over that of the single count, on the same answers."""
         return Spread.of([block["errors"][rounds] - block["errors"][0] for block in self.blocks])
 
     def mean(self, what: str) -> Spread:
-        """Another of a block's numbers."""
+        """The spread of another number of the blocks."""
         return Spread.of([block[what] for block in self.blocks])
 
     def is_worse(self, rounds: int) -> bool:
@@ -128,7 +128,7 @@ class Case:
         return excess.mean - BAND * excess.standard_error > 0
 
     def is_better(self, rounds: int) -> bool:
-        """Whether they are better by as much."""
+        """Whether they are better by more than two standard errors."""
         excess = self.excess(rounds)
         return excess.mean + BAND * excess.standard_error < 0
 
@@ -154,9 +154,9 @@ def plan(size: Size, seed: int) -> Work:
 
 
 def judge(cases: Sequence[Case]) -> Outcome:
-    """Holds, if two and three rounds are worse wherever epsilon is at most 1.
+    """Holds if two and three rounds are worse wherever epsilon is at most 1.
 
-    Fails, if they are better in one case; both by more than two standard errors.
+    Fails if they are better in one case; both by more than two standard errors.
     """
     tried = [
         (case, rounds)
@@ -170,7 +170,8 @@ def judge(cases: Sequence[Case]) -> Outcome:
     verdict: Verdict = "fails" if better else "holds" if worse == len(tried) else "holds in shape"
     reason = {
         "fails": f"better in {better} of {len(tried)} cases up to epsilon {CLAIMED:g}",
-        "holds in shape": f"clearly worse in {worse} of {len(tried)} cases, and better in none",
+        "holds in shape": f"significantly worse in {worse} of {len(tried)} cases, and better in "
+        "none",
     }
     words = (
         f"Up to epsilon {CLAIMED:g}, two or three weighted rounds were worse than the single count "
@@ -182,7 +183,7 @@ def judge(cases: Sequence[Case]) -> Outcome:
 
 
 def _paying(cases: Sequence[Case]) -> str:
-    """Where some number of weighted rounds is better than none, with its error."""
+    """The cases in which some number of weighted rounds is better than none, with errors."""
     parts = []
     for case in cases:
         paying = [rounds for rounds in case.rounds[1:] if case.is_better(rounds)]
@@ -193,7 +194,7 @@ def _paying(cases: Sequence[Case]) -> str:
                 f"{'round' if best == 1 else 'rounds'}: {case.error(best).mean:.3f} instead of "
                 f"{case.error(0).mean:.3f})"
             )
-    return f"They paid for {', '.join(parts)}" if parts else "They paid nowhere"
+    return f"They were better for {', '.join(parts)}" if parts else "They were better in no case"
 
 
 def _row(case: Case) -> Row:
@@ -205,7 +206,7 @@ def _row(case: Case) -> Row:
         "one count": case.error(0).mean,
         **{f"{rounds} more": case.error(rounds).mean for rounds in more},
         "s.e.": max((case.excess(rounds).standard_error for rounds in more), default=None),
-        "paying": ", ".join(str(rounds) for rounds in more if case.is_better(rounds)) or "none",
+        "better": ", ".join(str(rounds) for rounds in more if case.is_better(rounds)) or "none",
         "sealed": case.mean("sealed").mean,
         CONSTANT: case.mean("constant").mean,
         "sessions": BLOCK * len(case.blocks),
@@ -214,7 +215,7 @@ def _row(case: Case) -> Row:
 
 
 def _charts(cases: Sequence[Case]) -> Iterator[Chart]:
-    """One chart for each crowd: the error of each number of rounds by epsilon."""
+    """One chart per crowd: the error of each number of rounds by epsilon."""
     for crowd in dict.fromkeys(case.crowd for case in cases):
         yield _chart(crowd, [case for case in cases if case.crowd == crowd])
 
@@ -227,7 +228,7 @@ def _chart(crowd: Crowd, own: Sequence[Case]) -> Chart:
     ]
     where = f"epsilon {', '.join(pays)}" if pays else "no epsilon"
     return Chart(
-        f"Weighted rounds in a crowd of {crowd.workers} workers ({crowd.name} answers a task)",
+        f"Weighted rounds in a crowd of {crowd.workers} workers ({crowd.name} answers per task)",
         "epsilon per answer, delta 10^-6",
         "share of wrong labels",
         tuple(
@@ -252,13 +253,13 @@ STUDY = Study(
     "At delta 10^-6 two or three weighted rounds of the noised private EM do worse than its single "
     "noised count for every epsilon up to 1",
     "the mode noised of the private EM; its guarantee per answer",
-    "simulated sessions on 100 tasks with two labels: mixed crowds (40 % of the workers right with "
-    "U(0.8, 0.95), the others with U(0.45, 0.6)), able ones (U(0.55, 0.8)), and crowds in which 1 "
-    "worker in 5 is right with 0.95 and the others guess; the number beside a crowd is that of "
-    "answers to each task; every number of rounds has the same epsilon and delta per answer, "
-    "as long as half of the workers add their noise (all answers of a worker together betray "
-    "more), the same answers and the same draws of noise; sealed is one noised count of "
-    "keyholders; ties go to the first label",
+    "simulated sessions on 100 tasks with two labels: mixed crowds (40 % of the workers right "
+    "with U(0.8, 0.95), the others with U(0.45, 0.6)), able ones (U(0.55, 0.8)), and crowds in "
+    "which 1 worker in 5 is right with 0.95 and the others guess; the number after a crowd is "
+    "that of answers per task; every number of rounds has the same epsilon and delta per answer, "
+    "as long as half of the workers add their noise (the loss of all answers of a worker "
+    "together is larger), the same answers and the same draws of noise; sealed is one noised "
+    "count of keyholders; ties go to the first label",
     plan,
     "two crowds at epsilon 1 and 8 with 18 sessions each, instead of six at six epsilons with 60",
     recorded="holds",

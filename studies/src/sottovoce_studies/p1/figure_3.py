@@ -119,7 +119,7 @@ def _faults(panel: Panel) -> Iterator[str]:
         true = panel.answered.true_epsilon(top)
         better = "better" if equal.mean < -BAND * equal.standard_error else "no worse"
         yield (
-            f"two layers have epsilon {true:.1f}, not {top:g}; one layer at that epsilon is "
+            f"two layers have epsilon {true:.1f}, not {top:g}; one layer at this epsilon is "
             f"{better}"
         )
 

@@ -147,7 +147,7 @@ def _note(seen: Mapping[float, Seen], answered: Answered) -> str:
         "P1 §7.2: TD under two layers performs better than under one at the same epsilon. Here "
         f"it does at {len(lower)} of {len(seen)} nominal epsilons, but the median worker's true "
         f"epsilon is {answered.true_epsilon(max(seen)):.1f} and more; the chart also shows one "
-        "layer at that true guarantee. Bands are two standard errors."
+        "layer at this true guarantee. Bands are two standard errors."
     )
 
 

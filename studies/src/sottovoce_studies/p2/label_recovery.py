@@ -186,8 +186,8 @@ def _chart(own: Found) -> Chart:
         "scale L",
         "share of workers",
         tuple(_series(*crowd, own) for crowd in crowds),
-        note="P2 Theorem 1: nobody can determine another's labels uniquely. Here the server "
-        "computes them from the totals, without a key; the smallest share is "
+        note="P2 Theorem 1: no participant can determine another's labels uniquely. Here the "
+        "server computes them from the totals, without a key; the smallest share is "
         f"{_share(low, own[low]):.2f}, of {low.workers} workers (tasks answered: "
         f"{low.answered}) at L = {_power(low.scale or 1)}",
         better="lower",

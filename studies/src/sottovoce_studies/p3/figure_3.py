@@ -157,7 +157,7 @@ def _words(seen: Seen, ours: Mapping[int, Spread]) -> str:
         f"is {gain[few]:.0%} below that of the plain mean with {few} users, {gain[many]:.0%} "
         f"below with {many}. At epsilon {EPSILONS[0]:g}, truly "
         f"{true_epsilon(EPSILONS[0], ANSWERS):.1f} per answer at delta 0.1, the MAE to the truth "
-        f"with {common} users is {loud[common]['error'].mean:.3f}, with ours at that true epsilon "
+        f"with {common} users is {loud[common]['error'].mean:.3f}, with ours at this true epsilon "
         f"without delta {ours[common].mean:.3f}, and with the best constant "
         f"{loud[common]['best constant'].mean:.2f}."
     )
@@ -196,7 +196,7 @@ def _charts(seen: Seen, ours: Mapping[int, Spread]) -> Iterator[Chart]:
             for epsilon, at in seen.items()
         ),
         tuple(Level(f"by Thm. 4.8, {epsilon:g}", noise_of(epsilon, WIDTH)) for epsilon in seen),
-        "P3 §V-A: the mean noise keeps the same as the number of users increases. Here it is "
+        "P3 §V-A: the mean noise stays the same as the number of users increases. Here it is "
         f"{' and '.join(_both_ends(at) for at in seen.values())}.",
         "neither",
         "log",
@@ -226,7 +226,7 @@ def _charts(seen: Seen, ours: Mapping[int, Spread]) -> Iterator[Chart]:
 
 STUDY = Study(
     "p3-figure-3",
-    "The mean noise keeps the same as the number of users increases, and having more users helps "
+    "The mean noise stays the same as the number of users increases, and having more users helps "
     "utility",
     "P3 §V-A, Figure 3",
     SETTING.replace("150 users", "25 to 600 users") + "nominal epsilon 10 (mean noise 4.9) and "
