@@ -1,4 +1,4 @@
-"""The wheel where nothing but its dependencies is installed, and the studies' wheel with it."""
+"""The wheel with only its dependencies installed, and the studies' wheel with it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CORE = ("numpy", "scipy", "numba", "duckdb", "filelock", "platformdirs", "typer"
 
 
 def core_packages() -> dict[str, Path]:
-    """What the core dependencies, and theirs in turn, have in the folder of libraries."""
+    """The files of the core dependencies, and of theirs in turn, in the folder of libraries."""
     found: dict[str, Path] = {}
     wanted, seen = list(CORE), set()
     while wanted:

@@ -1,4 +1,4 @@
-"""The command line's reference, from the commands themselves.
+"""The command line's reference, generated from the commands.
 
 `python tests/docs/cli_reference.py > docs/reference/cli.md` writes it. Nothing in it depends on the
 terminal: neither its width nor its colours.
@@ -30,7 +30,7 @@ explained in [Tables](tables.md), what the methods compute in [Methods](methods.
 mechanisms do in [Mechanisms](mechanisms/index.md).
 """
 _COMPLETION = {"install_completion", "show_completion"}
-"""Typer words these by the shell it finds, so they are only named above."""
+"""Typer's text depends on the shell, so these options are only named above."""
 
 
 def cli_reference() -> str:

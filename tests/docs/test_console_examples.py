@@ -1,4 +1,4 @@
-"""What the pages show on a console is what a reader sees: `consoles.py` says how it is read."""
+"""Console blocks of pages show the actual output; `consoles.py` explains their format."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ LONG = frozenset(
         "how-to/worker",
     )
 )
-"""Pages whose commands take long, and are run by their own tests too."""
+"""Pages whose commands take long, and that other tests run too."""
 
 DEMO = "sottovoce demo --no-keep"
-"""Takes longer than all the others on its page, of which none needs what it leaves."""
+"""Takes longer than all others on its page; none of those needs its output."""
 
 
 def param(page: Path) -> Any:

@@ -1,4 +1,4 @@
-"""Ballots: every answer has one, nothing else passes, and none says more than the noise covers."""
+"""Ballots: every answer has one, nothing else passes, and none exceeds the noise's sensitivity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers as integers that are added up: exact, and never read when they cannot be right."""
+"""Numbers as integers that are added up: exact, and refused if impossible."""
 
 from __future__ import annotations
 

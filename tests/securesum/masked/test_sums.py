@@ -1,4 +1,4 @@
-"""Totals are the plain sums of the contributors, whoever falls silent and when, or are absent."""
+"""Totals are the plain sums of the contributors, with any dropouts at any time, or absent."""
 
 from __future__ import annotations
 
@@ -88,12 +88,12 @@ def test_fewer_than_the_minimum_begin_no_further_round() -> None:
     star = Star(workers=6, threshold=4, minimum=6, rounds=2)
     outcome = run(star, {(0, Phase.OPEN): {5}})
     assert (outcome.state, len(outcome.records)) == ("aborted", 1)
-    assert outcome.reason == "5 workers are left, and 6 are needed"
+    assert outcome.reason == "5 workers are left; 6 are needed"
 
 
 @given(data=st.data())
 @settings(max_examples=6)
-def test_whoever_falls_silent_wherever_totals_are_right_or_absent(data: st.DataObject) -> None:
+def test_with_any_dropouts_totals_are_right_or_absent(data: st.DataObject) -> None:
     workers = data.draw(st.integers(3, 7), "workers")
     threshold = data.draw(st.integers(workers // 2 + 1, workers), "threshold")
     places = st.tuples(st.integers(0, 1), st.sampled_from(ORDER))
