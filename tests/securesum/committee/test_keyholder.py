@@ -113,9 +113,9 @@ def test_batches_come_in_order_and_each_number_once(server: Server) -> None:
         propose = server.propose(number, previous, digests)
         return lambda: party.keyholder.check(propose, server.items(1, digests))
 
-    refuses(party, "proposes batch 2 where 1 is next", check(2, start.state))
-    refuses(party, "proposes batch 0 where 1 is next", check(0, start.state, list(server.deals)))
-    refuses(party, "follows another state", check(1, "1" * 64))
+    refuses(party, "proposes batch 2, but 1 is next", check(2, start.state))
+    refuses(party, "proposes batch 0, but 1 is next", check(0, start.state, list(server.deals)))
+    refuses(party, "follows a different state", check(1, "1" * 64))
     first = party.keyholder.check(server.propose(1, start.state, FIRST), items)
     again = party.keyholder.check(server.propose(1, start.state, FIRST), items)
     assert again == first
@@ -128,7 +128,7 @@ def test_the_items_are_those_proposed(server: Server) -> None:
     party = server.parties[0]
     propose = server.propose(1, start.state, FIRST)
     refuses(
-        party, "2 of 3 in the batch",
+        party, "2 of 3 items of the batch",
         lambda: party.keyholder.check(propose, server.items(1, FIRST[:2])),
     )  # fmt: skip
     refuses(
@@ -163,7 +163,7 @@ def test_confirming_needs_every_check_and_its_own_as_it_sent_it(server: Server) 
         return lambda: party.keyholder.confirm(1, given)
 
     refuses(party, "check of keyholder 3 .* is missing", confirm(*checks[:2]))
-    refuses(party, "there twice", confirm(*checks, checks[1]))
+    refuses(party, "is repeated", confirm(*checks, checks[1]))
     other = server.forged(
         MessageKind.CHECK,
         1,

@@ -114,8 +114,8 @@ def _no_square() -> int:
 
 
 WRONG: dict[str, tuple[Callable[[], Body], str]] = {
-    "format": (lambda: {"format": "sottovoce-dealt-key/2"}, "other fields"),
-    "one field more": (lambda: {"p": "AA"}, "other fields"),
+    "format": (lambda: {"format": "sottovoce-dealt-key/2"}, "the required fields"),
+    "one field more": (lambda: {"p": "AA"}, "the required fields"),
     "s": (lambda: {"s": 2}, "different s or threshold"),
     "threshold": (lambda: {"threshold": 3}, "different s or threshold"),
     "n is short": (lambda: {"n": "AQ"}, "not 128 bytes"),
@@ -178,7 +178,7 @@ def test_no_bit_of_a_sealed_share_may_be_flipped(place: int) -> None:
 
 @pytest.mark.parametrize(("extra", "length", "words"), [
     (1, 256, "does not match its verifier"),
-    (0, 257, "not 256 bytes long"),
+    (0, 257, "is not 256 bytes long"),
 ])  # fmt: skip
 def test_a_share_that_a_dishonest_dealer_sealed_is_refused(
     extra: int, length: int, words: str
@@ -187,7 +187,7 @@ def test_a_share_that_a_dishonest_dealer_sealed_is_refused(
     info = dealer._info(TERMS, public, 1)
     content = bytes_of(shares[0].value + extra, length)
     sealed = seal(SEALING[0].public_key().public_bytes_raw(), content, info)
-    with pytest.raises(SealedRefused, match=f"the dealer: the share is {words}"):
+    with pytest.raises(SealedRefused, match=f"the dealer: the share {words}"):
         open_share(TERMS, public, 1, SEALING[0], sealed)
 
 

@@ -129,7 +129,7 @@ def test_what_is_no_answer_is_refused(content: bytes) -> None:
 
 def test_a_contribution_is_not_counted_twice() -> None:
     star, said = _until_contributed()
-    _refuses(star, _shown(star, said, [1, 2, 3, 4, 4]), "by nobody new")
+    _refuses(star, _shown(star, said, [1, 2, 3, 4, 4]), "by a repeated or unknown worker")
 
 
 def test_two_overlapping_sets_are_never_both_opened() -> None:
@@ -221,7 +221,7 @@ def test_nothing_is_opened_without_enough_confirmations(count: int) -> None:
 def test_one_confirmation_does_not_count_twice() -> None:
     star, confirms = _until_confirmed()
     shown = bundle([confirms[each] for each in (1, 2, 3, 3)])
-    _refuses(star, star.asked(Phase.OPEN, {}, shown), "by nobody new")
+    _refuses(star, star.asked(Phase.OPEN, {}, shown), "by a repeated or unknown worker")
 
 
 def test_a_worker_opens_once_whatever_the_step() -> None:

@@ -239,7 +239,7 @@ def test_where_too_few_know_what_they_contributed_the_session_ends_and_names_the
     }
     star = Star(suites=suites).play()
     assert star.server.state == "aborted"
-    assert star.server.reason == "3 workers know what they have contributed, and 4 are needed"
+    assert star.server.reason == "3 workers know what they have contributed; 4 are needed"
     assert star.server.culprits == ("worker 2", "worker 4", "worker 5")
 
 

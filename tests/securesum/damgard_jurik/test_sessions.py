@@ -159,8 +159,8 @@ def test_too_few_to_open_end_the_session_and_no_smaller_set_is_asked_for() -> No
 
 
 @pytest.mark.parametrize(("phase", "words"), [
-    (Phase.COMMIT, "3 workers have committed to a contribution, and 4 are needed"),
-    (Phase.CONTRIBUTE, "3 workers have contributed, and 4 are needed"),
+    (Phase.COMMIT, "3 workers have committed to a contribution; 4 are needed"),
+    (Phase.CONTRIBUTE, "3 workers have contributed; 4 are needed"),
     (Phase.CONFIRM, "3 workers have confirmed the set; 4 are needed"),
 ])  # fmt: skip
 def test_too_few_workers_end_the_session(phase: Phase, words: str) -> None:
@@ -176,7 +176,7 @@ def test_too_few_answers_end_the_session(silent: list[int]) -> None:
     star.phase()
     star.phase(silent=silent)
     assert star.server.state == "aborted"
-    assert star.server.reason.endswith("have answered for their contributions, and 4 are needed")
+    assert star.server.reason.endswith("have answered for their contributions; 4 are needed")
 
 
 def _state(server: CoordinatorSession) -> tuple[object, ...]:

@@ -214,7 +214,7 @@ def test_more_rounds_than_there_are_cannot_be_read() -> None:
     planner = NoisedPlanner(small_terms(rounds=0))
     with pytest.raises(UsageError, match="1 noised rounds, not 2"):
         planner.decode([OpenedSum(np.zeros(60, np.int64), 1)] * 2)
-    with pytest.raises(UsageError, match="nothing was opened"):
+    with pytest.raises(UsageError, match="nothing has been opened"):
         planner.decode([])
 
 

@@ -175,7 +175,7 @@ def test_it_cannot_have_a_worker_open_twice() -> None:
     assert star.members[1].on(star.turn(1)) is not None
     honest = star.read(star.turn(1))
     fewer = star.says(Phase.OPEN, {"confirmed": [1, 2, 3, 4]}, honest.payload[: 4 * (HEAD + TAG)])
-    refused(star.members[1], fewer, "two different things")
+    refused(star.members[1], fewer, "two different turns")
 
 
 def test_it_cannot_have_a_worker_open_in_a_second_step() -> None:

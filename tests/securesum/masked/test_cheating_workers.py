@@ -108,7 +108,7 @@ def test_too_many_that_open_wrongly_leave_nothing_opened() -> None:
     star = Star(workers=5, threshold=5)
     outcome = run(star, Phase.OPEN, lambda _, said: (said[0], flipped(said[1], 20)))
     assert (outcome.state, outcome.records) == ("aborted", ())
-    assert outcome.reason == "4 workers are left after phase open, and 5 must be"
+    assert outcome.reason == "4 workers are left after phase open; 5 are needed"
 
 
 # What it deals.
@@ -171,7 +171,7 @@ def test_shares_that_too_many_cannot_read_end_the_session_and_all_it_may_be_are_
     outcome = run(Star(), Phase.SHARE, unreadable)
     assert (outcome.state, outcome.records) == ("aborted", ())
     assert outcome.culprits == ("worker 3", "worker 1", "worker 2")
-    assert outcome.reason.endswith("3 workers have one, and 4 must")
+    assert outcome.reason.endswith("3 workers have one, and 4 are needed")
 
 
 def test_a_worker_that_says_it_has_no_piece_is_named_with_the_dealer() -> None:

@@ -58,7 +58,7 @@ def test_one_more_than_may_be_missing_ends_the_session_without_totals(phase: Pha
     star = Star(workers=5, threshold=4, rounds=2)
     outcome = run(star, {(0, phase): {1, 4}})
     assert (outcome.state, outcome.records) == ("aborted", ())
-    assert outcome.reason == f"3 workers are left after phase {phase}, and 4 must be"
+    assert outcome.reason == f"3 workers are left after phase {phase}; 4 are needed"
 
 
 @pytest.mark.parametrize("phase", ORDER)
@@ -81,7 +81,7 @@ def test_fewer_than_the_minimum_are_not_opened_even_if_enough_would_confirm() ->
     star = Star(workers=6, threshold=4, minimum=6)
     outcome = run(star, {(0, Phase.CONTRIBUTE): {5}})
     assert (outcome.state, outcome.records) == ("aborted", ())
-    assert outcome.reason == "5 workers are left after phase contribute, and 6 must be"
+    assert outcome.reason == "5 workers are left after phase contribute; 6 are needed"
 
 
 def test_fewer_than_the_minimum_begin_no_further_round() -> None:

@@ -62,8 +62,8 @@ def test_a_list_comes_back_as_it_was_sent() -> None:
 
 
 @pytest.mark.parametrize(("value", "reason"), [
-    (None, "no list"), ({}, "no list"), ([1], "something else"), ([[1]], "something else"),
-    ([[1, 2]], "something else"), ([[True, "0" * 64]], "something else"),
+    (None, "no list"), ({}, "no list"), ([1], "an invalid entry"), ([[1]], "an invalid entry"),
+    ([[1, 2]], "an invalid entry"), ([[True, "0" * 64]], "an invalid entry"),
     ([[1, "0" * 63]], "64 hexadecimal digits"), ([[1, "A" * 64]], "64 hexadecimal digits"),
     ([[2, "0" * 64], [1, "0" * 64]], "rising order"), ([[1, "0" * 64]] * 2, "rising order"),
     ([[6, "0" * 64]], "worker 6 has left this round"),
@@ -82,7 +82,7 @@ def test_numbers_that_are_none_are_refused(value: Any) -> None:
 
 def test_too_few_abort() -> None:
     check_enough(4, 4, Phase.OPEN)
-    with pytest.raises(SealedAborted, match="3 workers are left after phase open, and 4 must be"):
+    with pytest.raises(SealedAborted, match="3 workers are left after phase open; 4 are needed"):
         check_enough(3, 4, Phase.OPEN)
 
 
@@ -124,7 +124,7 @@ def test_a_party_with_another_key_than_the_terms_have_is_refused() -> None:
 
 
 def test_a_turn_is_for_a_worker_there_is() -> None:
-    with pytest.raises(UsageError, match="the session has workers 1 to 5, and no 6"):
+    with pytest.raises(UsageError, match="the session has workers 1 to 5, not 6"):
         Star().server.turn(6)
 
 
