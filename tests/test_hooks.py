@@ -11,6 +11,7 @@ import pytest
 from sottovoce.hooks import HOOKS, filled
 
 NEEDED = {
+    "notebook": ("html_of",),
     "requester.live": ("LiveSessions",),
     "sealed.simulate": ("run", "show"),
     "web.feature": ("FEATURE",),

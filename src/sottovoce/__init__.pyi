@@ -5,6 +5,7 @@ __all__: list[str]
 from sottovoce.api.input_output import pack as pack, write as write
 from sottovoce.api.compare import (
     Comparison as Comparison,
+    Comparisons as Comparisons,
     compare as compare,
     inspect as inspect,
     score as score,
@@ -12,7 +13,11 @@ from sottovoce.api.compare import (
 from sottovoce.api.infer import infer as infer
 from sottovoce.api.infer_into import Inferred as Inferred, infer_into as infer_into
 from sottovoce.api.perturb_into import Perturbed as Perturbed, perturb_into as perturb_into
-from sottovoce.api.perturb import perturb as perturb, read_under as read_under
+from sottovoce.api.perturb import (
+    epsilon as epsilon,
+    perturb as perturb,
+    read_under as read_under,
+)
 from sottovoce.api.simulate_private_em import (
     PrivateRun as PrivateRun,
     simulate_private_em as simulate_private_em,
@@ -40,6 +45,7 @@ from sottovoce.errors import (
     Unreachable as Unreachable,
     UsageError as UsageError,
 )
+from sottovoce.figures.plot import Plot as Plot, plot as plot
 from sottovoce.inference import (
     CATD as CATD,
     CRH as CRH,
@@ -126,6 +132,7 @@ from sottovoce.worker import (
     Ledger as Ledger,
     SystemRandomness as SystemRandomness,
     preview as preview,
+    randomize as randomize,
     respond as respond,
 )
 from sottovoce.worker.client import Client as Client

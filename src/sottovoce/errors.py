@@ -5,6 +5,8 @@ A message says what was asked, what was found and how to proceed. Its numbers ar
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from functools import partial
@@ -14,7 +16,7 @@ __all__ = [
     "AlreadyReported", "BudgetExceeded", "DataError", "LedgerBusy", "LedgerDamaged", "LedgerError",
     "LedgerUnwritable", "NotInstalled", "OutputExists", "PolicyChanged", "Reason", "Refused",
     "SealedAborted", "SealedRefused", "SottovoceError", "SpendRefused", "Stopped", "Unreachable",
-    "UsageError", "absent",
+    "UsageError", "absent", "install_command",
 ]  # fmt: skip
 
 
@@ -58,9 +60,40 @@ class NotInstalled(UsageError, ImportError):  # noqa: N818 - reads as the fact i
     """An optional library is needed but not installed."""
 
     def __init__(self, library: str, *, purpose: str, extra: str | None = None) -> None:
-        way = f"pip install 'sottovoce[{extra}]'" if extra else f"pip install {library}"
+        way = install_command(extra) if extra else install_command(distribution=library)
         super().__init__(f"{purpose} needs {library}, which is not installed: {way}")
         self.library, self.extra, self.name = library, extra, library
+
+
+_FOLDERS = {"sottovoce": "", "sottovoce-studies": "/studies"}
+"""Where the distributions of this project are in a checkout."""
+
+
+def install_command(extra: str | None = None, distribution: str = "sottovoce") -> str:
+    """How to install an extra or another distribution, from where this package was installed.
+
+    That is a checkout as long as the project is on no index.
+    """
+    source, editable = _checkout() if distribution in _FOLDERS else (None, False)
+    wanted = f"{source}{_FOLDERS[distribution]}" if source else distribution
+    wanted += f"[{extra}]" if extra else ""
+    return f"pip install {'-e ' if editable else ''}{shlex.quote(wanted)}"
+
+
+def _checkout() -> tuple[str | None, bool]:
+    """The folder that pip installed this package from (PEP 610), and whether it is editable."""
+    from importlib.metadata import PackageNotFoundError, distribution  # rarely needed, and slow
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
+    try:
+        recorded = json.loads(distribution("sottovoce").read_text("direct_url.json") or "{}")
+    except PackageNotFoundError:
+        return None, False
+    if "dir_info" not in recorded:
+        return None, False
+    folder = url2pathname(urlsplit(recorded["url"]).path)
+    return folder, bool(recorded["dir_info"].get("editable"))
 
 
 class _Absent(type):

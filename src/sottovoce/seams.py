@@ -36,6 +36,7 @@ from sottovoce.model import (
     Reports,
     Result,
     Unit,
+    UnitName,
     Words,
 )
 
@@ -135,11 +136,11 @@ class Release(Protocol):
         """
         ...
 
-    def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
+    def guarantee(self, answers: int, unit: UnitName, delta: float = 0.0) -> Guarantee:
         """The smallest ε at this delta for a worker with this number of answers."""
         ...
 
-    def delta(self, epsilon: float, answers: int, unit: Unit) -> float:
+    def delta(self, epsilon: float, answers: int, unit: UnitName) -> float:
         """The smallest δ at this epsilon, on the same curve."""
         ...
 
@@ -153,7 +154,7 @@ class Release(Protocol):
         domain: Domain,
         epsilon: float,
         *,
-        unit: Unit = Unit.ANSWER,
+        unit: UnitName = Unit.ANSWER,
         delta: float = 0.0,
         answers: int = 1,
     ) -> Self:

@@ -159,7 +159,7 @@ def test_reports_that_are_no_answers_are_for_methods_that_know_the_noise(tmp_pat
         ({"master": "local"}, "a master and its settings are for the Spark engine"),
         ({"engine": "spark", "memory": 1}, "Spark's memory is set where Spark is"),
         ({"memory": 1}, "memory= must be at least 256 MiB, not 1 bytes"),
-        ({"policy": policy(), "domain": Domain.categorical("ab")}, "drop --domain"),
+        ({"policy": policy(), "domain": Domain.categorical("ab")}, "drop domain="),
         ({"method": "known"}, "no method 'known'"),
     ],
 )

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sottovoce.errors import UsageError
-from sottovoce.mechanisms.policies import Target, make_policy, mechanism_of
-from sottovoce.mechanisms.registry import MECHANISMS
-from sottovoce.model import WORDS, Calibration, Domain, Policy, ShowDraw, Unit
+from sottovoce.mechanisms.policies import Target, make_policy, mechanism_of, release_of
+from sottovoce.mechanisms.registry import MECHANISMS, RELEASES
+from sottovoce.model import WORDS, Calibration, Domain, Kind, Policy, ShowDraw, Unit
 
 LABELS = Domain.categorical("abc")
 ORDER = Domain.ordinal(range(1, 6))
@@ -245,7 +245,7 @@ def test_a_policy_is_made_of_a_domain_and_a_target(domain: Any, target: Any) -> 
         ({"epsilon": True}, "epsilon must be a number, not True"),
         ({"epsilon": 1.0, "delta": "0"}, "delta must be a number, not '0'"),
         ({"epsilon": 1.0, "answers": 2.5}, "answers must be an integer, not 2.5"),
-        ({"epsilon": 1.0, "unit": "worker"}, "the unit must be Unit.ANSWER or Unit.WORKER"),
+        ({"epsilon": 1.0, "unit": "wrker"}, "the unit must be 'answer' or 'worker', not 'wrker'"),
     ],
 )
 def test_a_target_of_the_wrong_type_is_refused_at_birth(wrong: dict[str, Any], words: str) -> None:
@@ -270,3 +270,23 @@ def test_when_draws_are_shown_changes_the_policy_and_not_its_mechanism(
 def test_a_target_names_when_draws_are_shown(way: Any) -> None:
     with pytest.raises(UsageError, match=r"show_draw must be ShowDraw\.BEFORE_SEND or"):
         Target(1.0, show_draw=way)
+
+
+@pytest.mark.parametrize("name", sorted(RELEASES))
+def test_a_unit_may_be_given_by_its_name(name: str) -> None:
+    kind = RELEASES[name]
+    domain = Domain.categorical("abc") if Kind.CATEGORICAL in kind.takes else Domain.numeric(0, 8)
+    delta = DELTA.get(name, 0.0)
+    made = make_policy(domain, name, Target(2.0, "worker", delta, answers=4))
+    assert made == make_policy(domain, name, Target(2.0, Unit.WORKER, delta, answers=4))
+    release = release_of(made)
+    for unit in Unit:
+        assert release.guarantee(4, unit.value, delta) == release.guarantee(4, unit, delta)
+        assert release.delta(1.0, 4, unit.value) == release.delta(1.0, 4, unit)
+    for wrong in ("wrker", "", None):
+        with pytest.raises(UsageError, match="the unit must be 'answer' or 'worker'"):
+            release.guarantee(4, wrong)  # type: ignore[arg-type]
+        with pytest.raises(UsageError, match="the unit must be 'answer' or 'worker'"):
+            release.delta(1.0, 4, wrong)  # type: ignore[arg-type]
+        with pytest.raises(UsageError, match="the unit must be 'answer' or 'worker'"):
+            kind.calibrated(domain, 1.0, unit=wrong, delta=delta)  # type: ignore[arg-type]

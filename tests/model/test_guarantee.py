@@ -39,11 +39,17 @@ def test_it_reads_with_its_unit() -> None:
     assert str(Guarantee(Unit.WORKER, 3, 1.25, 1e-6)) == "epsilon 1.25, delta 1e-06 per worker"
 
 
-@pytest.mark.parametrize("unit", ["worker", "answer", "both"])
-def test_a_text_is_no_unit(unit: Any) -> None:
-    with pytest.raises(UsageError, match=r"must be Unit\.ANSWER or Unit\.WORKER"):
+@pytest.mark.parametrize("unit", ["worker", "answer"])
+def test_the_name_of_a_unit_becomes_the_unit(unit: Any) -> None:
+    assert Guarantee(unit, 1, 1.0).unit is Unit(unit)
+    assert Promise(unit, 1.0, 0.0, 1).unit is Unit(unit)
+
+
+@pytest.mark.parametrize("unit", ["both", "Worker", 1, None])
+def test_another_name_is_no_unit(unit: Any) -> None:
+    with pytest.raises(UsageError, match="the unit must be 'answer' or 'worker', not"):
         Guarantee(unit, 1, 1.0)
-    with pytest.raises(UsageError, match=r"must be Unit\.ANSWER or Unit\.WORKER"):
+    with pytest.raises(UsageError, match="the unit must be 'answer' or 'worker', not"):
         Promise(unit, 1.0, 0.0, 1)
 
 

@@ -1,27 +1,44 @@
-"""compare, score and inspect: methods held against gold, and what a table of answers holds."""
+"""compare and score methods against gold; inspect a table of answers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 from sottovoce.api.infer import infer
 from sottovoce.api.input_output import gold, read
+from sottovoce.api.keywords import ReadingOptions, spelled_out
 from sottovoce.engines import LocalEngine
 from sottovoce.inference import METHODS, suits
 from sottovoce.inference import score as score_against
 from sottovoce.inference.inspection import Inspection, inspect_answers
 from sottovoce.model import Result, Score
+from sottovoce.model.display import SHOWN, Display, Displayed
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """One method's result beside its score."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparison(Displayed):
+    """One method's result and its score."""
 
     method: str
     result: Result
     score: Score
+
+    def _display(self) -> Display:
+        return Display(f"Comparison: {self.method}, {self.score}")
+
+
+class Comparisons(Displayed, list[Comparison]):
+    """Methods on the same answers against the same gold, best first: a list."""
+
+    def _display(self) -> Display:
+        if not self:
+            return Display("Comparison of no methods")
+        columns = ("method", *self[0].score.as_dict())
+        rows = tuple((row.method, *row.score.as_dict().values()) for row in self)
+        title = f"Comparison of {len(self):,} methods on {self[0].score.tasks:,} gold tasks"
+        return Display(title, (), columns, rows[:SHOWN], len(self))
 
 
 def score(result: Result, known: Any, *, columns: Mapping[str, str] | None = None) -> Score:
@@ -29,6 +46,7 @@ def score(result: Result, known: Any, *, columns: Mapping[str, str] | None = Non
     return score_against(result, gold(known, result.domain, columns=columns))
 
 
+@spelled_out(ReadingOptions)
 def compare(
     source: Any,
     known: Any,
@@ -36,11 +54,12 @@ def compare(
     *,
     gold_columns: Mapping[str, str] | None = None,
     progress: Callable[[str], None] | None = None,
-    **reading: Any,
-) -> list[Comparison]:
-    """Every suitable method on the same answers against the same gold, best first.
+    **reading: Unpack[ReadingOptions],
+) -> Comparisons:
+    """Run every suitable method on the same answers and score it against the same gold.
 
-    On ordinal labels, methods for numbers are left out: their errors have another unit.
+    The best method comes first. On ordinal labels, methods for numbers are left out: their errors
+    have another unit. Other keywords say how to read `source` (see `read`).
     """
     reports = read(source, **reading)
     if methods is None:
@@ -53,11 +72,15 @@ def compare(
             progress(name)
         result = infer(reports, name)
         rows.append(Comparison(name, result, score(result, truths)))
-    return sorted(rows, key=_badness)
+    return Comparisons(sorted(rows, key=_badness))
 
 
-def inspect(source: Any, **reading: Any) -> Inspection:
-    """A first look at a table: size, sparsity, agreement, repeated pairs, suspicious workers."""
+@spelled_out(ReadingOptions)
+def inspect(source: Any, **reading: Unpack[ReadingOptions]) -> Inspection:
+    """A first look at a table: size, sparsity, agreement, repeated pairs, suspicious workers.
+
+    Keywords say how to read `source` (see `read`).
+    """
     reports = read(source, **reading)
     return replace(inspect_answers(LocalEngine(reports)), reading=reports.reading)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
 from sottovoce.api.input_output import read
+from sottovoce.api.keywords import InferKeywords, ReadingOptions, spelled_out, split_keywords
 from sottovoce.engines import LocalEngine, WatchedEngine
 from sottovoce.errors import UsageError
 from sottovoce.inference import METHODS, default_method, method_named, suits
@@ -22,6 +23,7 @@ AWARE_COMPILED_FROM = 20_000
 """From so many reports on kernels are compiled for methods that make a hundred passes."""
 
 
+@spelled_out(InferKeywords)
 def infer(
     source: Any,
     method: str | Aggregator = "auto",
@@ -33,18 +35,19 @@ def infer(
     progress: Callable[[int], None] | None = None,
     policy: Policy | None = None,
     compiled: bool | None = None,
-    **reading: Any,
+    **keywords: Unpack[InferKeywords],
 ) -> Result:
     """The truth of every task, with confidence and each worker's weight.
 
     `method` is a name (`sottovoce.METHODS`) or an aggregator; "auto" is Dawid-Skene for labels and
-    CRH for numbers. `parameters` go to a method given by name. Ties between labels go to the first
-    label, or with `ties="random"` and a seed to any. `progress` is called with the number of passes
-    made. Other keywords say how to read `source` (see `read`).
+    CRH for numbers. A method given by name takes its parameters as keywords (`max_rounds=20`) or
+    in `parameters`. The first label wins a tie; `ties="random"` with a `seed` chooses at random.
+    `progress` is called with the number of passes made. Other keywords say how to read `source`
+    (see `read`).
 
-    With a `policy`, the table holds reports made under it, and "auto" is the method that knows
-    their noise (`sottovoce.AWARE_METHODS`); others take the reports as if they were answers.
-    `compiled` has kernels compiled whatever the size, or never; by default, where that pays.
+    With a `policy`, the table holds reports made under it, and "auto" is the method that models
+    their noise (`sottovoce.AWARE_METHODS`). Other methods treat the reports as answers.
+    `compiled` switches compiled kernels on or off; by default the size of the table decides.
 
     >>> answers = {"worker": ["ann", "bob", "cy"] * 2, "task": ["q1"] * 3 + ["q2"] * 3,
     ...            "answer": ["yes", "yes", "no", "no", "no", "no"]}
@@ -52,10 +55,11 @@ def infer(
     >>> dict(zip(result.tasks, result.values))
     {'q1': 'yes', 'q2': 'no'}
     """
-    known = _aware(source, method, parameters, policy, reading) if policy else None
+    reading, chosen = split_keywords(method, parameters, keywords)
+    known = _aware(source, method, chosen, policy, reading) if policy else None
     if known is None:
         table = read(source, **reading) if policy is None else _plain(policy, source, reading)
-        aggregator = chosen_aggregator(method, table.domain, parameters)
+        aggregator = chosen_aggregator(method, table.domain, chosen)
         table = _suited(table, aggregator)
     else:
         table, aggregator = known
@@ -74,7 +78,7 @@ def infer(
     return replace(_broken_ties(result, ties, seed), provenance=provenance)
 
 
-def _plain(policy: Policy, source: Any, reading: Mapping[str, Any]) -> Reports:
+def _plain(policy: Policy, source: Any, reading: ReadingOptions) -> Reports:
     # Here and below, so that inference without a policy loads no mechanism.
     from sottovoce.api.perturb import read_plain
 
@@ -84,9 +88,9 @@ def _plain(policy: Policy, source: Any, reading: Mapping[str, Any]) -> Reports:
 def _aware(
     source: Any,
     method: str | Aggregator,
-    parameters: Mapping[str, Any] | None,
+    parameters: Mapping[str, Any],
     policy: Policy,
-    reading: Mapping[str, Any],
+    reading: ReadingOptions,
 ) -> tuple[Reports, Aggregator] | None:
     """Reports and the method that knows their noise; None where another was asked for."""
     if not isinstance(method, str):
@@ -103,7 +107,7 @@ def _aware(
         if method == "auto":
             return None
         raise UsageError("the noise of this policy has no law that inference could know")
-    chosen = aware_method(name, found.channel, policy.domain, parameters or {})
+    chosen = aware_method(name, found.channel, policy.domain, parameters)
     return found.symbols, chosen
 
 

@@ -13,12 +13,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack, get_args
 
 import numpy as np
 
 from sottovoce.api.infer import chosen_aggregator
+from sottovoce.api.keywords import InferKeywords, ReadingOptions, spelled_out, split_keywords
 from sottovoce.api.output_folder import is_remote, new_folder, path_of, scratch_in, write_summary
+from sottovoce.api.perturb import check_no_domain
 from sottovoce.engines import RecordedEngine, WatchedEngine
 from sottovoce.engines.checkpoint import KeptSums, checkpoint_lock, identity_of
 from sottovoce.engines.chunked.table import open_table
@@ -29,6 +31,7 @@ from sottovoce.inference.noise_aware.registry import AWARE_METHODS, aware_method
 from sottovoce.mechanisms.codes import report_domain
 from sottovoce.mechanisms.policies import mechanism_of
 from sottovoce.model import Domain, Kind, Policy, Reports, Result
+from sottovoce.model.display import Display, Displayed
 from sottovoce.seams import Aggregator, Engine, SumsAggregator
 from sottovoce.version import __version__
 
@@ -40,8 +43,8 @@ LargeEngineName: TypeAlias = Literal["chunked", "spark"]
 """Where sums over a large table are made: on this machine's disk, or on a Spark cluster."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Inferred:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Inferred(Displayed):
     """What was found, but for the truths, which are in files.
 
     `result` has everybody's weights and no tasks; `folder` is where the files are.
@@ -51,6 +54,10 @@ class Inferred:
     folder: str
     tasks: int
     answers: int
+
+    def _display(self) -> Display:
+        facts = (("folder", self.folder), ("tasks", f"{self.tasks:,}"))
+        return replace(self.result._display(), facts=(*facts, ("answers", f"{self.answers:,}")))
 
     def summary(self) -> dict[str, Any]:
         """What `summary.json` holds."""
@@ -94,6 +101,7 @@ Opened: TypeAlias = tuple[LargeTable, Callable[[str], AbstractContextManager[Sum
 """A table, and where there is a checkpoint, what keeps the sums of a run of this name there."""
 
 
+@spelled_out(InferKeywords)
 def infer_into(
     source: Any,
     folder: str | os.PathLike[str],
@@ -109,7 +117,7 @@ def infer_into(
     memory: int | None = None,
     progress: Callable[[int], None] | None = None,
     force: bool = False,
-    **reading: Any,
+    **keywords: Unpack[InferKeywords],
 ) -> Inferred:
     """The truth of every task of a table that need not fit into memory, written to a folder.
 
@@ -128,13 +136,14 @@ def infer_into(
     """
     on_spark = master is not None or session is not None or bool(settings)
     _check_engine(engine, on_spark=on_spark, memory=memory)
+    reading, settled = split_keywords(method, parameters, keywords)
     options = reading_under_policy(policy, reading)
     with ExitStack() as stack:
         place = stack.enter_context(new_folder(folder, force=force))
         opened = _chunked if engine == "chunked" else _on_spark
         where = _Where(master, session, settings, path_of(checkpoint), memory, place)
         table, kept = stack.enter_context(opened(source, where, options))
-        chosen = choose_method(method, table.domain, parameters, policy)
+        chosen = choose_method(method, table.domain, settled, policy)
         large = table.engine(chosen.recoding)
         log = kept(_identity(chosen, policy)) if kept is not None else None
         learning: Engine = large if log is None else RecordedEngine(large, stack.enter_context(log))
@@ -149,12 +158,11 @@ def infer_into(
     return inferred
 
 
-def reading_under_policy(policy: Policy | None, reading: Mapping[str, Any]) -> dict[str, Any]:
+def reading_under_policy(policy: Policy | None, reading: ReadingOptions) -> dict[str, Any]:
     """How a table is read: as the caller says, and under a policy as reports made under it."""
     if policy is None:
         return {"reported": False, **reading}
-    if reading.get("domain") is not None:
-        raise UsageError("the policy says what reports are: drop --domain")
+    check_no_domain(reading)
     expected = report_domain(mechanism_of(policy).alphabet, policy.domain)
     return {**reading, "domain": expected, "reported": True}
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from sottovoce.api.input_output import read
-from sottovoce.api.perturb import check_once, check_promised, reading_under
+from sottovoce.api.keywords import ReadingOptions, spelled_out
+from sottovoce.api.perturb import check_once, check_promised, read_answers
 from sottovoce.errors import UsageError
 from sottovoce.inference.sealed.registry import sealed_method
 from sottovoce.mechanisms.codes import answer_cells
@@ -39,7 +39,10 @@ def infer_opened(opened: Opened, method: str = "auto") -> Result:
     return replace(result, provenance=replace(result.provenance, version=__version__))
 
 
-def sum_answers(source: Any, policy: Policy, randomness: Randomness, **reading: Any) -> Opened:
+@spelled_out(ReadingOptions)
+def sum_answers(
+    source: Any, policy: Policy, randomness: Randomness, **reading: Unpack[ReadingOptions]
+) -> Opened:
     """What keyholders would open under a sealed policy: the totals with all of their noise.
 
     One process sees every answer here, so this is for simulations and for tables one holds anyway;
@@ -54,7 +57,7 @@ def sum_answers(source: Any, policy: Policy, randomness: Randomness, **reading: 
     ([2], True)
     """
     sealed = sealed_of(policy)
-    answers = read(source, **reading_under(policy.domain, source, reading))
+    answers = read_answers(source, policy.domain, reading)
     check_once(answers)
     tasks, counts = len(answers.tasks), np.bincount(answers.worker)
     check_promised(tasks if sealed.hidden else int(counts.max()), policy, sealed)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
 from sottovoce import datasets
+from sottovoce.api.keywords import ReadingOptions, check_reading, spelled_out
 from sottovoce.errors import DataError, UsageError
 from sottovoce.model import Domain, Gold, Reports, Result
 from sottovoce.model.result import TableName
@@ -16,19 +17,34 @@ from sottovoce.tables.packed_table import save_packed
 _DATASET = "dataset:"
 
 
-def read(source: Any, **options: Any) -> Reports:
-    """A table of answers from a path, `-` (standard input), a frame or a mapping of columns.
+@spelled_out(ReadingOptions)
+def read(
+    source: Any,
+    *,
+    private: bool = False,
+    reported: bool = False,
+    **reading: Unpack[ReadingOptions],
+) -> Reports:
+    """Read a table of answers from a path, `-` (standard input), a frame or a mapping of columns.
 
-    `dataset:NAME` is a dataset of the cache. Options are those of `sottovoce.tables.read_reports`:
-    `columns`, `domain`, `repeats`, `bad_rows`, `format`, `private`, `reported`.
+    `dataset:NAME` is a dataset of the cache. A table that was read before is returned as it is.
+
+    - `columns` names the table's columns by role, such as `{"worker": "user_id"}`.
+    - `domain` is the `Domain` of the answers, or its `Kind`; found from the answers if not given.
+    - `repeats` says what to do if a worker answers a task twice: "first", "last", "keep", "error".
+    - `bad_rows` says what to do with unusable rows: "error", or "drop" them and count them.
+    - `format` is the file format, if the path does not end in it.
+    - `private` tables hold raw answers: no error quotes a cell, and reports are refused.
+    - `reported` tables hold reports: raw answers are refused.
     """
+    check_reading(reading)
     if isinstance(source, Reports):
-        if options:
-            raise UsageError("a table already read takes no reading options")
+        if private or reported or any(value is not None for value in reading.values()):
+            raise UsageError("the table is already read: drop the reading options")
         return source
     if name := dataset_name(source):
-        return _dataset(name, options)
-    return read_reports(source, **options)
+        return _dataset(name, reading)
+    return read_reports(source, private=private, reported=reported, **reading)
 
 
 def gold(source: Any, domain: Domain, *, columns: Mapping[str, str] | None = None) -> Gold:
@@ -50,15 +66,14 @@ def dataset_name(source: Any) -> str | None:
     return None
 
 
-def _dataset(name: str, options: Mapping[str, Any]) -> Reports:
-    allowed = {key: value for key, value in options.items() if key == "repeats"}
-    known = {*allowed, "private", "reported"}  # a dataset is public
-    refused = sorted(key for key, value in options.items() if key not in known and value)
+def _dataset(name: str, reading: ReadingOptions) -> Reports:
+    refused = sorted(key for key, value in reading.items() if key != "repeats" and value)
     if refused:
-        option = f"--{refused[0].replace('_', '-')}"
-        raise UsageError(f"a dataset of the cache says itself how to be read: drop {option}")
+        raise UsageError(f"a cached dataset has its own reading options: drop {refused[0]}=")
+    if "repeats" not in reading:
+        return datasets.load(name)[0]
     # Repeats only occur in the rows as they were collected.
-    return datasets.load(name, raw=bool(allowed), **allowed)[0]
+    return datasets.load(name, raw=True, repeats=reading["repeats"])[0]
 
 
 def write(
@@ -75,10 +90,15 @@ def write(
     write_columns(result.table(table), path, force=force)
 
 
+@spelled_out(ReadingOptions)
 def pack(
-    source: Any, path: str | os.PathLike[str], *, force: bool = False, **reading: Any
+    source: Any,
+    path: str | os.PathLike[str],
+    *,
+    force: bool = False,
+    **reading: Unpack[ReadingOptions],
 ) -> Reports:
-    """Write a coded Parquet copy of a table, which reads several times faster; returns the table.
+    """Write a coded Parquet copy of a table, which reads several times faster; return the table.
 
     The copy holds the same answers: protect it like the original. Other keywords say how to read
     `source` (see `read`).

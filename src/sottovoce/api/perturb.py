@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from sottovoce.api.input_output import dataset_name, read
+from sottovoce.api.keywords import ReadingOptions, spelled_out
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.codes import answer_cells, recoded, report_domain, report_table
-from sottovoce.mechanisms.policies import mechanism_of
-from sottovoce.model import Domain, Evidence, Policy, Reports, occurs_twice
+from sottovoce.mechanisms.policies import mechanism_of, release_of
+from sottovoce.model import Domain, Evidence, Policy, Reports, Unit, UnitName, occurs_twice
 from sottovoce.seams import Randomness, Release
 
 TWICE = (
@@ -21,7 +21,10 @@ TWICE = (
 """Why a table with repeated pairs is not perturbed."""
 
 
-def perturb(source: Any, policy: Policy, randomness: Randomness, **reading: Any) -> Reports:
+@spelled_out(ReadingOptions)
+def perturb(
+    source: Any, policy: Policy, randomness: Randomness, **reading: Unpack[ReadingOptions]
+) -> Reports:
     """Reports in place of answers, as the policy has them made.
 
     `randomness` is `sottovoce.worker.SystemRandomness()` for reports that leave a device. A
@@ -41,7 +44,7 @@ def perturb(source: Any, policy: Policy, randomness: Randomness, **reading: Any)
             "say where noise comes from: SystemRandomness() for reports that leave a device, "
             "SeededRandomness(seed) for simulations"
         )
-    answers = read(source, **reading_under(policy.domain, source, reading))
+    answers = read_answers(source, policy.domain, reading)
     check_once(answers)
     cells = answer_cells(answers, policy.domain)
     if mechanism.hides_participation:
@@ -54,37 +57,59 @@ def perturb(source: Any, policy: Policy, randomness: Randomness, **reading: Any)
     return report_table(reports, mechanism.alphabet, policy.domain, simulated=simulated)
 
 
-def read_under(source: Any, policy: Policy, **reading: Any) -> Reports:
+def epsilon(policy: Policy, answers: int = 1, unit: UnitName = Unit.ANSWER) -> float:
+    """The privacy loss of a worker's reports on so many answers, at the policy's delta.
+
+    It is infinite where no finite epsilon holds. `release_of(policy).guarantee` also says whether
+    it is exact, and what it assumes.
+
+    >>> from sottovoce import Target, make_policy
+    >>> policy = make_policy(Domain.categorical(["no", "yes"]), "randomized-response", Target(1.0))
+    >>> round(epsilon(policy, answers=10, unit="worker"), 6)
+    10.0
+    """
+    release, promise = release_of(policy), policy.promise
+    return release.guarantee(answers, unit, promise.delta if promise else 0.0).epsilon
+
+
+@spelled_out(ReadingOptions)
+def read_under(source: Any, policy: Policy, **reading: Unpack[ReadingOptions]) -> Reports:
     """A table of reports made under a policy; what such a report cannot be is refused."""
     expected = report_domain(mechanism_of(policy).alphabet, policy.domain)
-    if reading.get("domain") is not None:
-        raise UsageError("the policy says what reports are: drop --domain")
+    check_no_domain(reading)
     if isinstance(source, Reports):
         return recoded(source, expected)
-    return read(source, **{**reading, "domain": expected, "reported": True})
+    reading["domain"] = expected
+    return read(source, reported=True, **reading)
 
 
-def read_plain(source: Any, policy: Policy, **reading: Any) -> Reports:
+def read_plain(source: Any, policy: Policy, **reading: Unpack[ReadingOptions]) -> Reports:
     """A table of reports as methods take it that know nothing of the noise."""
     reports = read_under(source, policy, **reading)
     return mechanism_of(policy).plain(reports, policy.domain)
 
 
 def read_evidence(
-    source: Any, policy: Policy, *, as_numbers: bool = False, **reading: Any
+    source: Any, policy: Policy, *, as_numbers: bool = False, **reading: Unpack[ReadingOptions]
 ) -> Evidence | None:
     """A table of reports as symbols with their law; None where the mechanism gives none."""
     reports = read_under(source, policy, **reading)
     return mechanism_of(policy).evidence(reports, policy.domain, as_numbers=as_numbers)
 
 
-def reading_under(domain: Domain, source: Any, reading: Mapping[str, Any]) -> dict[str, Any]:
-    """Reading options by which answers outside the policy's domain are refused with their row."""
-    if reading.get("domain") is not None:
-        raise UsageError("the policy says what answers are: drop --domain")
+def read_answers(source: Any, domain: Domain, reading: ReadingOptions) -> Reports:
+    """Read raw answers of a policy's domain; an answer outside it is refused with its row."""
+    check_no_domain(reading)
     if isinstance(source, Reports) or dataset_name(source):
-        return dict(reading)
-    return {**reading, "domain": domain, "private": True}
+        return read(source, **reading)
+    reading["domain"] = domain
+    return read(source, private=True, **reading)
+
+
+def check_no_domain(reading: ReadingOptions) -> None:
+    """Refuse a domain next to a policy, which has one."""
+    if reading.get("domain") is not None:
+        raise UsageError("the policy has the domain of the answers: drop domain=")
 
 
 def check_promised(most: int, policy: Policy, release: Release) -> None:

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
+from sottovoce.api.keywords import ReadingOptions, check_reading, spelled_out
 from sottovoce.api.output_folder import SUMMARY, is_remote, new_folder, path_of, write_summary
-from sottovoce.api.perturb import TWICE, check_promised
+from sottovoce.api.perturb import TWICE, check_no_domain, check_promised
 from sottovoce.datasets import SeededRandomness
 from sottovoce.errors import DataError, UsageError
 from sottovoce.mechanisms.policies import mechanism_of
@@ -56,6 +57,7 @@ class Perturbed:
         }
 
 
+@spelled_out(ReadingOptions)
 def perturb_into(
     source: Any,
     folder: str | os.PathLike[str],
@@ -66,7 +68,7 @@ def perturb_into(
     session: SparkSession | None = None,
     settings: Mapping[str, str] | None = None,
     force: bool = False,
-    **reading: Any,
+    **reading: Unpack[ReadingOptions],
 ) -> Perturbed:
     """Simulated reports for a table of answers on a Spark cluster, written to a folder.
 
@@ -84,9 +86,9 @@ def perturb_into(
     """
     seed = checked_seed(seed)
     mechanism_of(policy)  # before a cluster is asked: it refuses what is no policy for reports
-    if reading.get("domain") is not None:
-        raise UsageError("the policy says what answers are: drop --domain")
-    options = {**reading, "domain": policy.domain, "private": True}
+    check_reading(reading)
+    check_no_domain(reading)
+    options: dict[str, Any] = {**reading, "domain": policy.domain, "private": True}
     from sottovoce.engines.spark.perturbation import write_reports
     from sottovoce.engines.spark.session import spark_session
     from sottovoce.engines.spark.table import open_table

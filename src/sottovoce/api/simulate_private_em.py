@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from sottovoce.api.input_output import read
+from sottovoce.api.keywords import ReadingOptions, spelled_out
+from sottovoce.api.simulate_sealed import run_facts
 from sottovoce.errors import UsageError
 from sottovoce.model import FloatArray, Guarantee, Reports, Result, Unit, label_text
+from sottovoce.model.display import Display, Displayed
 from sottovoce.model.sum_rounds import Integers, RoundRecord
 from sottovoce.randomness import SystemRandomness
 from sottovoce.securesum.em.contributor import EMContributor, PrivateContributor, contributor_of
@@ -31,8 +34,8 @@ FEWEST = 3
 """P2, lemma 2: of two workers each would know the other's value from the sum."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PrivateRun:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PrivateRun(Displayed):
     """Truths, and what it took to come to them.
 
     `transcript` is what the server has seen. `identical_to_plain` says that the totals of every
@@ -55,6 +58,18 @@ class PrivateRun:
     guarantee: Guarantee | None = None
     guarantee_worker: Guarantee | None = None
 
+    def _display(self) -> Display:
+        held = "none: exact sums are opened"
+        if self.guarantee is not None:
+            held = f"{self.guarantee}; {self.guarantee_worker}"
+        facts = (
+            *run_facts(self.cpu_seconds, identical=self.identical_to_plain),
+            ("rounds", f"{self.rounds:,}, with {self.workers:,} workers in the last"),
+            ("excluded", f"{len(self.excluded):,} workers"),
+            ("guarantee", held),
+        )
+        return replace(self.result._display(), title=f"Private EM ({self.suite})", facts=facts)
+
     @property
     def rounds(self) -> int:
         """Rounds of the EM after its counts, as of the plain one; with noise, the counts too."""
@@ -66,6 +81,7 @@ class PrivateRun:
         return len(self.records[-1].contributors)
 
 
+@spelled_out(ReadingOptions)
 def simulate_private_em(
     source: Any,
     *,
@@ -83,7 +99,7 @@ def simulate_private_em(
     s: int = 1,
     dropouts: Dropouts | None = None,
     assignments: bool = False,
-    **reading: Any,
+    **reading: Unpack[ReadingOptions],
 ) -> PrivateRun:
     """A private EM with all of its parties in this process, through the bytes that would be sent.
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import thread_time
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from sottovoce.api.infer_opened import infer_opened, opened_under
 from sottovoce.api.input_output import read
+from sottovoce.api.keywords import ReadingOptions, spelled_out
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import Target, policy_of
 from sottovoce.mechanisms.sealed_sum import Layout, SealedSum
 from sottovoce.model import NULL, Guarantee, Keyholder, Policy, Reports, Result, Unit, Words
+from sottovoce.model.display import Display, Displayed
 from sottovoce.model.opened_totals import Opened
 from sottovoce.randomness import SystemRandomness
 from sottovoce.seams import Randomness
@@ -36,8 +38,8 @@ CAMPAIGN = "rehearsal"
 Integers: TypeAlias = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SealedRun:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class SealedRun(Displayed):
     """Truths, and what it took: CPU seconds by party, for workers all of them together.
 
     `identical_to_plain` says that the sums are, to the integer, those of the plain suite with the
@@ -56,7 +58,16 @@ class SealedRun:
     cpu_seconds: Mapping[str, float]
     rounds: int = 1
 
+    def _display(self) -> Display:
+        facts = (
+            *run_facts(self.cpu_seconds, identical=self.identical_to_plain),
+            ("dropped", f"{self.dropped:,} of {self.workers + self.dropped:,} contributions"),
+            ("guarantee", f"{self.guarantee}; {self.guarantee_worker}"),
+        )
+        return replace(self.result._display(), title=f"Sealed run ({self.suite})", facts=facts)
 
+
+@spelled_out(ReadingOptions)
 def simulate_sealed(
     source: Any,
     *,
@@ -68,7 +79,7 @@ def simulate_sealed(
     keyholders: int = 3,
     colluding: int = 1,
     method: str = "auto",
-    **reading: Any,
+    **reading: Unpack[ReadingOptions],
 ) -> SealedRun:
     """The whole of a sealed campaign in this process, through the bytes that would be sent.
 
@@ -110,6 +121,15 @@ def simulate_sealed(
     return sealed_run(
         answers, policy, totals, noise, suite=suite, dropped=dropped, seconds=seconds, method=method
     )
+
+
+def run_facts(
+    cpu_seconds: Mapping[str, float], *, identical: bool | None
+) -> tuple[tuple[str, str], ...]:
+    """Facts that all simulated runs have in common."""
+    seconds = ", ".join(f"{party} {spent:.2g}" for party, spent in cpu_seconds.items())
+    same = {True: "yes", False: "NO", None: "unknown"}[identical]
+    return ("CPU seconds", seconds or "not measured"), ("identical to plain sums", same)
 
 
 def sealed_run(

@@ -16,25 +16,22 @@ from sottovoce.cli.policy_options import parsed_domain
 from sottovoce.errors import DataError, UsageError
 from sottovoce.figures import (
     Block,
-    Chart,
     Figure,
     Heading,
-    Level,
     Paragraph,
-    Series,
     Table,
     check_page,
     text_chart,
     write_page,
 )
+from sottovoce.figures.charts import plan_chart
 from sottovoce.model import Domain, Kind, Reports
-from sottovoce.planning.forecast import Forecast, band_words, score_name, score_of, score_words
+from sottovoce.planning.forecast import Forecast, score_name, score_words
 from sottovoce.planning.pilot import Pilot, read_pilot
-from sottovoce.planning.plan import Plan
+from sottovoce.planning.plan import Plan, plan_columns, plan_rows, plan_title
 from sottovoce.planning.recommendation import Recommendation
 from sottovoce.planning.requirements import MARGIN, Needed
 from sottovoce.planning.trial_runner import default_jobs
-from sottovoce.planning.trials import BAND
 
 MOST_LABELS = 1 << 20
 
@@ -145,7 +142,7 @@ def plan(
         )
     notes = [*([seen.note] if seen else []), *made.notes()]
     if html is not None:
-        write_page(title(made), blocks(made, notes), html, force=force)
+        write_page(plan_title(made), blocks(made, notes), html, force=force)
     if json:
         console.print_json({**made.as_dict(), "notes": notes})
     else:
@@ -206,10 +203,9 @@ def pilot_of(
 def _read(source: str, stated: Domain | Kind | None, columns: str | None) -> Reports:
     """The answers; a dataset of the cache knows its labels, but not the range that is public."""
     named = options.pairs(columns, "--columns")
-    keywords = {"columns": named} if named else {}
     if not source.startswith("dataset:"):
-        return sottovoce.read(source, **keywords, **({"domain": stated} if stated else {}))
-    table = sottovoce.read(source, **keywords)
+        return sottovoce.read(source, columns=named, domain=stated)
+    table = sottovoce.read(source, columns=named)
     if not isinstance(stated, Domain):
         return table
     if not stated.is_numeric:
@@ -232,59 +228,13 @@ def _with_labels(table: Reports, labels: int) -> Reports:
 
 
 def _print(made: Plan, notes: list[str]) -> None:
-    console.print_table(columns(made), rows(made))
-    console.say(text_chart(chart(made), console.chart_width()))
+    console.print_table(plan_columns(made), plan_rows(made))
+    console.say(text_chart(plan_chart(made), console.chart_width()))
     console.say("")
     for sentence in [*reasons(made), *answers(made)]:
         console.say(sentence)
     for sentence in notes:
         console.note(f"note: {sentence}")
-
-
-def title(made: Plan) -> str:
-    """What the page and the figure are about."""
-    scenario = made.scenario
-    return (
-        f"What to expect of {scenario.workers:,} workers, {scenario.answers_per_worker:,} answers "
-        f"each, on {scenario.tasks:,} tasks"
-    )
-
-
-def columns(made: Plan) -> list[str]:
-    """The heads of the table."""
-    return ["epsilon", "mechanism", score_name(made.scenario.domain), f"{100 * BAND:g} % band"]
-
-
-def rows(made: Plan) -> list[list[str]]:
-    """What is recommended at each epsilon, then what needs no noise and what needs no worker."""
-    domain = made.scenario.domain
-    shown = [
-        [f"{target.epsilon:g}", one.pair.name, *_scores(made, one.forecast)]
-        for target, one in zip(made.targets, made.recommendations, strict=True)
-    ]
-    shown.append(["-", "clean answers", *_scores(made, made.clean)])
-    return [*shown, ["-", "best constant", score_words(domain, made.constant), "-"]]
-
-
-def chart(made: Plan) -> Chart:
-    """The score by epsilon with its band, between the best constant and clean answers."""
-    domain = made.scenario.domain
-    levels = [
-        Level("clean answers", score_of(domain, made.clean.error)),
-        Level("best constant", score_of(domain, made.constant)),
-    ]
-    if made.goal is not None:
-        levels.append(Level("target", score_of(domain, made.goal)))
-    return Chart(
-        title(made),
-        f"epsilon per {made.targets[0].unit}",
-        score_name(domain),
-        (_series(made),),
-        tuple(levels),
-        note=f"Simulated. A band is where one campaign lands in {100 * BAND:g} % of cases.",
-        better="lower" if domain.is_numeric else "higher",
-        x_scale="log" if len(made.targets) > 2 else "linear",
-    )
 
 
 def reasons(made: Plan) -> list[str]:
@@ -314,8 +264,8 @@ def blocks(made: Plan, notes: Sequence[str]) -> list[Block]:
     """The page: what to expect, the figure, what the target takes, what was assumed."""
     told: list[Block] = [Paragraph(sentence) for sentence in answers(made)]
     return [
-        Table(tuple(columns(made)), tuple(map(tuple, rows(made)))),
-        Figure(chart(made)),
+        Table(tuple(plan_columns(made)), tuple(map(tuple, plan_rows(made)))),
+        Figure(plan_chart(made)),
         *([Heading("What the target takes"), *told] if told else []),
         Heading("Why these mechanisms"),
         *map(Paragraph, reasons(made)),
@@ -323,28 +273,6 @@ def blocks(made: Plan, notes: Sequence[str]) -> list[Block]:
         Heading("What was assumed"),
         *(Paragraph(f"{note[:1].upper()}{note[1:]}.") for note in notes),
     ]
-
-
-def _scores(made: Plan, forecast: Forecast) -> list[str]:
-    domain = made.scenario.domain
-    return [score_words(domain, forecast.error), band_words(domain, forecast)]
-
-
-def _series(made: Plan) -> Series:
-    domain = made.scenario.domain
-    found = [one.forecast for one in made.recommendations]
-    bands = [
-        sorted(score_of(domain, error) for error in one.band or (one.error, one.error))
-        for one in found
-    ]
-    return Series(
-        "recommended",
-        tuple(target.epsilon for target in made.targets),
-        tuple(score_of(domain, one.error) for one in found),
-        tuple(band[0] for band in bands),
-        tuple(band[1] for band in bands),
-        "ours",
-    )
 
 
 def _answer(made: Plan, one: Needed, goal: str) -> str:

@@ -20,7 +20,8 @@ from sottovoce.cli.comparison import print_comparison
 from sottovoce.cli.options import ForceOption
 from sottovoce.datasets import CategoricalCrowd, generate
 from sottovoce.errors import NotInstalled
-from sottovoce.figures.canvas import ACCENT, INK, PALE, blank_figure, check_matplotlib
+from sottovoce.figures.canvas import INK, PALE, blank_figure, check_matplotlib
+from sottovoce.figures.plot import draw_scores
 from sottovoce.files.atomic_output import check_target, new_file
 from sottovoce.inference.majority_vote import MajorityVote
 from sottovoce.inference.registry import estimates_accuracy
@@ -102,31 +103,9 @@ def demo_plot(rows: Sequence[Comparison], abilities: FloatArray, path: Path) -> 
     """Accuracy by method with intervals, and the best method's weights beside the truth."""
     with blank_figure(11, 4.6) as figure, new_file(path, force=True) as temporary:
         left, right = figure.subplots(1, 2)
-        _draw_scores(left, rows)
+        draw_scores(left, rows)
         _draw_weights(right, rows, abilities)
         figure.savefig(temporary, dpi=150, format="png")
-
-
-def _draw_scores(axes: Any, rows: Sequence[Comparison]) -> None:
-    for height, row in enumerate(reversed(rows)):
-        score, best = row.score, row is rows[0]
-        color = ACCENT if best else INK
-        axes.plot([score.low, score.high], [height, height], color=color, alpha=0.45, linewidth=4)
-        axes.plot(score.accuracy, height, "o", color=color, markersize=7)
-        axes.annotate(
-            f"{score.accuracy:.3f}",
-            (score.accuracy, height),
-            xytext=(0, 7),
-            textcoords="offset points",
-            ha="center",
-            fontsize=8,
-            color=color,
-        )
-    axes.set_yticks(range(len(rows)), [row.method for row in reversed(rows)])
-    axes.set_ylim(-0.6, len(rows) - 0.2)
-    axes.grid(axis="x", color=PALE, linewidth=0.5)
-    axes.set_xlabel("accuracy against gold (bars: 95 % bootstrap interval)")
-    axes.set_title("How often each method finds the truth", loc="left")
 
 
 def _draw_weights(axes: Any, rows: Sequence[Comparison], abilities: FloatArray) -> None:

@@ -15,11 +15,8 @@ from sottovoce.cli.simulation import can_plot
 from sottovoce.errors import UsageError
 from sottovoce.figures import (
     Block,
-    Chart,
     Figure,
-    Level,
     Paragraph,
-    Series,
     Table,
     check_page,
     check_picture,
@@ -27,14 +24,22 @@ from sottovoce.figures import (
     text_chart,
     write_page,
 )
+from sottovoce.figures.charts import tradeoff_chart
 from sottovoce.model import Domain, Kind, Reports
-from sottovoce.model.guarantee import rounded_up
-from sottovoce.planning.tradeoff import CLEAN, CONSTANT, Tradeoff, TradeoffRow, within_range
+from sottovoce.planning.tradeoff import (
+    Tradeoff,
+    measure_name,
+    number_words,
+    recommended_words,
+    tradeoff_columns,
+    tradeoff_rows,
+    tradeoff_title,
+    tradeoff_words,
+    within_range,
+)
 from sottovoce.planning.tradeoff import tradeoff as traded
 from sottovoce.planning.trial_runner import default_jobs
 from sottovoce.tables import check_path, parse_domain, write_columns
-
-OURS = "recommended"
 
 USUAL = (0.5, 1.0, 2.0, 4.0)
 """Epsilons if none are given: from strong to weak."""
@@ -121,9 +126,9 @@ def _write(
     if output is not None:
         write_columns(found.table(), output, force=force)
     if html is not None:
-        write_page(title(source), blocks(found, source), html, force=force)
+        write_page(tradeoff_title(source), blocks(found, source), html, force=force)
     if plot is not None:
-        save(chart(found, source), plot, force=force)
+        save(tradeoff_chart(found, source), plot, force=force)
 
 
 def _read(source: str, domain: str | None, clip: bool, keywords: dict[str, Any]) -> Reports:
@@ -147,59 +152,18 @@ def _print(found: Tradeoff, source: str, *, json: bool) -> None:
     if json:
         console.print_json(summary(found))
         return
-    console.note(words(found))
-    console.print_table(heads(found), rows(found))
-    console.say(text_chart(chart(found, source), console.chart_width()))
-
-
-def title(source: str) -> str:
-    """What the page and the figure are about."""
-    return f"What privacy costs on {source if source != '-' else 'these answers'}"
-
-
-def words(found: Tradeoff) -> str:
-    """What every row has in common, in one line."""
-    unit = f"epsilon per {found.unit}"
-    return (
-        f"{found.scored:,} tasks with a known truth; up to {found.answers:,} reports of a worker, "
-        f"all seen together; {unit}; {found.trials} trials, seed {found.seed}, SIMULATED noise"
-    )
-
-
-def heads(found: Tradeoff) -> list[str]:
-    """The heads of the table."""
-    return ["epsilon", "pair", _measure(found), "s.e.", "90 % band", "true epsilon", ""]
-
-
-def rows(found: Tradeoff) -> list[list[str]]:
-    """The table: a row for each pair at each epsilon, then what needs no noise."""
-    shown = [_shown(row, found) for row in found.rows]
-    for name, value in ((_clean(found), found.clean), (CONSTANT, found.constant)):
-        shown.append(["-", name, _number(value, found), "", "", "", ""])
-    return shown
-
-
-def chart(found: Tradeoff, source: str) -> Chart:
-    """The measure by epsilon: ours, the papers', answers as they are and the best constant."""
-    return Chart(
-        title(source),
-        f"epsilon per {found.unit}",
-        "accuracy" if found.measure == "accuracy" else "mean absolute error",
-        tuple(_series(found)),
-        (Level(_clean(found), found.clean), Level(CONSTANT, found.constant)),
-        note=" ".join(filter(None, [_note(found), *_weaker(found)])),
-        better="higher" if found.measure == "accuracy" else "lower",
-        x_scale="log" if len(found.recommended) > 2 else "linear",
-    )
+    console.note(tradeoff_words(found))
+    console.print_table(tradeoff_columns(found), tradeoff_rows(found))
+    console.say(text_chart(tradeoff_chart(found, source), console.chart_width()))
 
 
 def blocks(found: Tradeoff, source: str) -> list[Block]:
     """The page: the figure, the table, and how they came about."""
-    named = tuple(head or "remark" for head in heads(found))
+    named = tuple(head or "remark" for head in tradeoff_columns(found))
     return [
         Paragraph(_said(found)),
-        Figure(chart(found, source), "Bands hold the middle 90 % of trials."),
-        Table(named, tuple(tuple(row) for row in rows(found)), words(found)),
+        Figure(tradeoff_chart(found, source), "Bands hold the middle 90 % of trials."),
+        Table(named, tuple(tuple(row) for row in tradeoff_rows(found)), tradeoff_words(found)),
     ]
 
 
@@ -223,82 +187,13 @@ def summary(found: Tradeoff) -> dict[str, Any]:
     }
 
 
-def _clean(found: Tradeoff) -> str:
-    return f"{CLEAN}, {found.clean_method}"
-
-
-def _measure(found: Tradeoff) -> str:
-    return "accuracy" if found.measure == "accuracy" else "MAE"
-
-
-def _shown(row: TradeoffRow, found: Tradeoff) -> list[str]:
-    spread = row.spread
-    band = f"{_number(spread.low, found)} to {_number(spread.high, found)}"
-    held = rounded_up(row.true_epsilon, 4) if math.isfinite(row.true_epsilon) else "none"
-    held += f", delta {row.delta:g}" if row.delta else ""
-    remark = OURS if row.recommended else "as published" if row.pair.published else ""
-    return [
-        f"{row.epsilon:g}",
-        row.name,
-        _number(spread.mean, found),
-        f"{spread.standard_error:.2g}",
-        band,
-        held,
-        remark,
-    ]
-
-
-def _series(found: Tradeoff) -> list[Series]:
-    by_name: dict[str, list[TradeoffRow]] = {}
-    for row in found.rows:
-        by_name.setdefault(OURS if row.recommended else row.name, []).append(row)
-    return [
-        Series(
-            name,
-            tuple(row.epsilon for row in rows),
-            tuple(row.spread.mean for row in rows),
-            tuple(row.spread.low for row in rows),
-            tuple(row.spread.high for row in rows),
-            "ours" if name == OURS else "theirs",
-        )
-        for name, rows in by_name.items()
-    ]
-
-
-def _note(found: Tradeoff) -> str:
-    chosen = {e: row.name for e, row in found.recommended.items()}
-    if not chosen:
-        return ""
-    if len({*chosen.values()}) == 1:
-        return f"Recommended at every epsilon: {next(iter(chosen.values()))}."
-    return f"Recommended: {'; '.join(f'{name} at {e:g}' for e, name in chosen.items())}."
-
-
-def _weaker(found: Tradeoff) -> list[str]:
-    """What a figure must say of pairs that do not keep the epsilon at which they are drawn."""
-    said = []
-    for name in dict.fromkeys(row.name for row in found.rows):
-        rows = [row for row in found.rows if row.name == name]
-        held = [row.true_epsilon for row in rows]
-        if rows[0].pair.published:
-            ends = sorted({rounded_up(end, 4) for end in (min(held), max(held))}, key=float)
-            said.append(f"{name} truly keeps epsilon {' to '.join(ends)}, not the one shown.")
-        elif any(row.delta > ours.delta for row in rows for ours in found.recommended.values()):
-            said.append(f"{name} keeps it with delta {rows[0].delta:g} only.")
-    return said
-
-
 def _said(found: Tradeoff) -> str:
     return (
-        f"Answers as they are give {_measure(found)} {_number(found.clean, found)} "
-        f"({found.clean_method}), the best "
-        f"constant predictor {_number(found.constant, found)}. {_note(found)} It was chosen by a "
+        f"Answers as they are give {measure_name(found)} {number_words(found.clean, found)} "
+        f"({found.clean_method}), the best constant predictor "
+        f"{number_words(found.constant, found)}. {recommended_words(found)} It was chosen by a "
         "pilot round whose noise is not that of the trials shown. The noise is simulated."
     )
-
-
-def _number(value: float, found: Tradeoff) -> str:
-    return f"{value:.4f}" if found.measure == "accuracy" else f"{value:.4g}"
 
 
 def _plain(value: Any) -> Any:

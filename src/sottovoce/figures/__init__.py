@@ -5,9 +5,10 @@ It draws what it is given and knows nothing of how the numbers came about. Pictu
 """
 
 from sottovoce.figures.chart import Better, Chart, Level, Point, Role, Scale, Series, Style
-from sottovoce.figures.html import check_page, page, write_page
+from sottovoce.figures.html import check_page, fragment, page, write_page
 from sottovoce.figures.page import (
     Badge,
+    Bar,
     Block,
     Cell,
     Details,
@@ -15,6 +16,7 @@ from sottovoce.figures.page import (
     Figure,
     Figures,
     Heading,
+    Hundred,
     Link,
     Paragraph,
     Phrase,
@@ -25,7 +27,8 @@ from sottovoce.figures.picture import check_picture, save, svg
 from sottovoce.figures.terminal import text_chart
 
 __all__ = [
-    "Badge", "Better", "Block", "Cell", "Chart", "Details", "Facts", "Figure", "Figures", "Heading",
-    "Level", "Link", "Paragraph", "Phrase", "Point", "Role", "Scale", "Series", "Style", "Table",
-    "Tone", "check_page", "check_picture", "page", "save", "svg", "text_chart", "write_page",
+    "Badge", "Bar", "Better", "Block", "Cell", "Chart", "Details", "Facts", "Figure", "Figures",
+    "Heading", "Hundred", "Level", "Link", "Paragraph", "Phrase", "Point", "Role", "Scale",
+    "Series", "Style", "Table", "Tone", "check_page", "check_picture", "fragment", "page", "save",
+    "svg", "text_chart", "write_page",
 ]  # fmt: skip

@@ -17,6 +17,7 @@ from sottovoce.figures.chart import Chart
 from sottovoce.figures.number_format import words_for
 from sottovoce.figures.page import (
     Badge,
+    Bar,
     Block,
     Cell,
     Details,
@@ -24,6 +25,7 @@ from sottovoce.figures.page import (
     Figure,
     Figures,
     Heading,
+    Hundred,
     Link,
     Paragraph,
     Phrase,
@@ -67,6 +69,14 @@ def page(title: str, blocks: Sequence[Block], *, report: bool = False) -> str:
 """
 
 
+def fragment(title: str, blocks: Sequence[Block]) -> str:
+    """The blocks for a notebook, which has its own page, fonts and colours."""
+    return (
+        f'<div class="sottovoce">\n<style>{FRAGMENT_STYLE}</style>\n'
+        f"<p><strong>{escaped(title)}</strong></p>\n{marked_up(blocks, count(1))}\n</div>"
+    )
+
+
 def check_page(path: Path, *, force: bool = False) -> None:
     """Refuse before the work a page with figures that could not be drawn or saved after it."""
     check_matplotlib()
@@ -107,9 +117,18 @@ def _block(block: Block, numbers: Iterator[int]) -> str:
             return _figure(block, next(numbers))
         case Figures(figures):
             return f'<div class="figures">\n{marked_up(figures, numbers)}\n</div>'
+        case Hundred(filled, sentence):
+            return _hundred(filled, sentence)
         case Details(summary, blocks):
             inner = marked_up(blocks, numbers)
             return f"<details>\n<summary>{escaped(summary)}</summary>\n{inner}\n</details>"
+
+
+def _hundred(filled: int, sentence: str) -> str:
+    dots = "●" * filled + "○" * (100 - filled)
+    rows = "<br>".join(dots[row : row + 10] for row in range(0, 100, 10))
+    label = f'role="img" aria-label="{filled} of 100"'
+    return f'<div class="hundred" {label}>{rows}</div>\n<p>{escaped(sentence)}</p>'
 
 
 def _phrase(phrase: Phrase) -> str:
@@ -157,6 +176,9 @@ def _classes(number: bool, long: bool = False) -> str:
 def _cell(cell: Cell) -> str:
     if isinstance(cell, int | float):
         return f"{cell:,}" if isinstance(cell, int) else f"{cell:.4g}"
+    if isinstance(cell, Bar):
+        width = f"width:{100 * min(max(cell.share, 0.0), 1.0):.0f}%"
+        return f'<span class="bar"><span style="{width}"></span></span> {cell}'
     return _phrase(cell)
 
 
@@ -307,6 +329,25 @@ footer {
   summary { display: none; }
 }
 """
+
+FRAGMENT_STYLE = """
+.sottovoce p { margin: .3em 0; }
+.sottovoce dl {
+  display: grid; grid-template-columns: max-content 1fr; gap: .1em 1em; margin: .3em 0;
+}
+.sottovoce dt { font-weight: normal; opacity: .7; }
+.sottovoce dd { margin: 0; overflow-wrap: anywhere; }
+.sottovoce table { border-collapse: collapse; background: transparent; color: inherit; }
+.sottovoce th, .sottovoce td { padding: .15em .9em .15em 0; text-align: left; }
+.sottovoce th { border-bottom: 1px solid currentColor; }
+.sottovoce th.number, .sottovoce td.number { text-align: right; }
+.sottovoce .bar {
+  display: inline-block; width: 6em; height: .7em; outline: 1px solid currentColor;
+}
+.sottovoce .bar span { display: block; height: 100%; background: currentColor; opacity: .55; }
+.sottovoce .hundred { line-height: 1.15; letter-spacing: .15em; }
+"""
+"""For a notebook: every colour is the notebook's own."""
 
 REPORT_STYLE = """
 body { max-width: 76rem; }

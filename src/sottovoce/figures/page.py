@@ -43,8 +43,18 @@ class Badge:
         return self.text
 
 
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A number from 0 to 1, shown as a bar and in digits."""
+
+    share: float
+
+    def __str__(self) -> str:
+        return f"{self.share:.3f}"
+
+
 Phrase = str | Link | Badge
-Cell = str | int | float | Link | Badge
+Cell = str | int | float | Link | Badge | Bar
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +144,14 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
+class Hundred:
+    """100 dots, of which some are filled, and a sentence that says what the filled ones are."""
+
+    filled: int
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
 class Details:
     """Blocks that are folded away until somebody asks for them."""
 
@@ -141,7 +159,7 @@ class Details:
     blocks: tuple[Block, ...]
 
 
-Block = Heading | Paragraph | Facts | Table | Figure | Figures | Details
+Block = Heading | Paragraph | Facts | Table | Figure | Figures | Hundred | Details
 
 
 def _check_anchor(anchor: str) -> None:

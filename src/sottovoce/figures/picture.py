@@ -9,8 +9,9 @@ import io
 import math
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -46,8 +47,13 @@ _NO_METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 
 def svg(chart: Chart) -> str:
     """One `<svg>` element, the same for the same chart; letters are shapes, no font is needed."""
+    return svg_of(partial(drawn, chart))
+
+
+def svg_of(drawing: Callable[[], AbstractContextManager[Any]]) -> str:
+    """One `<svg>` element of a figure that a context gives."""
     text = io.StringIO()
-    with drawn(chart) as figure:
+    with drawing() as figure:
         figure.savefig(text, format="svg", metadata=_NO_METADATA, facecolor="white")
     element = text.getvalue().partition("<svg")[1:]
     # Comments repeat every text that is drawn; they would only repeat it unseen.
@@ -64,12 +70,19 @@ def check_picture(path: Path, *, force: bool = False) -> None:
 
 def save(chart: Chart, path: Path, *, force: bool = False) -> None:
     """Draw the chart into a file, SVG or PNG by its ending; whole or not at all."""
+    save_figure(partial(drawn, chart), path, force=force)
+
+
+def save_figure(
+    drawing: Callable[[], AbstractContextManager[Any]], path: Path, *, force: bool = False
+) -> None:
+    """Save a figure that a context gives, SVG or PNG by the path's ending; whole or not at all."""
     check_picture(path, force=force)
     with new_file(path, force=force) as temporary:
         if path.suffix.lower() == ".svg":
-            temporary.write_text(svg(chart), encoding="utf-8")
+            temporary.write_text(svg_of(drawing), encoding="utf-8")
             return
-        with drawn(chart) as figure:
+        with drawing() as figure:
             figure.savefig(temporary, format="png", dpi=200, metadata={"Software": None})
 
 

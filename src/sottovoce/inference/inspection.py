@@ -10,6 +10,7 @@ from sottovoce.inference.steps.means import WeightedMeans
 from sottovoce.inference.steps.peers import LeaveOneOut, PeerAgreements, WorkerLabels
 from sottovoce.inference.steps.votes import AnswerCounts, AnswersPerWorker
 from sottovoce.model import Domain, FloatArray, Reading
+from sottovoce.model.display import SHOWN, Display, Displayed
 from sottovoce.seams import Engine
 
 FALSE_ALARMS = 0.01
@@ -26,8 +27,8 @@ class Suspicion:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Inspection:
+@dataclass(frozen=True, slots=True, repr=False)
+class Inspection(Displayed):
     """A summary of a table.
 
     `sparsity` is the share of (worker, task) pairs without an answer. `agreement` is the
@@ -48,6 +49,31 @@ class Inspection:
     suspicious: tuple[Suspicion, ...]
     alike: tuple[tuple[str, str], ...] = ()
     reading: Reading | None = field(default=None)
+
+    def _display(self) -> Display:
+        per_task, per_worker = (
+            f"{least:,} to {most:,}, median {middle:g}"
+            for least, middle, most in (self.answers_per_task, self.answers_per_worker)
+        )
+        agreement = "unknown" if self.agreement is None else f"{self.agreement:.3f}"
+        facts = (
+            ("domain", str(self.domain)),
+            ("sparsity", f"{self.sparsity:.3f}"),
+            ("answers per task", per_task),
+            ("answers per worker", per_worker),
+            ("agreement", f"{agreement}, by chance {self.chance:.3f}"),
+            ("suspicious workers", f"{len(self.suspicious):,}; reasons in .suspicious"),
+            *(("note", line) for line in (self.reading.sentences() if self.reading else [])),
+        )
+        title = (
+            f"Inspection: {self.workers:,} workers, {self.tasks:,} tasks, {self.answers:,} answers"
+        )
+        if not self.suspicious:
+            return Display(title, facts)
+        # Not the reasons: one may say what a worker always answers.
+        rows = tuple((each.worker, each.answers) for each in self.suspicious[:SHOWN])
+        columns = ("suspicious worker", "answers")
+        return Display(title, facts, columns, rows, len(self.suspicious))
 
 
 def inspect_answers(engine: Engine) -> Inspection:

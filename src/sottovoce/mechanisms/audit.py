@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from sottovoce.mechanisms.sampling import unsampled
 from sottovoce.mechanisms.subset_selection import SubsetSelection
-from sottovoce.model import NULL, Cells, Codes, Domain, Grid, Unit
+from sottovoce.model import NULL, Cells, Codes, Domain, Grid, Unit, UnitName
 from sottovoce.model.guarantee import check_answer_count
 from sottovoce.privacy.audit import Audit, audit_pairs
 from sottovoce.privacy.audit.confidence_bounds import check_chances
@@ -25,7 +25,7 @@ def audit_mechanism(
     randomness: Randomness,
     *,
     answers: int = 1,
-    unit: Unit = Unit.ANSWER,
+    unit: UnitName = Unit.ANSWER,
     samples: int = 1_000_000,
     delta: float = 0.0,
     confidence: float = 0.95,
@@ -50,7 +50,7 @@ def audit_mechanism(
     return audit_pairs(sampler, pairs, samples=samples, delta=delta, confidence=confidence)
 
 
-def neighbors(mechanism: Mechanism, domain: Domain, answers: int, unit: Unit) -> list[Pair]:
+def neighbors(mechanism: Mechanism, domain: Domain, answers: int, unit: UnitName) -> list[Pair]:
     """Pairs of submissions that differ in their first answer or, per worker, in all of them.
 
     The ends of a range; for labels the first two, and the ends; and each of these with NULL if
@@ -60,7 +60,7 @@ def neighbors(mechanism: Mechanism, domain: Domain, answers: int, unit: Unit) ->
     values = [(0, last)] if domain.is_numeric else sorted({(0, 1), (0, last)})
     if mechanism.hides_participation:
         values += [(0, NULL), (last, NULL)]
-    changed = answers if unit is Unit.WORKER else 1
+    changed = answers if Unit(unit) is Unit.WORKER else 1
     return [(_submission(a, changed, answers), _submission(b, changed, answers)) for a, b in values]
 
 

@@ -52,6 +52,7 @@ from sottovoce.model import (
     ReportCodes,
     Reports,
     Unit,
+    UnitName,
 )
 from sottovoce.model.policy import check_target
 from sottovoce.privacy.composition import calibrated_cell, cells_delta, cells_guarantee
@@ -127,7 +128,7 @@ class Laplace:
         domain: Domain,
         epsilon: float,
         *,
-        unit: Unit = Unit.ANSWER,
+        unit: UnitName = Unit.ANSWER,
         delta: float = 0.0,
         answers: int = 1,
         null: str | int = "absent",
@@ -243,10 +244,10 @@ class Laplace:
     def odds(self) -> Odds:
         return point_odds(self, self.steps, self.beyond)
 
-    def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
+    def guarantee(self, answers: int, unit: UnitName, delta: float = 0.0) -> Guarantee:
         return cells_guarantee(self.law, answers, unit, delta, exact=False)
 
-    def delta(self, epsilon: float, answers: int, unit: Unit) -> float:
+    def delta(self, epsilon: float, answers: int, unit: UnitName) -> float:
         return cells_delta(self.law, epsilon, answers, unit)
 
     def claim(self, epsilon: float | None = None) -> Claim | None:

@@ -56,8 +56,9 @@ from sottovoce.model import (
     ReportCodes,
     Reports,
     Unit,
+    UnitName,
 )
-from sottovoce.model.guarantee import check_answer_count, check_unit
+from sottovoce.model.guarantee import check_answer_count
 from sottovoce.model.policy import check_target
 from sottovoce.privacy.composition import pure_delta, pure_guarantee
 from sottovoce.seams import Randomness
@@ -142,7 +143,7 @@ class MatrixFactorization:
         domain: Domain,
         epsilon: float,
         *,
-        unit: Unit = Unit.ANSWER,
+        unit: UnitName = Unit.ANSWER,
         delta: float = 0.0,
         answers: int = 1,
         dimension: int = 10,
@@ -156,7 +157,7 @@ class MatrixFactorization:
         check_target(epsilon, delta, answers)
         check_integer("dimension", dimension, 1, MOST_DIMENSIONS)
         steps = grid_of(domain, cls.name).steps
-        changed = answers if unit is Unit.WORKER else 1
+        changed = answers if Unit(unit) is Unit.WORKER else 1
         cell = _pure(epsilon, delta) / changed
         resolution = finest_resolution(steps, cell)
         noise = noise_for(steps, cell, resolution, changed)
@@ -255,17 +256,18 @@ class MatrixFactorization:
     def odds(self) -> None:
         return None
 
-    def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
+    def guarantee(self, answers: int, unit: UnitName, delta: float = 0.0) -> Guarantee:
         held = pure_guarantee(self._loss(answers, unit), 1, Unit.ANSWER, delta)
-        return replace(held, unit=unit, answers=answers, assumptions=ASSUMPTIONS, source=SOURCE)
+        return replace(
+            held, unit=Unit(unit), answers=answers, assumptions=ASSUMPTIONS, source=SOURCE
+        )
 
-    def delta(self, epsilon: float, answers: int, unit: Unit) -> float:
+    def delta(self, epsilon: float, answers: int, unit: UnitName) -> float:
         return pure_delta(epsilon, self._loss(answers, unit), 1, Unit.ANSWER)
 
-    def _loss(self, answers: int, unit: Unit) -> float:
-        check_unit(unit)
+    def _loss(self, answers: int, unit: UnitName) -> float:
         check_answer_count(answers)
-        return self.cell_epsilon * (answers if unit is Unit.WORKER else 1)
+        return self.cell_epsilon * (answers if Unit(unit) is Unit.WORKER else 1)
 
     def claim(self, epsilon: float | None = None) -> None:
         """The paper's mechanism is a different one."""

@@ -45,6 +45,7 @@ from sottovoce.model import (
     ReportCodes,
     Reports,
     Unit,
+    UnitName,
 )
 from sottovoce.seams import Randomness
 
@@ -95,7 +96,7 @@ class NullRandomizedResponse:
         domain: Domain,
         epsilon: float,
         *,
-        unit: Unit = Unit.ANSWER,
+        unit: UnitName = Unit.ANSWER,
         delta: float = 0.0,
         answers: int = 1,
     ) -> Self:
@@ -147,10 +148,10 @@ class NullRandomizedResponse:
     def odds(self) -> Odds:
         return label_odds(self, self.labels, null=True)
 
-    def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
+    def guarantee(self, answers: int, unit: UnitName, delta: float = 0.0) -> Guarantee:
         return self._law.guarantee(answers, unit, delta)
 
-    def delta(self, epsilon: float, answers: int, unit: Unit) -> float:
+    def delta(self, epsilon: float, answers: int, unit: UnitName) -> float:
         return self._law.delta(epsilon, answers, unit)
 
     def claim(self, epsilon: float | None = None) -> Claim:

@@ -49,6 +49,7 @@ from sottovoce.model import (
     ReportCodes,
     Reports,
     Unit,
+    UnitName,
 )
 from sottovoce.privacy.calibration import smallest_integer
 from sottovoce.privacy.composition import calibrated_cell, cells_delta, cells_guarantee
@@ -119,7 +120,7 @@ class Piecewise:
         domain: Domain,
         epsilon: float,
         *,
-        unit: Unit = Unit.ANSWER,
+        unit: UnitName = Unit.ANSWER,
         delta: float = 0.0,
         answers: int = 1,
     ) -> Self:
@@ -272,10 +273,10 @@ class Piecewise:
     def odds(self) -> Odds:
         return point_odds(self, self.steps, self.beyond)
 
-    def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
+    def guarantee(self, answers: int, unit: UnitName, delta: float = 0.0) -> Guarantee:
         return cells_guarantee(self, answers, unit, delta, exact=True)
 
-    def delta(self, epsilon: float, answers: int, unit: Unit) -> float:
+    def delta(self, epsilon: float, answers: int, unit: UnitName) -> float:
         return cells_delta(self, epsilon, answers, unit)
 
     def claim(self, epsilon: float | None = None) -> Claim:

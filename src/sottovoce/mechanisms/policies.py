@@ -36,6 +36,7 @@ from sottovoce.model import (
     Promise,
     ShowDraw,
     Unit,
+    UnitName,
 )
 from sottovoce.model.policy import short, stated_labels
 from sottovoce.seams import Mechanism, Release
@@ -133,7 +134,7 @@ def check_promise(policy: Policy, release: Release) -> None:
         )
 
 
-def weakest_guarantee(release: Release, most: int, unit: Unit, delta: float = 0.0) -> Guarantee:
+def weakest_guarantee(release: Release, most: int, unit: UnitName, delta: float = 0.0) -> Guarantee:
     """The guarantee for every worker with up to this many answers."""
     # With a sample, a worker with no more answers than are sent sends all, and loses most.
     counts = {most, sent_by(release, most)}
@@ -165,7 +166,7 @@ class Target:
     """
 
     epsilon: float
-    unit: Unit = Unit.ANSWER
+    unit: UnitName = Unit.ANSWER
     delta: float = 0.0
     answers: int = 1
     hide_participation: bool = False
@@ -173,6 +174,7 @@ class Target:
     show_draw: ShowDraw = ShowDraw.BEFORE_SEND
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "unit", Unit(self.unit))
         _ = self.promise  # raises for an impossible promise
         if not isinstance(self.show_draw, ShowDraw):
             raise UsageError(
@@ -183,7 +185,7 @@ class Target:
     @property
     def promise(self) -> Promise:
         """The target as a policy states it."""
-        return Promise(self.unit, self.epsilon, self.delta, self.answers)
+        return Promise(Unit(self.unit), self.epsilon, self.delta, self.answers)
 
 
 def default_mechanism(domain: Domain, target: Target) -> str:

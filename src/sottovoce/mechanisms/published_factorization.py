@@ -45,6 +45,7 @@ from sottovoce.model import (
     ReportCodes,
     Reports,
     Unit,
+    UnitName,
 )
 from sottovoce.model.policy import check_target, decimal
 from sottovoce.seams import Randomness
@@ -128,7 +129,7 @@ class PublishedFactorization:
         domain: Domain,
         epsilon: float,
         *,
-        unit: Unit = Unit.ANSWER,
+        unit: UnitName = Unit.ANSWER,
         delta: float = 0.0,
         answers: int = 1,
     ) -> NoReturn:
@@ -203,10 +204,10 @@ class PublishedFactorization:
     def odds(self) -> None:
         return None
 
-    def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
+    def guarantee(self, answers: int, unit: UnitName, delta: float = 0.0) -> Guarantee:
         """Infinite: between NULL and a value the loss has no bound."""
         return Guarantee(
-            unit,
+            Unit(unit),
             answers,
             math.inf,
             delta,
@@ -215,7 +216,7 @@ class PublishedFactorization:
             "P4 Alg. 2; the loss between NULL and a value grows with the report",
         )
 
-    def delta(self, epsilon: float, answers: int, unit: Unit) -> float:
+    def delta(self, epsilon: float, answers: int, unit: UnitName) -> float:
         """1: nothing less is proven for every worker."""
         return 1.0
 

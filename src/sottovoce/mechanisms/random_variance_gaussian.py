@@ -52,8 +52,9 @@ from sottovoce.model import (
     ReportCodes,
     Reports,
     Unit,
+    UnitName,
 )
-from sottovoce.model.guarantee import check_answer_count, check_delta, check_epsilon, check_unit
+from sottovoce.model.guarantee import check_answer_count, check_delta, check_epsilon
 from sottovoce.model.policy import check_target
 from sottovoce.privacy.random_variance import delta_finite, delta_published, rate_published
 from sottovoce.seams import Randomness
@@ -84,7 +85,7 @@ class VarianceCurve:
     unit: Unit
 
     def __post_init__(self) -> None:
-        check_unit(self.unit)
+        object.__setattr__(self, "unit", Unit(self.unit))
         check_answer_count(self.answers)
 
     def spent(self, epsilon: float) -> float:
@@ -192,7 +193,7 @@ class RandomVarianceGaussian:
         domain: Domain,
         epsilon: float,
         *,
-        unit: Unit = Unit.ANSWER,
+        unit: UnitName = Unit.ANSWER,
         delta: float = 0.0,
         answers: int = 1,
     ) -> Self:
@@ -219,7 +220,7 @@ class RandomVarianceGaussian:
 
     @classmethod
     def _within(
-        cls, steps: int, rate: int, epsilon: float, unit: Unit, delta: float, answers: int
+        cls, steps: int, rate: int, epsilon: float, unit: UnitName, delta: float, answers: int
     ) -> Self:
         """Lower the rate by ever more of its last digits, until it is within the target."""
         for digits in range(40, 16, -4):
@@ -320,18 +321,18 @@ class RandomVarianceGaussian:
     def odds(self) -> Odds:
         return point_odds(self, self.steps)
 
-    def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
+    def guarantee(self, answers: int, unit: UnitName, delta: float = 0.0) -> Guarantee:
         """A proven upper bound: rounding to the grid may hide more."""
         check_delta(delta)
         curve = self._curve(answers, unit)
         epsilon = curve.epsilon(delta) if delta > 0 else math.inf
-        return Guarantee(unit, answers, epsilon, delta, False, ASSUMPTIONS, "P3 Alg. 2")
+        return Guarantee(Unit(unit), answers, epsilon, delta, False, ASSUMPTIONS, "P3 Alg. 2")
 
-    def delta(self, epsilon: float, answers: int, unit: Unit) -> float:
+    def delta(self, epsilon: float, answers: int, unit: UnitName) -> float:
         return self._curve(answers, unit).delta(epsilon)
 
-    def _curve(self, answers: int, unit: Unit) -> VarianceCurve:
-        return VarianceCurve(self.steps, self._rate, answers, unit)
+    def _curve(self, answers: int, unit: UnitName) -> VarianceCurve:
+        return VarianceCurve(self.steps, self._rate, answers, Unit(unit))
 
     def claim(self, epsilon: float | None = None) -> Claim | None:
         """P3 gives a curve: None without an epsilon."""

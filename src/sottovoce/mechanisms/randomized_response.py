@@ -43,6 +43,7 @@ from sottovoce.model import (
     ReportCodes,
     Reports,
     Unit,
+    UnitName,
 )
 from sottovoce.seams import Randomness
 
@@ -90,7 +91,7 @@ class RandomizedResponse:
         domain: Domain,
         epsilon: float,
         *,
-        unit: Unit = Unit.ANSWER,
+        unit: UnitName = Unit.ANSWER,
         delta: float = 0.0,
         answers: int = 1,
     ) -> Self:
@@ -137,10 +138,10 @@ class RandomizedResponse:
     def odds(self) -> Odds:
         return label_odds(self, self.labels)
 
-    def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
+    def guarantee(self, answers: int, unit: UnitName, delta: float = 0.0) -> Guarantee:
         return self._law.guarantee(answers, unit, delta)
 
-    def delta(self, epsilon: float, answers: int, unit: Unit) -> float:
+    def delta(self, epsilon: float, answers: int, unit: UnitName) -> float:
         return self._law.delta(epsilon, answers, unit)
 
     def claim(self, epsilon: float | None = None) -> Claim:

@@ -30,6 +30,7 @@ from sottovoce.model import (
     ReportCodes,
     Reports,
     Unit,
+    UnitName,
 )
 from sottovoce.model.guarantee import check_answer_count, check_delta
 from sottovoce.model.policy import check_target
@@ -90,7 +91,7 @@ class Sampled:
         domain: Domain,
         epsilon: float,
         *,
-        unit: Unit = Unit.ANSWER,
+        unit: UnitName = Unit.ANSWER,
         delta: float = 0.0,
         answers: int = 1,
         of: type[Mechanism] | None = None,
@@ -104,10 +105,10 @@ class Sampled:
         """
         check_target(epsilon, delta, answers)
         if sample is None:
-            sample = best_sample(epsilon, answers) if unit is Unit.WORKER else answers
+            sample = best_sample(epsilon, answers) if Unit(unit) is Unit.WORKER else answers
         check_integer("sample", sample, 1, answers)
         kind = of or (SubsetSelection if domain.is_numeric else RandomizedResponse)
-        inner = delta if unit is Unit.WORKER else _before(delta, answers, sample)
+        inner = delta if Unit(unit) is Unit.WORKER else _before(delta, answers, sample)
         mechanism = kind.calibrated(
             domain, epsilon, unit=unit, delta=inner, answers=sample, **parameters
         )
@@ -189,18 +190,18 @@ class Sampled:
         sent = f" A worker sends {self.answers:,} of its answers, chosen at random."
         return inner and Odds(inner.of_100, inner.sentence + sent)
 
-    def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
+    def guarantee(self, answers: int, unit: UnitName, delta: float = 0.0) -> Guarantee:
         check_answer_count(answers)
         check_delta(delta)
         sent = min(answers, self.answers)
-        inner = delta if unit is Unit.WORKER else _before(delta, answers, sent)
+        inner = delta if Unit(unit) is Unit.WORKER else _before(delta, answers, sent)
         held = self.mechanism.guarantee(sent, unit, inner)
         return replace(held, answers=answers, delta=delta, assumptions=(*held.assumptions, BLIND))
 
-    def delta(self, epsilon: float, answers: int, unit: Unit) -> float:
+    def delta(self, epsilon: float, answers: int, unit: UnitName) -> float:
         sent = min(answers, self.answers)
         inner = self.mechanism.delta(epsilon, sent, unit)
-        return inner if unit is Unit.WORKER else inner * sent / answers
+        return inner if Unit(unit) is Unit.WORKER else inner * sent / answers
 
     def claim(self, epsilon: float | None = None) -> None:
         return None

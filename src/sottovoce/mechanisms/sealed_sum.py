@@ -26,8 +26,9 @@ from sottovoce.model import (
     Listing,
     Promise,
     Unit,
+    UnitName,
 )
-from sottovoce.model.guarantee import check_answer_count, check_count, check_unit
+from sottovoce.model.guarantee import check_answer_count, check_count
 from sottovoce.model.keyholder import check_public_key
 from sottovoce.model.policy import SEALED, check_target, short
 from sottovoce.privacy.composition import pure_delta, pure_guarantee
@@ -171,7 +172,7 @@ class SealedSum:
         domain: Domain,
         epsilon: float,
         *,
-        unit: Unit = Unit.ANSWER,
+        unit: UnitName = Unit.ANSWER,
         delta: float = 0.0,
         answers: int = 1,
         hidden: bool = False,
@@ -189,10 +190,9 @@ class SealedSum:
         (Fraction(1, 2560),)
         """
         check_target(epsilon, delta, answers)
-        check_unit(unit)
         shape = _layout_of(domain, layout)
         # Floats are fractions: the target is compared exactly.
-        target = Fraction(epsilon) / (answers if unit is Unit.WORKER else 1)
+        target = Fraction(epsilon) / (answers if Unit(unit) is Unit.WORKER else 1)
         return cls(
             shape,
             _size_of(domain, shape, size),
@@ -254,27 +254,26 @@ class SealedSum:
             "nobody breaks X25519, Ed25519, SHA-256 or AES-256-GCM",
         )
 
-    def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
+    def guarantee(self, answers: int, unit: UnitName, delta: float = 0.0) -> Guarantee:
         """Exact at delta 0: ε per answer, k ε per worker; at a delta a bound (see `pure_delta`)."""
         pure = self._pure(answers, unit)
         if delta == 0:
-            return Guarantee(unit, answers, pure, 0.0, True, self.assumptions, SOURCE)
+            return Guarantee(Unit(unit), answers, pure, 0.0, True, self.assumptions, SOURCE)
         cell = _rounded_up(self.epsilon)
         held = pure_guarantee(cell, answers, unit, delta, assumptions=self.assumptions)
         epsilon = min(held.epsilon, pure)
-        return Guarantee(unit, answers, epsilon, delta, False, self.assumptions, held.source)
+        return Guarantee(Unit(unit), answers, epsilon, delta, False, self.assumptions, held.source)
 
-    def delta(self, epsilon: float, answers: int, unit: Unit) -> float:
+    def delta(self, epsilon: float, answers: int, unit: UnitName) -> float:
         """0 from the pure ε on; below it at most that of k binary randomised responses."""
         if epsilon >= self._pure(answers, unit):
             return 0.0
         return pure_delta(epsilon, _rounded_up(self.epsilon), answers, unit)
 
-    def _pure(self, answers: int, unit: Unit) -> float:
-        check_unit(unit)
+    def _pure(self, answers: int, unit: UnitName) -> float:
         check_count("answers", answers)
         check_answer_count(answers)
-        return _rounded_up(self.epsilon * (int(answers) if unit is Unit.WORKER else 1))
+        return _rounded_up(self.epsilon * (int(answers) if Unit(unit) is Unit.WORKER else 1))
 
     def claim(self, epsilon: float | None = None) -> Claim | None:
         """None: no paper has these parameters."""

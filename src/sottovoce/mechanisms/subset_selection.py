@@ -49,6 +49,7 @@ from sottovoce.model import (
     Reports,
     SetChannel,
     Unit,
+    UnitName,
     Words,
 )
 from sottovoce.model.grid import FINEST
@@ -108,6 +109,7 @@ class SubsetSelection:
         "Subset selection: a set that may contain the true answer",
         counts="out of 100 workers, the number who send a set that contains their answer",
         fewest_symbols=3,
+        most_labels=MOST_LABELS,
     )
     in_browser: ClassVar[bool] = True
     is_plain: ClassVar[bool] = False
@@ -132,7 +134,7 @@ class SubsetSelection:
         domain: Domain,
         epsilon: float,
         *,
-        unit: Unit = Unit.ANSWER,
+        unit: UnitName = Unit.ANSWER,
         delta: float = 0.0,
         answers: int = 1,
         null: bool = False,
@@ -283,10 +285,10 @@ class SubsetSelection:
             f"that contains it and {shares(held)[1]} a set that does not.",
         )
 
-    def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
+    def guarantee(self, answers: int, unit: UnitName, delta: float = 0.0) -> Guarantee:
         return self._law.guarantee(answers, unit, delta)
 
-    def delta(self, epsilon: float, answers: int, unit: Unit) -> float:
+    def delta(self, epsilon: float, answers: int, unit: UnitName) -> float:
         return self._law.delta(epsilon, answers, unit)
 
     def claim(self, epsilon: float | None = None) -> Claim:

@@ -59,6 +59,7 @@ from sottovoce.model import (
     ReportCodes,
     Reports,
     Unit,
+    UnitName,
 )
 from sottovoce.seams import Randomness
 
@@ -245,7 +246,7 @@ class Threshold:
         domain: Domain,
         epsilon: float,
         *,
-        unit: Unit = Unit.ANSWER,
+        unit: UnitName = Unit.ANSWER,
         delta: float = 0.0,
         answers: int = 1,
         null: bool = False,
@@ -366,10 +367,10 @@ class Threshold:
     def odds(self) -> Odds:
         return side_odds(self, "on which side of a threshold their answer is")
 
-    def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
+    def guarantee(self, answers: int, unit: UnitName, delta: float = 0.0) -> Guarantee:
         return self._law.guarantee(answers, unit, delta)
 
-    def delta(self, epsilon: float, answers: int, unit: Unit) -> float:
+    def delta(self, epsilon: float, answers: int, unit: UnitName) -> float:
         return self._law.delta(epsilon, answers, unit)
 
     def claim(self, epsilon: float | None = None) -> Claim | None:

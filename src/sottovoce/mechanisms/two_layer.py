@@ -52,6 +52,7 @@ from sottovoce.model import (
     ReportCodes,
     Reports,
     Unit,
+    UnitName,
 )
 from sottovoce.model.policy import check_target
 from sottovoce.privacy.calibration import smallest_integer
@@ -119,7 +120,7 @@ class TwoLayer:
         domain: Domain,
         epsilon: float,
         *,
-        unit: Unit = Unit.ANSWER,
+        unit: UnitName = Unit.ANSWER,
         delta: float = 0.0,
         answers: int = 1,
         null: bool = False,
@@ -139,7 +140,7 @@ class TwoLayer:
         symbols = labels + null
         # The search for ε on a curve of δ ends within rounding of it: aim slightly below.
         aim = epsilon - min(1e-7, 1e-6 * epsilon) if delta > 0 else epsilon
-        each = aim / (answers if unit is Unit.WORKER else 1)
+        each = aim / (answers if Unit(unit) is Unit.WORKER else 1)
         # From the weight of the answer itself, which is accurate where b is close to 1.
         least = math.ceil(WORDS / (1 + (symbols - 1) * math.exp(min(each, 700))) * (1 + 1e-15))
         noisiest = WORDS // symbols
@@ -265,10 +266,10 @@ class TwoLayer:
     def odds(self) -> Odds:
         return label_odds(self, self.labels, null=self.null)
 
-    def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
+    def guarantee(self, answers: int, unit: UnitName, delta: float = 0.0) -> Guarantee:
         return mixture_guarantee(self.hyper.law(self.symbols), self.symbols, answers, unit, delta)
 
-    def delta(self, epsilon: float, answers: int, unit: Unit) -> float:
+    def delta(self, epsilon: float, answers: int, unit: UnitName) -> float:
         return mixture_delta(self.hyper.law(self.symbols), self.symbols, answers, unit, epsilon)
 
     def claim(self, epsilon: float | None = None) -> Claim:

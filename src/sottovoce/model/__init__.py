@@ -18,7 +18,7 @@ from sottovoce.model.credentials import Credential, check_credential, digest, ps
 from sottovoce.model.domain import Domain, Kind, Label, label_text
 from sottovoce.model.gold import Gold, Score
 from sottovoce.model.grid import Grid
-from sottovoce.model.guarantee import Claim, Guarantee, Unit
+from sottovoce.model.guarantee import Claim, Guarantee, Unit, UnitName
 from sottovoce.model.keyholder import Keyholder
 from sottovoce.model.mechanism import Candidate, Citation, Listing, Odds
 from sottovoce.model.part import LabelPart, NumberPart, Part, labels_of, numbers_of
@@ -34,6 +34,6 @@ __all__ = [
     "Kind", "Label", "LabelPart", "Listing", "Names", "NoisyChannel", "NumberPart", "Odds", "Part",
     "PointChannel", "Policy", "Private", "Promise", "Provenance", "Reading", "Repeats",
     "ReportCodes", "Reports", "Result", "Score", "SetChannel", "ShowDraw", "StartsArray", "State",
-    "Submission", "Task", "Terms", "Unit", "Words", "assigned", "check_credential", "digest",
-    "label_text", "labels_of", "numbers_of", "occurs_twice", "pseudonym",
+    "Submission", "Task", "Terms", "Unit", "UnitName", "Words", "assigned", "check_credential",
+    "digest", "label_text", "labels_of", "numbers_of", "occurs_twice", "pseudonym",
 ]  # fmt: skip

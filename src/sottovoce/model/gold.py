@@ -9,10 +9,11 @@ import numpy.typing as npt
 
 from sottovoce.errors import DataError
 from sottovoce.model.arrays import Names
+from sottovoce.model.display import Display, Displayed, first_rows
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Gold:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Gold(Displayed):
     """The right value of some tasks; for evaluation only.
 
     `tasks` are names, `truths` labels (compared as text) or floats (for numbers).
@@ -30,6 +31,10 @@ class Gold:
     def __len__(self) -> int:
         return len(self.tasks)
 
+    def _display(self) -> Display:
+        rows = first_rows(self.tasks, self.truths)
+        return Display(f"Gold: {len(self):,} tasks", (), ("task", "truth"), rows, len(self))
+
 
 @dataclass(frozen=True, slots=True)
 class Score:
@@ -46,6 +51,12 @@ class Score:
     accuracy: float | None = None
     mae: float | None = None
     rmse: float | None = None
+
+    def __str__(self) -> str:
+        name, value = next(iter(self.as_dict().items()))
+        digits = ".3f" if name == "accuracy" else ".4g"
+        interval = f"95 % interval {self.low:{digits}} to {self.high:{digits}}"
+        return f"{name} {value:{digits}} ({interval}) on {self.tasks:,} gold tasks"
 
     def as_dict(self) -> dict[str, float | int]:
         """What is defined, ready for JSON."""

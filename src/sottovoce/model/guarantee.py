@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from enum import StrEnum
 from numbers import Integral, Real
+from typing import Literal, NoReturn, TypeAlias
 
 from sottovoce.errors import UsageError
+from sottovoce.model.display import Display, Displayed
 
 
 class Unit(StrEnum):
@@ -19,6 +21,15 @@ class Unit(StrEnum):
 
     ANSWER = "answer"
     WORKER = "worker"
+
+    @classmethod
+    def _missing_(cls, value: object) -> NoReturn:
+        """Refuse any other name: taken for the wrong unit, it would understate the privacy loss."""
+        raise UsageError(f"the unit must be 'answer' or 'worker', not {value!r}")
+
+
+UnitName: TypeAlias = Unit | Literal["answer", "worker"]
+"""A unit, or its name."""
 
 
 def rounded_up(number: float, digits: int) -> str:
@@ -64,14 +75,8 @@ def check_delta(delta: float) -> None:
         raise UsageError(f"delta must be at least 0 and below 1, not {delta:g}")
 
 
-def check_unit(unit: object) -> None:
-    """Refuse a text in place of a unit: taken for another unit, it would understate what holds."""
-    if not isinstance(unit, Unit):
-        raise UsageError(f"the unit must be Unit.ANSWER or Unit.WORKER, not {unit!r}")
-
-
 @dataclass(frozen=True, slots=True)
-class Guarantee:
+class Guarantee(Displayed):
     """(ε, δ) for all reports of a worker who gave `answers` answers, observed together.
 
     For all neighbouring answers a, a' and all sets S of submissions
@@ -88,7 +93,7 @@ class Guarantee:
     source: str = ""
 
     def __post_init__(self) -> None:
-        check_unit(self.unit)
+        object.__setattr__(self, "unit", Unit(self.unit))
         check_count("answers", self.answers)
         check_answer_count(self.answers)
         check_epsilon(self.epsilon)
@@ -99,6 +104,34 @@ class Guarantee:
     def is_finite(self) -> bool:
         """Whether anything is promised at all."""
         return math.isfinite(self.epsilon) and self.delta < 1
+
+    @property
+    def guesses_right(self) -> float:
+        """A bound on how often someone who sees all reports guesses which of two answers is true.
+
+        The two are neighbouring answers, each as likely before: (exp(ε) + δ) / (1 + exp(ε)), since
+        the two errors of a test add up to at least 2 (1 - δ) / (1 + exp(ε)).
+
+        >>> round(Guarantee(Unit.ANSWER, 1, math.log(3)).guesses_right, 12)
+        0.75
+        """
+        least = math.exp(-self.epsilon) / (1 + math.exp(-self.epsilon))
+        return 1 - (1 - self.delta) * least
+
+    def _display(self) -> Display:
+        facts = [
+            ("answers", f"{self.answers:,}"),
+            ("bound", "exact" if self.exact else "proven upper bound"),
+            *(("assumes", each) for each in self.assumptions),
+            *([("source", self.source)] if self.source else []),
+        ]
+        right = math.ceil(100 * self.guesses_right - 1e-9)
+        changed = "one answer" if self.unit is Unit.ANSWER else "all answers of a worker"
+        odds = (
+            f"Someone who sees all reports and must choose between two possibilities for {changed} "
+            f"is right at most {right} times of 100. Without reports it is 50."
+        )
+        return Display(f"Guarantee: {self}", tuple(facts), odds=(right, odds))
 
     def within(self, epsilon: float, delta: float = 0.0) -> bool:
         """Whether this is at least as strong as (epsilon, delta)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from sottovoce.errors import UsageError
 from sottovoce.model.arrays import FloatArray, Names
+from sottovoce.model.display import SHOWN, Display, Displayed
 from sottovoce.model.domain import Domain
 
 LAYOUTS: Mapping[str, str] = MappingProxyType(
@@ -54,8 +56,8 @@ class NoiseLaw:
         return np.asarray(found, np.float64)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Opened:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Opened(Displayed):
     """The totals of a sealed campaign, as its keyholders opened them, and the law of their noise.
 
     `totals[task, slot]` are integers with noise of `laws[slot]`. Slots by layout, for s = `size`:
@@ -96,6 +98,18 @@ class Opened:
         if len(self.laws) != self.slots:
             raise UsageError(f"{self.slots} slots need as many noise laws, not {len(self.laws)}")
         self._check_counts()
+
+    def _display(self) -> Display:
+        noise = ", ".join(f"{math.sqrt(each):.3g}" for each in self.variances[:SHOWN])
+        facts = (
+            ("domain", str(self.domain)),
+            ("totals", f"{LAYOUTS[self.layout]}, {self.slots:,} per task"),
+            ("standard deviation of noise", noise),
+            ("participation", "hidden" if self.hidden else "public"),
+        )
+        simulated = "; SIMULATED" if self.simulated else ""
+        title = f"Opened totals: {len(self.tasks):,} tasks, {self.workers:,} workers{simulated}"
+        return Display(title, facts)
 
     @property
     def slots(self) -> int:

@@ -13,8 +13,9 @@ from typing import Any, Self
 
 from sottovoce.errors import UsageError
 from sottovoce.model.canonical_json import RepeatedField, canonical, unique_fields
+from sottovoce.model.display import Display, Displayed
 from sottovoce.model.domain import Domain, Kind, label_text
-from sottovoce.model.guarantee import Unit, check_count, check_delta, check_number, check_unit
+from sottovoce.model.guarantee import Unit, check_count, check_delta, check_number
 
 FORMAT = "sottovoce-policy/1"
 
@@ -56,12 +57,20 @@ class Promise:
     answers: int
 
     def __post_init__(self) -> None:
-        check_unit(self.unit)
+        object.__setattr__(self, "unit", Unit(self.unit))
         check_target(self.epsilon, self.delta, self.answers)
 
+    def __str__(self) -> str:
+        delta = f", delta {self.delta:g}" if self.delta else ""
+        plural = "s" if self.answers != 1 else ""
+        return (
+            f"epsilon {self.epsilon:g}{delta} per {self.unit} for up to {self.answers:,} "
+            f"answer{plural}"
+        )
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Policy(Displayed):
     """A public document. Whoever reports under it can compute what its reports betray.
 
     `mechanism` is the mechanism's JSON form: its name and its integers. `promise` is None for a
@@ -100,6 +109,17 @@ class Policy:
     def hash(self) -> str:
         """SHA-256 of the canonical text, in hexadecimal."""
         return hashlib.sha256(self.text().encode("ascii")).hexdigest()
+
+    def _display(self) -> Display:
+        promise = "none: calibrated as published" if self.promise is None else str(self.promise)
+        facts = (
+            ("promise", promise),
+            ("domain", str(self.domain)),
+            ("mechanism", canonical(dict(self.mechanism))),
+            ("show_draw", str(self.show_draw)),
+            ("hash", self.hash),
+        )
+        return Display(f"Policy: {self.name}", facts)
 
     def text(self) -> str:
         """The canonical JSON: sorted, compact, ASCII, without floats."""
@@ -269,16 +289,14 @@ def _promise_of(document: Any) -> Promise | None:
     if document is None:
         return None
     fields = fields_of(document, "the policy's promise", {"unit", "epsilon", "delta", "answers"})
-    try:
-        unit = Unit(fields["unit"])
-    except ValueError:
+    if fields["unit"] not in tuple(Unit):
         raise UsageError(
             f"the promise's unit must be answer or worker, not {short(fields['unit'])}"
-        ) from None
+        )
     if not isinstance(fields["answers"], int) or isinstance(fields["answers"], bool):
         raise UsageError("the promise's answers must be an integer")
     return Promise(
-        unit,
+        Unit(fields["unit"]),
         decimal(fields["epsilon"], "epsilon"),
         decimal(fields["delta"], "delta"),
         fields["answers"],

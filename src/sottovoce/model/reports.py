@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from sottovoce.errors import DataError, UsageError
 from sottovoce.model.arrays import Codes, FloatArray, Names
+from sottovoce.model.display import Display, Displayed
 from sottovoce.model.domain import Domain
 
 LARGEST = 1e150
@@ -58,17 +59,20 @@ class Reading:
         return lines
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Reports:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Reports(Displayed):
     """Raw answers or reports in columns: row i says that worker[i] gave value[i] for task[i].
 
     `worker` and `task` are codes into the vocabularies `workers` and `tasks`; `value` holds label
     codes, or floats when the domain is numeric. `simulated` marks reports whose noise came from a
-    seed, and which protect nobody.
+    seed, and which protect nobody. The repr shows counts and the domain, never an answer.
 
     >>> table = Reports.of([0, 1, 2], [0, 0, 0], [1, 1, 0], domain=Domain.categorical("ab"))
     >>> len(table), table.labels
     (3, 2)
+    >>> table
+    Reports: 3 answers by 3 workers on 1 task
+      domain  categorical {a, b}
     """
 
     worker: Codes
@@ -121,6 +125,18 @@ class Reports:
 
     def __len__(self) -> int:
         return len(self.worker)
+
+    def _display(self) -> Display:
+        workers, tasks = len(self.workers), len(self.tasks)
+        title = (
+            f"Reports: {len(self):,} answers by {workers:,} worker{'s' * (workers != 1)} on "
+            f"{tasks:,} task{'s' * (tasks != 1)}{'; SIMULATED' if self.simulated else ''}"
+        )
+        facts = [("domain", str(self.domain))]
+        if self.reading is not None:
+            facts += [("source", self.reading.source)]
+            facts += [("note", sentence) for sentence in self.reading.sentences()]
+        return Display(title, tuple(facts))
 
     @property
     def labels(self) -> int:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from sottovoce.errors import NotInstalled, UsageError
 from sottovoce.model.arrays import Codes, FloatArray, Names
+from sottovoce.model.display import SHOWN, Display, Displayed, first_rows
 from sottovoce.model.domain import Domain
 from sottovoce.model.reports import Reading
 
@@ -35,8 +36,8 @@ class Provenance:
     simulated: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Result:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Result(Displayed):
     """Truths, confidence and weights, as arrays beside vocabularies.
 
     For labels `truths` are codes into `domain.labels`, `confidence` is the probability given to
@@ -63,12 +64,31 @@ class Result:
     def __len__(self) -> int:
         return len(self.tasks)
 
+    def _display(self) -> Display:
+        made, answers = self.provenance, int(self.answers.sum())
+        title = (
+            f"Result of {made.method}: {len(self):,} tasks, {len(self.workers):,} workers, "
+            f"{answers:,} answers; {'converged' if self.converged else 'NOT converged'} after "
+            f"{self.rounds:,} rounds{'; SIMULATED reports' if made.simulated else ''}"
+        )
+        if not len(self):  # the truths of a large table are in files
+            rows = first_rows(self.workers, self.weights)
+            return Display(title, (), ("worker", "weight"), rows, len(self.workers))
+        columns = {name: column[:SHOWN] for name, column in self._truths(SHOWN).items()}
+        shown = "confidence" if self.confidence is not None else ""
+        return Display(
+            title, (), tuple(columns), first_rows(*columns.values()), len(self), share=shown
+        )
+
     @property
     def values(self) -> npt.NDArray[Any]:
         """The truths themselves: labels rather than their codes, or numbers."""
+        return self._values()
+
+    def _values(self, most: int | None = None) -> npt.NDArray[Any]:
         if self.domain.is_numeric:
-            return self.truths
-        return _label_array(self.domain)[self.truths]
+            return self.truths[:most]
+        return _label_array(self.domain)[self.truths[:most]]
 
     def table(self, name: TableName = "truths") -> dict[str, npt.NDArray[Any]]:
         """One of the result's tables as columns.
@@ -97,8 +117,8 @@ class Result:
                     f"no table {name!r}: there are truths, posterior, workers and confusions"
                 )
 
-    def _truths(self) -> dict[str, npt.NDArray[Any]]:
-        columns = {"task": self.tasks, "truth": self.values}
+    def _truths(self, most: int | None = None) -> dict[str, npt.NDArray[Any]]:
+        columns = {"task": self.tasks, "truth": self._values(most)}
         if self.confidence is not None:
             columns["confidence"] = self.confidence
         if self.standard_error is not None:

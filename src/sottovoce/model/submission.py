@@ -9,6 +9,7 @@ from typing import Any, NoReturn, Self
 
 from sottovoce.errors import UsageError
 from sottovoce.model.canonical_json import RepeatedField, canonical, unique_fields
+from sottovoce.model.display import Display, Displayed, first_rows
 from sottovoce.model.domain import Label
 
 FORMAT = "sottovoce-submission/1"
@@ -17,8 +18,8 @@ _FIELDS = frozenset({"format", "policy", "worker", "tasks", "reports"})
 _STAMP = "simulated"
 
 
-@dataclass(frozen=True, slots=True)
-class Submission:
+@dataclass(frozen=True, slots=True, repr=False)
+class Submission(Displayed):
     """The reports of one worker under one policy, in the order of the tasks' names.
 
     There is nothing else in it: no answer, nothing the worker drew and keeps, no time, and not the
@@ -43,6 +44,12 @@ class Submission:
 
     def __len__(self) -> int:
         return len(self.tasks)
+
+    def _display(self) -> Display:
+        simulated = "; SIMULATED" if self.simulated else ""
+        title = f"Submission: {len(self):,} reports of worker {self.worker!r}{simulated}"
+        columns, rows = ("task", "report"), first_rows(self.tasks, self.reports)
+        return Display(title, (("policy", self.policy_hash),), columns, rows, len(self))
 
     def as_json(self) -> dict[str, Any]:
         """The document to send."""

@@ -8,14 +8,17 @@ from typing import Any
 
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import Target
-from sottovoce.model import Domain, Kind, Unit
+from sottovoce.model import Domain, Kind, Unit, UnitName
+from sottovoce.model.display import SHOWN, Display, Displayed
 from sottovoce.planning.forecast import (
     Forecast,
+    band_words,
     constant_error,
     forecasts,
     scaled_words,
     score_name,
     score_of,
+    score_words,
 )
 from sottovoce.planning.pipelines import Ways, target_of
 from sottovoce.planning.recommendation import TRIALS, Recommendation, recommended
@@ -25,8 +28,8 @@ from sottovoce.planning.trial_runner import Progress, Runner, TrialCase
 from sottovoce.planning.trials import BAND
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+@dataclass(frozen=True, slots=True, repr=False)
+class Plan(Displayed):
     """A recommendation for each target, with the best constant and the result without privacy.
 
     `constant` is the error of the best constant, `clean` that of the answers themselves. `goal` is
@@ -40,6 +43,11 @@ class Plan:
     constant: float
     goal: float | None
     needed: tuple[Needed, ...]
+
+    def _display(self) -> Display:
+        columns, rows = tuple(plan_columns(self)), plan_rows(self)
+        title = f"Plan: {plan_title(self)}"
+        return Display(title, (), columns, tuple(map(tuple, rows[:SHOWN])), len(rows))
 
     def notes(self) -> list[str]:
         """All assumptions, in sentences."""
@@ -83,7 +91,7 @@ def plan(
     scenario: Scenario,
     epsilons: Sequence[float],
     *,
-    unit: Unit = Unit.ANSWER,
+    unit: UnitName = Unit.ANSWER,
     delta: float = 0.0,
     goal: float | None = None,
     ways: Ways = "any",
@@ -112,7 +120,7 @@ def plan(
 
 
 def _targets(
-    scenario: Scenario, epsilons: Sequence[float], unit: Unit, delta: float
+    scenario: Scenario, epsilons: Sequence[float], unit: UnitName, delta: float
 ) -> tuple[Target, ...]:
     if not epsilons:
         raise UsageError("a plan needs at least one epsilon")
@@ -219,3 +227,33 @@ def _needed(domain: Domain, one: Needed) -> dict[str, Any]:
         "searched": list(one.searched),
         **_forecast(domain, one.forecast),
     }
+
+
+def plan_title(made: Plan) -> str:
+    """What the page and the figure are about."""
+    scenario = made.scenario
+    return (
+        f"What to expect of {scenario.workers:,} workers, {scenario.answers_per_worker:,} answers "
+        f"each, on {scenario.tasks:,} tasks"
+    )
+
+
+def plan_columns(made: Plan) -> list[str]:
+    """The heads of the table."""
+    return ["epsilon", "mechanism", score_name(made.scenario.domain), f"{100 * BAND:g} % band"]
+
+
+def plan_rows(made: Plan) -> list[list[str]]:
+    """What is recommended at each epsilon, then what needs no noise and what needs no worker."""
+    domain = made.scenario.domain
+    shown = [
+        [f"{target.epsilon:g}", one.pair.name, *_scores(made, one.forecast)]
+        for target, one in zip(made.targets, made.recommendations, strict=True)
+    ]
+    shown.append(["-", "clean answers", *_scores(made, made.clean)])
+    return [*shown, ["-", "best constant", score_words(domain, made.constant), "-"]]
+
+
+def _scores(made: Plan, forecast: Forecast) -> list[str]:
+    domain = made.scenario.domain
+    return [score_words(domain, forecast.error), band_words(domain, forecast)]

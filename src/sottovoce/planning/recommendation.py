@@ -7,8 +7,18 @@ from dataclasses import dataclass
 
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.policies import Target, mechanism_of, sealed_of
-from sottovoce.model import Alphabet, Domain, Policy, Unit
-from sottovoce.planning.forecast import Forecast, check_trials, forecasts, reason_of, sealed_words
+from sottovoce.model import Alphabet, Domain, Policy, UnitName
+from sottovoce.model.display import SHOWN, Display, Displayed
+from sottovoce.planning.forecast import (
+    Forecast,
+    band_words,
+    check_trials,
+    forecasts,
+    reason_of,
+    score_name,
+    score_words,
+    sealed_words,
+)
 from sottovoce.planning.pipelines import Pipeline, Ways, candidates, keeps, target_of
 from sottovoce.planning.scenario import Ability, Assumption, Scenario
 from sottovoce.planning.trial_runner import Progress, Runner, TrialCase
@@ -27,8 +37,8 @@ errors of few trials.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Recommendation:
+@dataclass(frozen=True, slots=True, repr=False)
+class Recommendation(Displayed):
     """The chosen pair, its policy, its forecast, and the results of the others.
 
     `table` has every pair that was tried, best first; those dropped early have fewer trials. If the
@@ -43,10 +53,20 @@ class Recommendation:
     reason: str
     local: Forecast | None = None
 
+    def _display(self) -> Display:
+        domain = self.policy.domain
+        rows = tuple(
+            (_pair(one).name, score_words(domain, one.error), band_words(domain, one), one.trials)
+            for one in self.table[:SHOWN]
+        )
+        facts = (("promise", str(self.policy.promise)), ("reason", self.reason))
+        columns = ("mechanism", score_name(domain), "band", "trials")
+        return Display(f"Recommendation: {self.pair.name}", facts, columns, rows, len(self.table))
+
 
 def recommend(
     domain: Domain,
-    unit: Unit,
+    unit: UnitName,
     epsilon: float,
     delta: float,
     answers_per_worker: int,

@@ -5,6 +5,7 @@ Pipelines are compared on one table, in the same trials.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,14 +18,16 @@ from sottovoce.errors import DataError, UsageError
 from sottovoce.inference.registry import usual_methods
 from sottovoce.mechanisms.policies import Target
 from sottovoce.mechanisms.registry import release_class
-from sottovoce.model import Domain, FloatArray, Gold, Grid, Kind, Policy, Reports, Unit
+from sottovoce.model import Domain, FloatArray, Gold, Grid, Kind, Policy, Reports, Unit, UnitName
+from sottovoce.model.display import SHOWN, Display, Displayed
+from sottovoce.model.guarantee import rounded_up
 from sottovoce.planning.pipelines import AWARE, Pipeline, Ways, candidates, papers, true_guarantee
 from sottovoce.planning.trial_runner import Processes, Progress
 from sottovoce.planning.trials import Spread, best_constant, run_trial, trial_seed, truths_by_task
 
 Measure = Literal["accuracy", "mae"]
 
-CLEAN, CONSTANT = "clean answers", "best constant"
+CLEAN, CONSTANT, OURS = "clean answers", "best constant", "recommended"
 """Names of rows and levels without noise."""
 
 PILOTS = 4
@@ -51,8 +54,8 @@ class TradeoffRow:
         return f"{self.pair.name} + aware" if bare else self.pair.name
 
 
-@dataclass(frozen=True, slots=True)
-class Tradeoff:
+@dataclass(frozen=True, slots=True, repr=False)
+class Tradeoff(Displayed):
     """Accuracy (or mean absolute error) by epsilon, and that of unperturbed answers.
 
     `constant` is the error of the best constant predictor, which knows the truths; `clean` that of
@@ -71,6 +74,12 @@ class Tradeoff:
     scored: int
     trials: int
     seed: int
+
+    def _display(self) -> Display:
+        columns, rows = tuple(tradeoff_columns(self)), tradeoff_rows(self)
+        facts = (("simulated", tradeoff_words(self)),)
+        shown = tuple(map(tuple, rows[:SHOWN]))
+        return Display("Tradeoff of privacy and accuracy", facts, columns, shown, len(rows))
 
     @property
     def recommended(self) -> Mapping[float, TradeoffRow]:
@@ -94,7 +103,7 @@ def tradeoff(
     gold: Gold,
     epsilons: Sequence[float],
     *,
-    unit: Unit = Unit.ANSWER,
+    unit: UnitName = Unit.ANSWER,
     delta: float = 0.0,
     hide_participation: bool = False,
     ways: Ways = "any",
@@ -139,7 +148,9 @@ def tradeoff(
     if measure == "accuracy":
         clean, constant = 1 - clean, 1 - constant
     scored = int(np.isfinite(truths).sum() if measure == "mae" else (truths >= 0).sum())
-    return Tradeoff(measure, clean, clean_method, constant, rows, unit, most, scored, trials, seed)
+    return Tradeoff(
+        measure, clean, clean_method, constant, rows, Unit(unit), most, scored, trials, seed
+    )
 
 
 def within_range(answers: Reports, domain: Domain, *, clip: bool = False) -> Reports:
@@ -330,3 +341,72 @@ def _method(pair: Pipeline) -> str:
     if pair.method != AWARE:
         return pair.method
     return "sealed" if pair.sealed else "aware"
+
+
+def tradeoff_title(source: str) -> str:
+    """What the page and the figure are about."""
+    return f"The cost of privacy on {source if source not in ('', '-') else 'these answers'}"
+
+
+def tradeoff_words(found: Tradeoff) -> str:
+    """What every row has in common, in one line."""
+    unit = f"epsilon per {found.unit}"
+    return (
+        f"{found.scored:,} tasks with a known truth; up to {found.answers:,} reports of a worker, "
+        f"all seen together; {unit}; {found.trials} trials, seed {found.seed}, SIMULATED noise"
+    )
+
+
+def tradeoff_columns(found: Tradeoff) -> list[str]:
+    """The heads of the table."""
+    return ["epsilon", "pair", measure_name(found), "s.e.", "90 % band", "true epsilon", ""]
+
+
+def tradeoff_rows(found: Tradeoff) -> list[list[str]]:
+    """The table: a row for each pair at each epsilon, then what needs no noise."""
+    shown = [_shown(row, found) for row in found.rows]
+    for name, value in ((clean_name(found), found.clean), (CONSTANT, found.constant)):
+        shown.append(["-", name, number_words(value, found), "", "", "", ""])
+    return shown
+
+
+def _shown(row: TradeoffRow, found: Tradeoff) -> list[str]:
+    spread = row.spread
+    band = f"{number_words(spread.low, found)} to {number_words(spread.high, found)}"
+    held = rounded_up(row.true_epsilon, 4) if math.isfinite(row.true_epsilon) else "none"
+    held += f", delta {row.delta:g}" if row.delta else ""
+    remark = OURS if row.recommended else "as published" if row.pair.published else ""
+    return [
+        f"{row.epsilon:g}",
+        row.name,
+        number_words(spread.mean, found),
+        f"{spread.standard_error:.2g}",
+        band,
+        held,
+        remark,
+    ]
+
+
+def clean_name(found: Tradeoff) -> str:
+    """The row of clean answers, with the method that reads them."""
+    return f"{CLEAN}, {found.clean_method}"
+
+
+def measure_name(found: Tradeoff) -> str:
+    """The measure, as a column is headed."""
+    return "accuracy" if found.measure == "accuracy" else "MAE"
+
+
+def recommended_words(found: Tradeoff) -> str:
+    """The recommended pairs in one sentence."""
+    chosen = {e: row.name for e, row in found.recommended.items()}
+    if not chosen:
+        return ""
+    if len({*chosen.values()}) == 1:
+        return f"Recommended at every epsilon: {next(iter(chosen.values()))}."
+    return f"Recommended: {'; '.join(f'{name} at {e:g}' for e, name in chosen.items())}."
+
+
+def number_words(value: float, found: Tradeoff) -> str:
+    """A value of the measure, with the digits that fit it."""
+    return f"{value:.4f}" if found.measure == "accuracy" else f"{value:.4g}"

@@ -15,8 +15,8 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from sottovoce.errors import UsageError
-from sottovoce.model import FloatArray, Guarantee, Unit
-from sottovoce.model.guarantee import check_answer_count, check_delta, check_epsilon, check_unit
+from sottovoce.model import FloatArray, Guarantee, Unit, UnitName
+from sottovoce.model.guarantee import check_answer_count, check_delta, check_epsilon
 from sottovoce.model.policy import check_target
 from sottovoce.privacy.calibration import smallest_number
 
@@ -35,7 +35,7 @@ def composed(guarantees: Sequence[Guarantee]) -> Guarantee:
     before it, so later policies may depend on earlier reports. It is an upper bound. For the unit
     answer it covers the same answer being asked for in every campaign.
 
-    >>> from sottovoce.model import Unit
+    >>> from sottovoce.model import Unit, UnitName
     >>> print(composed([Guarantee(Unit.WORKER, 3, 1.0), Guarantee(Unit.WORKER, 2, 0.5, 1e-6)]))
     epsilon 1.5, delta 1e-06 per worker
     """
@@ -72,7 +72,7 @@ def repeated_guarantee(
     cell_epsilon: float,
     plus: float,
     answers: int,
-    unit: Unit,
+    unit: UnitName,
     delta: float = 0.0,
     *,
     exact: bool = True,
@@ -97,11 +97,11 @@ def repeated_guarantee(
         epsilon = smallest_number(
             lambda e: _delta(e, cell_epsilon, plus, rounds) <= within, 0.0, epsilon
         )
-    return Guarantee(unit, answers, epsilon, delta, exact, assumptions, source)
+    return Guarantee(Unit(unit), answers, epsilon, delta, exact, assumptions, source)
 
 
 def repeated_delta(
-    epsilon: float, cell_epsilon: float, plus: float, answers: int, unit: Unit
+    epsilon: float, cell_epsilon: float, plus: float, answers: int, unit: UnitName
 ) -> float:
     """The smallest δ at ε: E[(1 - exp(ε - loss))₊] for the sum of the reports' losses.
 
@@ -119,7 +119,7 @@ def repeated_delta(
 def pure_guarantee(
     cell_epsilon: float,
     answers: int,
-    unit: Unit,
+    unit: UnitName,
     delta: float = 0.0,
     *,
     assumptions: tuple[str, ...] = (INDEPENDENT,),
@@ -144,7 +144,7 @@ def pure_guarantee(
     )
 
 
-def pure_delta(epsilon: float, cell_epsilon: float, answers: int, unit: Unit) -> float:
+def pure_delta(epsilon: float, cell_epsilon: float, answers: int, unit: UnitName) -> float:
     """An upper bound on δ at ε for any reports with pure ε₀ each.
 
     Every pair of laws with |loss| ≤ ε₀ is a post-processing of the two laws of binary randomised
@@ -164,15 +164,14 @@ def _margin(rounds: int) -> float:
     return (rounds + 1000) * 2.0**-50
 
 
-def _rounds(cell_epsilon: float, plus: float, answers: int, unit: Unit) -> int:
+def _rounds(cell_epsilon: float, plus: float, answers: int, unit: UnitName) -> int:
     """The number of reports in which two neighbouring submissions may differ."""
-    check_unit(unit)
     check_answer_count(answers)
     if not 0 <= cell_epsilon < math.inf:
         raise UsageError(f"an answer's epsilon must be a number from 0 up, not {cell_epsilon:g}")
     if not 0 < plus * (1 + math.exp(-cell_epsilon)) <= 1 + 1e-9:
         raise UsageError(f"no loss of {cell_epsilon:g} has the probability {plus:g}")
-    return answers if unit is Unit.WORKER else 1
+    return answers if Unit(unit) is Unit.WORKER else 1
 
 
 def _delta(epsilon: float, cell_epsilon: float, plus: float, rounds: int) -> float:
@@ -259,7 +258,7 @@ Cell = TypeVar("Cell", bound=PureCell)
 
 
 def cells_guarantee(
-    cell: PureCell, answers: int, unit: Unit, delta: float, *, exact: bool
+    cell: PureCell, answers: int, unit: UnitName, delta: float, *, exact: bool
 ) -> Guarantee:
     """The guarantee of `answers` independent reports; `exact` is that of the cell's curve.
 
@@ -277,14 +276,19 @@ def cells_guarantee(
     )
 
 
-def cells_delta(cell: PureCell, epsilon: float, answers: int, unit: Unit) -> float:
+def cells_delta(cell: PureCell, epsilon: float, answers: int, unit: UnitName) -> float:
     """The inverse on the same curve."""
     bound = pure_delta(epsilon, cell.cell_epsilon, answers, unit)
     return min(cell.cell_delta(epsilon), bound) if _single(answers, unit) else bound
 
 
 def calibrated_cell(
-    make: Callable[[float, float], Cell], epsilon: float, *, unit: Unit, delta: float, answers: int
+    make: Callable[[float, float], Cell],
+    epsilon: float,
+    *,
+    unit: UnitName,
+    delta: float,
+    answers: int,
 ) -> Cell:
     """The least noise within the target.
 
@@ -292,7 +296,7 @@ def calibrated_cell(
     where integers allow.
     """
     check_target(epsilon, delta, answers)
-    rounds = answers if unit is Unit.WORKER else 1
+    rounds = answers if Unit(unit) is Unit.WORKER else 1
     fine = TOLERANCE / rounds
     if delta == 0:
         # One step down, so that `rounds` times it does not round to more than the target.
@@ -307,8 +311,8 @@ def calibrated_cell(
     return make(_largest(holds, aim / rounds, fine), fine)
 
 
-def _single(answers: int, unit: Unit) -> bool:
-    return unit is Unit.ANSWER or answers == 1
+def _single(answers: int, unit: UnitName) -> bool:
+    return Unit(unit) is Unit.ANSWER or answers == 1
 
 
 def _largest(holds: Callable[[float], bool], low: float, fine: float) -> float:

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import UsageError
-from sottovoce.model import FloatArray, Guarantee, Unit
-from sottovoce.model.guarantee import check_answer_count, check_delta, check_epsilon, check_unit
+from sottovoce.model import FloatArray, Guarantee, Unit, UnitName
+from sottovoce.model.guarantee import check_answer_count, check_delta, check_epsilon
 from sottovoce.privacy.calibration import smallest_number
 from sottovoce.privacy.composition import repeated_delta
 from sottovoce.privacy.hyper_distribution import Hyper
@@ -27,27 +27,29 @@ SECRET = ("each worker's flip probability is drawn once and never leaves the dev
 
 
 def mixture_guarantee(
-    hyper: Hyper, symbols: int, answers: int, unit: Unit, delta: float = 0.0
+    hyper: Hyper, symbols: int, answers: int, unit: UnitName, delta: float = 0.0
 ) -> Guarantee:
     """The smallest ε at delta; a proven bound for workers with a delta, else exact."""
     _check(symbols, answers)
     check_delta(delta)
-    pure = worker_epsilon if unit is Unit.WORKER else answer_epsilon
+    pure = worker_epsilon if Unit(unit) is Unit.WORKER else answer_epsilon
     epsilon = pure(hyper, symbols, answers)
     if delta > 0:
         epsilon = smallest_number(
             lambda e: mixture_delta(hyper, symbols, answers, unit, e) <= delta, 0.0, epsilon
         )
-    exact = delta == 0 or unit is Unit.ANSWER or answers == 1
-    return Guarantee(unit, answers, epsilon, delta, exact, SECRET, "P1 Alg. 1, all reports jointly")
+    exact = delta == 0 or Unit(unit) is Unit.ANSWER or answers == 1
+    source = "P1 Alg. 1, all reports jointly"
+    return Guarantee(Unit(unit), answers, epsilon, delta, exact, SECRET, source)
 
 
-def mixture_delta(hyper: Hyper, symbols: int, answers: int, unit: Unit, epsilon: float) -> float:
+def mixture_delta(
+    hyper: Hyper, symbols: int, answers: int, unit: UnitName, epsilon: float
+) -> float:
     """The smallest δ at ε; a proven bound for workers with more than one answer."""
     _check(symbols, answers)
-    check_unit(unit)
     check_epsilon(epsilon)
-    if unit is Unit.ANSWER or answers == 1:
+    if Unit(unit) is Unit.ANSWER or answers == 1:
         return answer_delta(hyper, symbols, answers, epsilon)
     return worker_delta_bound(hyper, symbols, answers, epsilon)
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.mechanisms.sealed_sum import SealedSum
-from sottovoce.model import NULL, Unit
+from sottovoce.model import NULL, Unit, UnitName
 from sottovoce.model.guarantee import check_answer_count
 from sottovoce.privacy.audit import Audit, audit_pairs
 from sottovoce.privacy.audit.confidence_bounds import check_chances
@@ -25,7 +25,7 @@ def audit_opened(
     randomness: Randomness,
     *,
     answers: int = 1,
-    unit: Unit = Unit.ANSWER,
+    unit: UnitName = Unit.ANSWER,
     samples: int = 1_000_000,
     delta: float = 0.0,
     confidence: float = 0.95,
@@ -45,7 +45,7 @@ def audit_opened(
     check_chances(delta, confidence)
     check_answer_count(answers)
     # Every task has independent noise, so tasks in which neighbours agree carry no information.
-    pairs = _neighbors(Ballot.of(sealed), answers if unit is Unit.WORKER else 1)
+    pairs = _neighbors(Ballot.of(sealed), answers if Unit(unit) is Unit.WORKER else 1)
     sampler = _opened(sealed, randomness)
     return audit_pairs(sampler, pairs, samples=samples, delta=delta, confidence=confidence)
 

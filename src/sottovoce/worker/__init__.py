@@ -1,8 +1,8 @@
 """What runs on the worker's device: answers, the ledger, and reports that may leave."""
 
 from sottovoce.randomness import SystemRandomness
-from sottovoce.worker.answers import Answer, preview, respond
+from sottovoce.worker.answers import Answer, preview, randomize, respond
 from sottovoce.worker.budget import Budget
 from sottovoce.worker.ledger import Ledger
 
-__all__ = ["Answer", "Budget", "Ledger", "SystemRandomness", "preview", "respond"]
+__all__ = ["Answer", "Budget", "Ledger", "SystemRandomness", "preview", "randomize", "respond"]

@@ -111,6 +111,49 @@ def respond(
     return book(draw(cells, policy, randomness, requester=requester), ledger)
 
 
+def randomize(
+    policy: Policy,
+    answer: Label,
+    *,
+    ledger: Ledger,
+    task: str = "answer",
+    requester: str = "local",
+    worker: str = "me",
+) -> Label:
+    """Randomise one answer with the operating system's generator, and return the report.
+
+    Its privacy loss is booked in the ledger first. Name the `task` for each further answer: the
+    ledger refuses a second report on the same task, which would add to the loss of the same fact.
+    Answers to other tasks under the same policy for the same requester are counted together. A
+    mechanism that needs all answers of a worker at once is refused: `respond` takes them.
+
+    >>> import tempfile
+    >>> from sottovoce.mechanisms.policies import Target, make_policy
+    >>> from sottovoce.model import Domain
+    >>> from sottovoce.worker import Budget
+    >>> policy = make_policy(Domain.categorical(["cat", "dog"]), "randomized-response", Target(1.0))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ledger = Ledger(f"{folder}/ledger.jsonl", Budget(worker_epsilon=8))
+    ...     randomize(policy, "cat", ledger=ledger) in ("cat", "dog")
+    True
+    """
+    release = release_of(policy)
+    if policy.sealed or not release.is_separable:
+        raise UsageError(
+            f"{release.name} needs all answers of a worker together, so it cannot randomise one: "
+            "use respond() for a submission, or another mechanism"
+        )
+    submission = respond(
+        [Answer(task, answer)],
+        policy,
+        ledger,
+        SystemRandomness(),
+        requester=requester,
+        worker=worker,
+    )
+    return submission.reports[0]
+
+
 def checked_cells(
     answers: Sequence[Answer],
     policy: Policy,

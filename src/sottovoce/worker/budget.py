@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from sottovoce.errors import UsageError
-from sottovoce.model import Unit
+from sottovoce.model import Unit, UnitName
 
 
 class Amount(NamedTuple):
@@ -41,11 +41,11 @@ class Budget:
         _check("worker", self.worker_epsilon, self.worker_delta)
         _check("answer", self.answer_epsilon, self.answer_delta)
 
-    def limit(self, unit: Unit) -> Amount:
+    def limit(self, unit: UnitName) -> Amount:
         """The most that may be spent in that unit; infinite without a limit."""
         epsilon, delta = (
             (self.worker_epsilon, self.worker_delta)
-            if unit is Unit.WORKER
+            if Unit(unit) is Unit.WORKER
             else (self.answer_epsilon, self.answer_delta)
         )
         return Amount(math.inf, math.inf) if epsilon is None else Amount(epsilon, delta)

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from sottovoce.errors import AlreadyReported, BudgetExceeded, LedgerDamaged, UsageError
 from sottovoce.files.hash_chained_log import ORIGIN, LockedLog, chained, locked, verified
-from sottovoce.model import Guarantee, Unit
+from sottovoce.model import Guarantee, Unit, UnitName
 from sottovoce.model.canonical_json import canonical_bytes
 from sottovoce.worker.budget import Amount, Budget
 
@@ -130,11 +130,11 @@ class Book:
             raise LedgerDamaged(path, line=1, fault="the ledger is empty")
         return cls(salt, budget, tuple(entries), tuple(digests[1:]))
 
-    def spent(self, unit: Unit) -> Amount:
+    def spent(self, unit: UnitName) -> Amount:
         """What all campaigns have spent together."""
-        return _total([entry.spent[unit] for entry in self._latest().values()])
+        return _total([entry.spent[Unit(unit)] for entry in self._latest().values()])
 
-    def left(self, unit: Unit) -> Amount:
+    def left(self, unit: UnitName) -> Amount:
         """What may still be spent; infinite where the budget has no limit."""
         limit, spent = self.budget.limit(unit), self.spent(unit)
         return Amount(*(max(0.0, a - b) for a, b in zip(limit, spent, strict=True)))
@@ -280,11 +280,11 @@ class Ledger:
         """What was promised to whom, oldest first."""
         return self._book().entries
 
-    def spent(self, unit: Unit) -> Amount:
+    def spent(self, unit: UnitName) -> Amount:
         """(ε, δ) of all campaigns together."""
         return self._book().spent(unit)
 
-    def left(self, unit: Unit) -> Amount:
+    def left(self, unit: UnitName) -> Amount:
         """(ε, δ) that may still be spent; infinite where the budget has no limit."""
         return self._book().left(unit)
 

@@ -136,7 +136,7 @@ def test_a_full_disk_is_said_and_nothing_is_left(
 def test_a_password_is_in_no_output(call: Run) -> None:
     refused = call("backup", "b", "--database-url", "postgresql://ann:swordfish@127.0.0.1:1/x")
     assert refused.returncode == 2
-    assert "PostgreSQL does not answer" in refused.stderr
+    assert "PostgreSQL does not respond" in refused.stderr
     assert "swordfish" not in refused.stderr + refused.stdout
 
 

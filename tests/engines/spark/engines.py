@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tests.contracts.large_engines import Case
 
 from sottovoce import Inferred
 from sottovoce.api.infer_into import ChosenMethod, choose_method, reading_under_policy
+from sottovoce.api.keywords import ReadingOptions
 from sottovoce.engines.spark.engine import SparkEngine
 from sottovoce.engines.spark.table import SparkTable, open_table
 
@@ -46,7 +47,7 @@ class Packed:
     def _table(self, case: Case, source: Path) -> SparkTable:
         key = f"{case.table} {case.reading}"
         if key not in self.tables:
-            options = reading_under_policy(case.under, case.reading)
+            options = reading_under_policy(case.under, cast(ReadingOptions, case.reading))
             self.tables[key] = open_table(self.spark, source, **options)
         return self.tables[key]
 

@@ -18,7 +18,13 @@ import duckdb
 from sottovoce.engines.chunked.columns import Located
 from sottovoce.errors import DataError, UsageError
 from sottovoce.tables.column_roles import Roles, chosen_columns
-from sottovoce.tables.duckdb_connection import first_line, name_of, path_of, text_of
+from sottovoce.tables.duckdb_connection import (
+    first_line,
+    name_of,
+    path_of,
+    quiet_database,
+    text_of,
+)
 from sottovoce.tables.input_file import format_of_ending, local_file
 from sottovoce.tables.relation import Relation, check_ends_like_parquet
 
@@ -128,17 +134,7 @@ def database(work: Path, memory: int | None) -> duckdb.DuckDBPyConnection:
             f"memory= must be at least {LEAST_MEMORY >> 20} MiB, not {memory:,} bytes: less would "
             "only be slow"
         )
-    connection = duckdb.connect(
-        config={
-            "memory_limit": f"{MEMORY if memory is None else memory}B",
-            "temp_directory": str(work / SPILL),
-            "autoinstall_known_extensions": "false",
-            "autoload_known_extensions": "false",
-        }
-    )
-    connection.execute("SET enable_progress_bar = false")
-    connection.execute("SET python_enable_replacements = false")
-    return connection
+    return quiet_database(work / SPILL, memory_limit=f"{MEMORY if memory is None else memory}B")
 
 
 @contextmanager

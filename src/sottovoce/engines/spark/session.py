@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sottovoce.errors import NotInstalled, SottovoceError, UsageError
+from sottovoce.errors import NotInstalled, SottovoceError, UsageError, install_command
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -163,7 +163,7 @@ def _check_installed() -> None:
     if int(pyspark.__version__.partition(".")[0]) < 4:
         raise UsageError(
             f"the Spark engine needs PySpark 4 or newer, not {pyspark.__version__}: "
-            "pip install 'sottovoce[spark]'"
+            + install_command("spark")
         )
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.laws.draws import below
 from sottovoce.mechanisms.validation import check_integer, check_weight
-from sottovoce.model import WORDS, FiniteChannel, FloatArray, Guarantee, Unit, Words
+from sottovoce.model import WORDS, FiniteChannel, FloatArray, Guarantee, Unit, UnitName, Words
 from sottovoce.model.policy import check_target
 from sottovoce.privacy.calibration import smallest_integer
 from sottovoce.privacy.composition import repeated_delta, repeated_guarantee
@@ -108,7 +108,7 @@ class Subsets:
 
     @classmethod
     def calibrated(
-        cls, symbols: int, epsilon: float, *, unit: Unit, delta: float, answers: int
+        cls, symbols: int, epsilon: float, *, unit: UnitName, delta: float, answers: int
     ) -> Self:
         """The largest weight whose exact guarantee is within the target, at the best size.
 
@@ -126,7 +126,7 @@ class Subsets:
 
             return WORDS - smallest_integer(holds, 1, WORDS * (symbols - size) // symbols)
 
-        size = best_size(symbols, epsilon / (answers if unit is Unit.WORKER else 1))
+        size = best_size(symbols, epsilon / (answers if Unit(unit) is Unit.WORKER else 1))
         first = cls(symbols, size, largest(size))
         size = best_size(symbols, first.epsilon)
         return first if size == first.size else cls(symbols, size, largest(size))
@@ -175,11 +175,11 @@ class Subsets:
         others = self.symbols - 1
         return math.comb(others, self.size - 1), math.comb(others, self.size)
 
-    def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
+    def guarantee(self, answers: int, unit: UnitName, delta: float = 0.0) -> Guarantee:
         """Exact: the loss of a report is ε, 0 or -ε, and reports are independent."""
         return repeated_guarantee(self.epsilon, self.plus, answers, unit, delta)
 
-    def delta(self, epsilon: float, answers: int, unit: Unit) -> float:
+    def delta(self, epsilon: float, answers: int, unit: UnitName) -> float:
         """The exact curve."""
         return repeated_delta(epsilon, self.epsilon, self.plus, answers, unit)
 

@@ -11,7 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.mechanisms.laws.draws import blocks, completed, leading
-from sottovoce.model import WORDS, Codes, FiniteChannel, FloatArray, Guarantee, Unit, Words
+from sottovoce.model import (
+    WORDS,
+    Codes,
+    FiniteChannel,
+    FloatArray,
+    Guarantee,
+    UnitName,
+    Words,
+)
 from sottovoce.model.policy import check_target
 from sottovoce.privacy.calibration import smallest_integer
 from sottovoce.privacy.composition import repeated_delta, repeated_guarantee
@@ -63,7 +71,7 @@ class Keeping:
 
     @classmethod
     def calibrated(
-        cls, symbols: int, epsilon: float, *, unit: Unit, delta: float, answers: int
+        cls, symbols: int, epsilon: float, *, unit: UnitName, delta: float, answers: int
     ) -> Self:
         """The smallest weight of other symbols whose exact guarantee is within the target."""
         check_target(epsilon, delta, answers)
@@ -151,11 +159,11 @@ class Keeping:
         same = math.log(self.keep) - math.log(WORDS)
         return np.where(reports == answers, same, math.log(self.other) - math.log(WORDS))
 
-    def guarantee(self, answers: int, unit: Unit, delta: float = 0.0) -> Guarantee:
+    def guarantee(self, answers: int, unit: UnitName, delta: float = 0.0) -> Guarantee:
         """Exact: the loss of a report is ε, 0 or -ε, and reports are independent."""
         return repeated_guarantee(self.epsilon, self.keep_probability, answers, unit, delta)
 
-    def delta(self, epsilon: float, answers: int, unit: Unit) -> float:
+    def delta(self, epsilon: float, answers: int, unit: UnitName) -> float:
         """The exact curve."""
         return repeated_delta(epsilon, self.epsilon, self.keep_probability, answers, unit)
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sottovoce.errors import DataError, UsageError
+from sottovoce.model.display import Display, Displayed
 from sottovoce.privacy.audit.confidence_bounds import bounds, check_chances, log_ratios
 from sottovoce.privacy.audit.samples import Encoding, Matrix, Stream, check_unsorted, matrix
 from sottovoce.privacy.audit.views import Scored, View, views
@@ -102,7 +103,7 @@ MOST_KEPT, NUMBERS_KEPT = 1 << 20, 1 << 25
 
 
 @dataclass(frozen=True, slots=True)
-class Audit:
+class Audit(Displayed):
     """P(event | one input) > p_low and P(event | the other) < q_high, so ε ≥ epsilon at delta.
 
     False with probability at most 1 - confidence, if the samples are independent.
@@ -116,6 +117,16 @@ class Audit:
     direction: str
     p_low: float
     q_high: float
+
+    def _display(self) -> Display:
+        facts = (
+            ("samples", f"{self.samples:,} of each input"),
+            ("event", self.event),
+            ("direction", self.direction),
+            ("P(event), one input", f"at least {self.p_low:.4g}"),
+            ("P(event), other input", f"at most {self.q_high:.4g}"),
+        )
+        return Display(f"Audit: {self}", facts)
 
     def exceeds(self, guarantee_epsilon: float) -> bool:
         """Whether this disproves a guarantee of that epsilon at the same delta."""

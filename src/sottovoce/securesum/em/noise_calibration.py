@@ -11,8 +11,8 @@ from typing import TypeAlias
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.laws.discrete_gaussian import MOST_VARIANCE
 from sottovoce.mechanisms.laws.polya import FLATTEST
-from sottovoce.model import Guarantee, Unit
-from sottovoce.model.guarantee import check_count, check_unit
+from sottovoce.model import Guarantee, Unit, UnitName
+from sottovoce.model.guarantee import check_count
 from sottovoce.model.policy import check_target
 from sottovoce.privacy.calibration import smallest_integer
 from sottovoce.privacy.concentrated_privacy import concentrated_epsilon, largest_rho, summed_rho
@@ -37,7 +37,7 @@ class _Spent:
     rho: float
 
 
-def guarantee(terms: EMTerms, answers: int, unit: Unit) -> Guarantee:
+def guarantee(terms: EMTerms, answers: int, unit: UnitName) -> Guarantee:
     """(ε, δ) for a worker with up to `answers` answers, against an observer of every opened sum.
 
     Neighbours differ in one answer among {none, labels}; for the unit worker, in all of them: up to
@@ -62,7 +62,7 @@ def guarantee(terms: EMTerms, answers: int, unit: Unit) -> Guarantee:
     everything above holds up to these factors, and others cost their own probability: slots · n ·
     10⁻³⁹ exceeds both, for any ε. Without Gaussian rounds there may be no other δ.
     """
-    check_unit(unit)
+    unit = Unit(unit)
     check_count("answers", answers)
     slots, tasks = NoisedSlots(terms), len(terms.tasks)
     if not 1 <= answers <= tasks:

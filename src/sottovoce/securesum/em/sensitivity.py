@@ -12,7 +12,7 @@ import numpy as np
 from sottovoce.errors import UsageError
 from sottovoce.mechanisms.laws.discrete_gaussian import DiscreteGaussian
 from sottovoce.mechanisms.laws.polya import Polya
-from sottovoce.model import FloatArray, Unit
+from sottovoce.model import FloatArray, Unit, UnitName
 from sottovoce.model.sum_rounds import Integers, OpenedSum, SumSpec
 from sottovoce.seams import Randomness
 from sottovoce.securesum.em.terms import EMTerms, Law, NoiseTerms
@@ -102,10 +102,10 @@ class NoisedSlots:
         steps = opened.totals - opened.workers * self._offset(number)
         return steps.reshape(len(self.terms.tasks), -1) / self.unit(number)
 
-    def moves(self, number: int, answers: int, unit: Unit) -> Moves:
+    def moves(self, number: int, answers: int, unit: UnitName) -> Moves:
         """The sensitivity of that round's votes to one answer, or to all of a worker's."""
         tasks, labels, scale = len(self.terms.tasks), len(self.terms.labels), self.unit(number)
-        if number and unit is Unit.ANSWER:
+        if number and Unit(unit) is Unit.ANSWER:
             return answer_moves(labels, tasks, scale)
         if number:
             return worker_moves(answers, labels, scale)
@@ -140,15 +140,15 @@ def check_opened(spec: SumSpec, opened: OpenedSum) -> None:
         raise UsageError(f"a total is impossible for {opened.workers:,} workers")
 
 
-def _counted(labels: int, tasks: int, scale: int, answers: int, unit: Unit) -> Moves:
+def _counted(labels: int, tasks: int, scale: int, answers: int, unit: UnitName) -> Moves:
     """The sensitivity of votes of `scale` steps each.
 
     A changed answer moves one slot by 2 (two labels) or two by 1; an added or removed one moves two
     slots by 1 (two labels) or one. Up to k answers of a worker change, or up to 2 k are added or
     removed.
     """
-    changed = answers if unit is Unit.WORKER else 1
+    changed = answers if Unit(unit) is Unit.WORKER else 1
     if labels > 2:
         return Moves(2 * scale * changed, 2 * scale**2 * changed)
-    touched = min(2 * changed, tasks) if unit is Unit.WORKER else 1
+    touched = min(2 * changed, tasks) if Unit(unit) is Unit.WORKER else 1
     return Moves(2 * scale * touched, 4 * scale**2 * changed)
