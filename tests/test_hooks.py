@@ -1,4 +1,4 @@
-"""Live sessions stand above the rooms whose hooks they fill, and are loaded at first use."""
+"""Live sessions are above the packages whose hooks they fill, and are loaded at first use."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WORKERS_HALF = (
 
 
 def _loaded(module: str, *watched: str) -> list[str]:
-    """Those of the watched modules that a fresh process has loaded with a module."""
+    """The watched modules that a fresh process has loaded with a module."""
     code = f"import {module}, json, sys; print(json.dumps(sorted(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     return [name for name in json.loads(done.stdout) if name.startswith(watched)]

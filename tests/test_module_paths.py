@@ -19,7 +19,7 @@ FILES = (".css", ".db")
 
 
 def _texts(tree: ast.Module) -> Iterator[str]:
-    """Texts of a module, but for names of loggers and of groups of entry points."""
+    """Texts of a module, except names of loggers and of groups of entry points."""
     names = {
         id(argument)
         for call in ast.walk(tree)

@@ -1,4 +1,4 @@
-"""What importing the package costs, and what it shows."""
+"""The cost of importing the package, and its public names."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_importing_the_package_loads_numpy_and_nothing_heavier() -> None:
 def test_importing_the_package_takes_at_most_two_and_a_half_times_as_long_as_numpy() -> None:
     timed = "import time; t = time.perf_counter(); import {}; print(time.perf_counter() - t)"
     ratios = []
-    for _ in range(7):  # in turns, so that a busy moment meets both
+    for _ in range(7):  # alternating, so that a busy moment affects both
         numpy, ours = (float(run(timed.format(name))) for name in ("numpy", "sottovoce"))
         ratios.append(ours / numpy)
     assert sorted(ratios)[3] <= 2.5

@@ -169,14 +169,14 @@ def columns(workers: str = "aabbcc", answers: str = "ynyyny") -> dict[str, list[
         (columns(answers="yyyyyy"), {}, "two labels or more"),
         (columns(), {"suite": "paillier"}, "masked, damgard_jurik, committee, plain, not 'pail"),
         (columns(), {"mode": "open"}, "as_published, log_odds, noised, not 'open'"),
-        (columns(), {"scale": 10**15}, "scale is from 1 to 10^14"),
+        (columns(), {"scale": 10**15}, "scale must be from 1 to 10^14"),
         (columns(), {"clip": 10**30, "scale": 10**14, "mode": "log_odds"}, "lower scale"),
         (columns(), {"suite": "plain", "threshold": 3}, "plain has no threshold"),
         (columns(), {"mode": "noised", "scale": 10}, "noised rounds have no scale"),
         (columns(), {"threshold": 1}, "more than half of 3 workers"),
         (columns(), {"suite": "damgard_jurik", "bits": 512}, "1024, 2048, 3072 bits"),
         (columns(), {"dropouts": {(0, "contribute"): [9]}}, "numbers from 1 to 3"),
-        (columns(), {"dropouts": {(0, "lunch"): [1]}}, "a phase is one of share"),
+        (columns(), {"dropouts": {(0, "lunch"): [1]}}, "a phase must be one of share"),
     ],
 )
 def test_what_cannot_be_is_refused(source: Any, given: dict[str, Any], words: str) -> None:

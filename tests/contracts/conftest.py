@@ -44,12 +44,12 @@ class Case:
 
     @property
     def values(self) -> int:
-        """How many answers there are, without NULL."""
+        """The number of answers, without NULL."""
         return int(self.domain.high) + 1 if self.domain.is_numeric else self.domain.size
 
     @property
     def answers(self) -> list[int]:
-        """Every answer there is, NULL last where it is one."""
+        """Every possible answer, with NULL last if it is one."""
         return [*range(self.values), *([NULL] if self.mechanism.hides_participation else [])]
 
     @property
@@ -144,14 +144,14 @@ CASES = [
         TEN_STEPS,
     ),
 ]
-"""Small enough that all submissions of a few answers can be listed."""
+"""Small enough to list all submissions of a few answers."""
 
 FINITE = [case for case in CASES if case.has_channel]
 PROMISING = [c for c in CASES if not isinstance(c.mechanism, PublishedFactorization)]
-"""All but the one that promises nothing."""
+"""All except the one without a guarantee."""
 
 LONG = frozenset({"two-layer", "two-layer as published", "two-layer with NULL"})
-"""Whose whole curve takes seconds: the slow tests follow it, and always those of their kin."""
+"""Mechanisms whose curve takes seconds: only the slow tests follow it."""
 
 KIN = frozenset({
     "randomised response that hides all", "randomised response that hides little",
@@ -159,11 +159,11 @@ KIN = frozenset({
     "factorisation to one number", "piecewise with a wide window", "piecewise with a remainder",
     "subsets of bins",
 })  # fmt: skip
-"""Of a family that has others here, and with a law that is always listed: sampled slowly only."""
+"""Members of a family with a listed law: sampled in the slow tests only."""
 
 
 class Untouchable:
-    """Randomness that nobody may ask for."""
+    """Randomness that must not be used."""
 
     simulated = True
 

@@ -1,7 +1,7 @@
-"""What every engine for large tables is held to: the tables, the methods, and the comparison.
+"""The common contract of all engines for large tables: tables, methods, and the comparison.
 
-`CASES` names a table and a method; `parquet` writes the table to a folder; `expected` is what
-`infer` finds in it; `compare` holds a folder that `infer_into` has written to that.
+`CASES` names a table and a method; `parquet` writes the table to a folder; `expected` is the result
+of `infer`; `compare` compares a folder that `infer_into` has written with it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from sottovoce.tables import write_columns
 __all__ = ["CASES", "Case", "compare", "every_table", "expected", "parquet"]
 
 CLOSE = 1e-9
-"""How near truths, confidences and weights must be: sums are added up in another order."""
+"""The tolerance of truths, confidences and weights: sums are added up in another order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Case:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What `infer` and `infer_into` are called with beside the source."""
+        """The arguments of `infer` and `infer_into` after the source."""
         return {"method": self.method, "policy": self.under, **self.reading}
 
 
@@ -67,8 +67,8 @@ CASES = [
     Case("dog-reports", "dawid-skene", under=_policy(4)),
     Case("rte-reports", "aware-labels", under=_policy(2)),
 ]
-"""Every method on a real table of labels and one of numbers, and on a made-up one; labels on a
-scale, as numbers too; reports of a policy, whose noise a method knows or does not."""
+"""Every method on a real table of labels, a real one of numbers, and a synthetic one; labels on a
+scale, also as numbers; reports of a policy, for noise-aware and other methods."""
 
 
 def every_table(folder: Path, real_data: Path) -> dict[str, Path]:
@@ -79,7 +79,7 @@ def every_table(folder: Path, real_data: Path) -> dict[str, Path]:
 
 
 def parquet(table: str, folder: Path) -> Path:
-    """The table as a Parquet file; a folder with several for the one that is made up."""
+    """The table as a Parquet file; a folder with several files for the synthetic one."""
     if table == "made-up":
         return _made_up(folder / table)
     path = folder / f"{table}.parquet"
@@ -130,13 +130,13 @@ def _whole(source: Path) -> dict[str, Any]:
 
 
 def expected(case: Case, source: Path) -> Result:
-    """What the engine of one machine finds."""
+    """The result of the engine of one machine."""
     table: Any = _whole(source) if source.is_dir() else source
     return sottovoce.infer(table, **case.options)
 
 
 def compare(wanted: Result, found: Inferred) -> None:
-    """Hold what was written to what the engine of one machine finds."""
+    """Compare the written result with that of the engine of one machine."""
     made, result = wanted.provenance, found.result
     assert result.provenance.method == made.method
     assert (result.rounds, result.converged) == (wanted.rounds, wanted.converged)
@@ -190,7 +190,7 @@ def _compare_truths(wanted: Result, found: dict[str, npt.NDArray[Any]]) -> None:
 
 
 def _tied(wanted: Result) -> npt.NDArray[np.bool_]:
-    """Which tasks have two labels that are equally likely, to all that rounding lets see."""
+    """Which tasks have two labels that are equally likely up to rounding."""
     if wanted.posterior is None or wanted.domain.size < 2:
         return np.zeros(len(wanted), np.bool_)
     best = np.sort(wanted.posterior, axis=1)

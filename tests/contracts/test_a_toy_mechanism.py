@@ -1,4 +1,4 @@
-"""A mechanism is one file: a toy goes all the way, from a plan to truths, with one more line.
+"""A mechanism is one file: a toy works from a plan to truths after one more line.
 
 The package is laid out a second time with links, its registry with the toy's class in it, and comes
 first on the path of real commands and of a real server with its child processes.
@@ -79,7 +79,7 @@ process.stdout.write(JSON.stringify({
 
 @pytest.fixture(scope="module")
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the package in it, as it is but for one file and one line."""
+    """A folder with the package in it, with one more file and one changed line."""
     folder = tmp_path_factory.mktemp("toy")
     _linked(SOURCE, folder / "sottovoce", besides="mechanisms")
     mechanisms = folder / "sottovoce" / "mechanisms"
@@ -102,7 +102,7 @@ def _linked(source: Path, place: Path, *, besides: str) -> None:
 
 
 def run(package: Path, *command: str) -> str:
-    """What a program says that finds this package first."""
+    """The output of a program that finds this package first."""
     path = os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         [sys.executable, *command],

@@ -1,4 +1,4 @@
-"""Every aggregator: sound numbers for any valid table, honest about rounds, the same every time."""
+"""Every aggregator: valid numbers for any valid table, true round counts, reproducible."""
 
 from __future__ import annotations
 

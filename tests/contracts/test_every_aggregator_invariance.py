@@ -1,4 +1,4 @@
-"""Every aggregator: the order of rows and the names of things decide nothing."""
+"""Every aggregator: the order of rows and the names do not change the result."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Table:
     def spread(self) -> float:
         """From the least to the greatest answer.
 
-        However close answers are, a mean of numbers near x is known to some 1e-15 x only.
+        A mean of numbers near x has an error of some 1e-15 x, even if answers are very close.
         """
         return max(float(np.ptp(self.value)), 1e-6 * float(np.abs(self.value).max()))
 
@@ -51,7 +51,7 @@ class Table:
         return method_named(method).fit(LocalEngine(reports))
 
     def fit_shuffled(self, method: str) -> Result:
-        """The result of the other order and naming, brought back to this one."""
+        """The result of the other order and naming, mapped back to this one."""
         value = self.value if self.domain.is_numeric else self.new_label[self.value]
         worker, task = self.new_worker[self.worker], self.new_task[self.task]
         shuffled = self._reports(worker[self.rows], task[self.rows], value[self.rows])
@@ -165,8 +165,8 @@ def test_order_and_names_move_no_number_in_many_tables(method: str, table: Table
 
 
 def test_order_decides_nothing_where_dawid_skene_sits_on_a_balance() -> None:
-    # Ten workers mirror each other, so EM stands on a saddle and multiplies any difference in the
-    # last bits by eight a round; five others keep it going for twenty rounds.
+    # Ten workers mirror each other, so EM is at a saddle and multiplies any difference in the last
+    # bits by eight each round; five others keep it going for twenty rounds.
     answers = ["0212", "2111", "2021", "0122", "2102", "1202", "2000", "2120", "1022", "2012"]
     rest = {10: "4:1 5:0 6:2 7:0 8:0 9:0", 11: "6:2 8:0", 12: "5:1 6:1 7:1 8:2 9:2"}
     rest |= {13: "5:1 6:2 7:1 9:1", 14: "7:2 9:1"}

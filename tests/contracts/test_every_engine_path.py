@@ -1,4 +1,4 @@
-"""Every aggregator on medium tables: compiled kernels say what NumPy says."""
+"""Every aggregator on medium tables: compiled kernels agree with NumPy."""
 
 from __future__ import annotations
 

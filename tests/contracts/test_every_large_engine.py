@@ -1,4 +1,4 @@
-"""Every engine for large tables finds what the engine of one machine finds, with every method."""
+"""Every engine for large tables gives the result of the engine of one machine, for every method."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.contracts.large_engines import CASES, Case, compare, every_table, exp
 from sottovoce import infer_into
 
 ENGINES = ["chunked"]
-"""Spark's need a cluster: they are held to the same in the tests of Spark."""
+"""Spark's engine needs a cluster: the tests of Spark compare it in the same way."""
 
 
 @pytest.fixture(scope="module")

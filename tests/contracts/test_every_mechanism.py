@@ -1,4 +1,4 @@
-"""Every mechanism: an exact law, a written form, reports in their place, errors that say why."""
+"""Every mechanism: an exact law, a written form, reports in their order, errors with reasons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every mechanism: what it sends is admitted as what it was, and nothing else is."""
+"""Every mechanism: its reports are admitted unchanged, and nothing else is."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OTHERS: list[Any] = [
     "svr_CANARY", "", " ", "0 0", "-1", "64", "0 1 2 3 4", "null", True, None, b"0",
     1e300, -1e300, 10**400, 2**53, float("inf"), float("nan"),
 ]  # fmt: skip
-"""What none of these mechanisms sends."""
+"""Reports that none of these mechanisms sends."""
 
 
 def drawn(case: Case) -> ReportCodes:

@@ -1,4 +1,4 @@
-"""Every mechanism under the audit: samples prove no more than is stated, and expose the false."""
+"""Every mechanism under the audit: the bound is below the guarantee, and exposes false claims."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every mechanism: asked for a guarantee it keeps it, and gives nothing away for free."""
+"""Every mechanism: calibration keeps the target, and uses nearly all of it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CLOSE = 1e-6
 COSTLY = (Laplace, MatrixFactorization, RandomVarianceGaussian, TwoLayer)
 
 Target: TypeAlias = tuple[int, float, int]
-"""How many labels or steps, ε, and how many answers."""
+"""Numbers of labels or steps, ε, and numbers of answers."""
 
 
 def domain_of(kind: type[Mechanism], size: int) -> Domain:
@@ -45,7 +45,7 @@ def sizes(kind: type[Mechanism]) -> list[int]:
 
 
 def targets(kind: type[Mechanism], unit: Unit, delta: float, *, all_: bool) -> Iterator[Target]:
-    """All of the grid, or some: others for each unit and delta, so that together they are many."""
+    """All of the grid, or a part of it that differs for each unit and delta."""
     grid = list(itertools.product(sizes(kind), EPSILONS, ANSWERS))
     stride = 1 if all_ else 67 if kind in COSTLY else 13
     start = 0 if all_ else (17 * list(Unit).index(unit) + int(1e3 * delta)) % stride
@@ -55,18 +55,18 @@ def targets(kind: type[Mechanism], unit: Unit, delta: float, *, all_: bool) -> I
 def check_lands(
     kind: type[Mechanism], size: int, epsilon: float, unit: Unit, delta: float, answers: int
 ) -> None:
-    """Within 1e-6 below the target, but for what the integers do not hold."""
+    """Within 1e-6 below the target, except for the resolution of the integers."""
     close = CLOSE
     if kind is Laplace and epsilon > 20:
         close = 0.003  # the least weights have few bits left
     if kind in (Piecewise, MatrixFactorization) and unit is Unit.WORKER and answers > 1000:
-        close = 1e-5  # what is rounded in one report counts so many times
+        close = 1e-5  # the rounding of one report counts `answers` times
     try:
         mechanism = kind.calibrated(
             domain_of(kind, size), epsilon, unit=unit, delta=delta, answers=answers
         )
     except UsageError as error:
-        # Noise that is drawn in floating point needs a delta that pays for it.
+        # Noise that is drawn in floating point needs a delta for its error.
         if kind is RandomVarianceGaussian and "beyond the precision" in str(error):
             return
         raise
@@ -76,9 +76,9 @@ def check_lands(
 
 
 def costly(name: str, delta: float) -> Any:
-    """Two-layer with a delta takes seconds a target: left to the slow tests, and its own.
+    """Two-layer with a delta takes seconds per target: left to the slow tests, and its own.
 
-    So is a small delta where a target takes long: delta 0 and a large one are always tried.
+    So is a small delta if a target takes long: delta 0 and a large one are always tried.
     """
     slow = delta > 0 if name == "two-layer" else delta == 1e-6 and MECHANISMS[name] in COSTLY
     return pytest.param(name, delta, marks=[pytest.mark.slow] if slow else [])

@@ -1,4 +1,4 @@
-"""Every mechanism: what it states is what all its submissions, listed one by one, betray."""
+"""Every mechanism: the stated guarantee is the exact privacy loss over all listed submissions."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from tests.contracts.conftest import Case
 
 MOST = 20_000
-"""Entries of a law that is listed: the number of answers goes up to it, and to four."""
+"""The largest number of entries of a listed law; at most four answers."""
 
 Integers = npt.NDArray[np.object_]
 Submission = tuple[int, ...]
 
 
 class Law(NamedTuple):
-    """P(submission | answers) for all vectors of answers, and all submissions to a column each."""
+    """P(submission | answers) for all vectors of answers (rows) and all submissions (columns)."""
 
     answers: list[Submission]
     weights: Integers
@@ -72,7 +72,7 @@ class Law(NamedTuple):
 
 @lru_cache(maxsize=256)
 def law_of(case: Case, answers: int) -> Law:
-    """The joint law of so many reports of one worker, from nothing but integers."""
+    """The joint law of `answers` reports of one worker, from integers only."""
     mechanism = case.mechanism
     vectors = list(itertools.product(case.answers, repeat=answers))
     if isinstance(mechanism, Sampled):
@@ -131,7 +131,7 @@ def _power_sum(last: int, power: int) -> Fraction:
 
 
 def _factorization(case: Case, vectors: list[Submission], mechanism: MatrixFactorization) -> Law:
-    """The law of the noisy sums z, of which all reports are made."""
+    """The law of the noisy sums z, from which all reports are computed."""
     tasks = case.cells([[0] * len(vectors[0])]).tasks
     profiles = integer_profiles(tasks, mechanism.dimension, mechanism.resolution, mechanism.salt)
     furthest = mechanism.reach // 2
@@ -154,7 +154,7 @@ def _factorization(case: Case, vectors: list[Submission], mechanism: MatrixFacto
 
 
 def _sampled(case: Case, vectors: list[Submission], mechanism: Sampled) -> Law:
-    """A submission is which cells were sent, and their reports."""
+    """A submission is the set of sent cells, and their reports."""
     k = len(vectors[0])
     sent = min(k, mechanism.answers)
     inner = law_of(type(case)(case.name, mechanism.mechanism, case.domain), sent)
@@ -187,7 +187,7 @@ def test_every_submission_is_possible_under_all_answers(promising: Case) -> None
 
 
 @pytest.mark.parametrize("unit", Unit)
-def test_no_submission_betrays_more_than_stated(promising: Case, unit: Unit) -> None:
+def test_no_submission_exceeds_the_guarantee(promising: Case, unit: Unit) -> None:
     for answers, law in laws(promising):
         stated = promising.mechanism.guarantee(answers, unit)
         found = law.epsilon(unit)
@@ -197,7 +197,7 @@ def test_no_submission_betrays_more_than_stated(promising: Case, unit: Unit) -> 
 
 
 @pytest.mark.parametrize("unit", Unit)
-def test_no_set_of_submissions_betrays_more_than_the_curve(promising: Case, unit: Unit) -> None:
+def test_no_set_of_submissions_exceeds_the_curve(promising: Case, unit: Unit) -> None:
     for answers, law in laws(promising):
         mechanism, pure = promising.mechanism, law.epsilon(unit)
         exact = mechanism.guarantee(answers, unit, 0.5).exact
@@ -215,7 +215,7 @@ def gaussian_law(mechanism: RandomVarianceGaussian, reach: int) -> tuple[FloatAr
     share = np.exp(at - np.exp(at)) * step
     deviation = np.sqrt(np.exp(at) * mechanism.steps**2 / (mechanism.rate / WORDS))
     edges = np.arange(-reach, reach + 2) - 0.5
-    # From the nearer tail, where the normal distribution function has all its digits.
+    # From the nearer tail, where the normal distribution function is accurate.
     below = ndtr(np.minimum(edges, -edges)[:, None] / deviation)
     below = np.where((edges > 0)[:, None], 1 - below, below)
     return np.diff(below, axis=0), share
@@ -223,7 +223,7 @@ def gaussian_law(mechanism: RandomVarianceGaussian, reach: int) -> tuple[FloatAr
 
 @pytest.mark.parametrize("unit", Unit)
 @pytest.mark.parametrize("answers", [1, 2])
-def test_the_curve_of_the_gaussian_bounds_what_reports_on_the_grid_betray(
+def test_the_curve_of_the_gaussian_bounds_the_loss_of_reports_on_the_grid(
     answers: int, unit: Unit
 ) -> None:
     mechanism, reach = RandomVarianceGaussian(1, WORDS), 40

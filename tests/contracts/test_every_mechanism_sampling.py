@@ -1,4 +1,4 @@
-"""Every mechanism: what is drawn follows the law that is stated."""
+"""Every mechanism: the draws follow the stated law."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ SOME, MANY = 250_000, 1_000_000
 
 
 def check_frequencies(seen: npt.NDArray[Any], chances: FloatArray, draws: int) -> None:
-    """Every frequency within 6 sigma, and no report at all that is much rarer than one draw."""
+    """Every frequency within 6 sigma, and no report that is much rarer than one draw."""
     assert int(seen.sum()) == draws
     spread = np.sqrt(chances * (1 - chances) / draws)
-    # A Poisson count needs a little more room than its sigma where few are expected.
+    # A Poisson count needs a little more room than its sigma if few are expected.
     assert (np.abs(seen / draws - chances) <= 6 * spread + 12 / draws).all()
 
 
 def shuffled(case: Case, each: int) -> tuple[Cells, npt.NDArray[np.int32]]:
-    """As many workers with each answer, one task, in any order."""
+    """Equally many workers with each answer, one task, in any order."""
     codes = np.tile(np.array(case.answers, np.int32), each)
     np.random.default_rng(5).shuffle(codes)
     return case.cells(codes[:, None]), codes
@@ -118,7 +118,7 @@ def test_the_variances_that_workers_draw_are_exponential() -> None:
 
 
 def pairs_of_reports(case: Case, draws: int) -> FloatArray:
-    """Two reports of each of many workers, as numbers: of a set whether it has the answer."""
+    """Two reports of each of many workers, as numbers: of a set, whether it has the answer."""
     randomness = SeededRandomness(16)
     cells = case.cells(np.full((draws, 2), case.values - 1))
     private = case.mechanism.draw(draws, randomness)

@@ -1,4 +1,4 @@
-"""Every result: one content, whatever form it is taken away in."""
+"""Every result: the same content in every export format."""
 
 from __future__ import annotations
 

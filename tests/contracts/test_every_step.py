@@ -1,4 +1,4 @@
-"""Every step: its kernel equals its NumPy, and parts of whole tasks add up to the whole."""
+"""Every step: its kernel equals its NumPy version, and parts of whole tasks add up to the whole."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def known(rng: Rng, labels: int) -> Any:
 
 
 def sets(rng: Rng, symbols: int) -> Sets:
-    """Symbols that are sets of some of four labels; one holds none."""
+    """Symbols that are sets of some of four labels; one is empty."""
     held = rng.random((symbols, 4)) < 0.5
     held[0] = False
     rows, members = np.nonzero(held)
@@ -226,7 +226,7 @@ def test_sums_of_some_workers_come_first_and_those_of_all_last(
     tail = math.prod(step.among(some[:0], WORKERS).shape)
     each = (math.prod(step.shape) - tail) // WORKERS
     assert math.prod(narrow.shape) == each * len(some) + tail
-    # Where nobody else answered, the sums of the few are those of all.
+    # If no other worker answered, the sums of the subset are those of all.
     rng = np.random.default_rng(labels)
     table = reports(rng, labels)
     kept = np.isin(table.worker, some)

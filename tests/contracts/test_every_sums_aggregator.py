@@ -1,4 +1,4 @@
-"""Every aggregator that learns from sums first: truths told part by part are those told at once."""
+"""Every aggregator that learns from sums: truths inferred part by part equal those of one pass."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sottovoce.seams import SumsAggregator
 
 EVERY = pytest.mark.parametrize(("method", "numeric"), BOTH)
 EDGES = [0, 1, 300, 640, 895]
-"""The tasks after the last have no answers, as no task of a large table has."""
+"""The tasks after the last have no answers, unlike any task of a large table."""
 
 
 def answered(method: str, numeric: bool) -> Reports:

@@ -1,7 +1,7 @@
-"""No decision is taken by which mechanism or method it is, but where mechanisms and methods live.
+"""Code outside mechanisms and inference does not depend on a particular mechanism or method.
 
-Everywhere else the seam is asked (`seams.Release`, `seams.Mechanism`), or the registry. Naming one
-is fine: a default, an example, a paper's pipeline.
+It asks the protocol (`seams.Release`, `seams.Mechanism`) or the registry. Naming one is fine: a
+default, an example, a paper's pipeline.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ OWN = {
     for name in vars(kind)
     if not name.startswith("_") and not hasattr(Mechanism, name)
 } - set(Release.__annotations__)
-"""What only some mechanisms have."""
+"""Attributes that only some mechanisms have."""
 
 ALLOWED = {
     # How many keyholders open a sum.
     "threshold": ("securesum/", "live/"),
-    # A field of what the command prints.
+    # A field of the command's output.
     "sampled": ("cli/guarantee.py",),
 }
 """Names of mechanisms that are also words, and where they are."""
 
 
 def modules(besides: str) -> Iterator[tuple[str, ast.Module]]:
-    """The product's modules and what they say; a study is about particular mechanisms."""
+    """The product's modules and their source; a study is about particular mechanisms."""
     for name, tree in parsed():
         if not name.startswith((f"{besides}/", "studies/")):
             yield name, tree
@@ -59,7 +59,7 @@ def parsed() -> list[tuple[str, ast.Module]]:
 
 
 def decisions(tree: ast.AST) -> Iterator[ast.expr]:
-    """What values are held against: operands of comparisons, keys, members of sets, cases."""
+    """The values in comparisons: operands, keys, members of sets, cases."""
     for node in ast.walk(tree):
         match node:
             case ast.Compare(left=left, comparators=others):
@@ -130,11 +130,11 @@ def probed(node: ast.AST) -> Iterator[str]:
 
 
 ON_DEVICES = {"randomize.js", "seal.js"}
-"""The modules that run mechanisms: a policy's law is theirs to know, by its name."""
+"""The modules that run mechanisms: they may know a policy's law by its name."""
 
 
 def literals(script: str) -> set[str]:
-    """All that a script may hold a name against: texts in quotes, and keys of objects."""
+    """Everything with which a script may compare a name: quoted texts, and keys of objects."""
     quoted = re.findall(r"""(["'`])([^"'`\n]*)\1""", script)
     keys = re.findall(r"""[{,]\s*([\w-]+)\s*:""", script)
     return {text for _, text in quoted} | set(keys)

@@ -1,4 +1,4 @@
-"""A mechanism that the registry does not know: all there is to know of it is in this file."""
+"""A mechanism that the registry does not know: this file is all there is."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ __all__ = ["ToyRedraw"]
 
 @dataclass(frozen=True, slots=True)
 class ToyRedraw:
-    """Now and then forget the answer, and draw one of all labels instead, each as likely.
+    """Sometimes discard the answer, and draw a uniformly random label instead.
 
     P(report = any label | forgotten) = redrawn / 2⁶⁴ each
     """

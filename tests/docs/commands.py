@@ -17,11 +17,11 @@ __all__ = ["forked_commands"]
 
 PROGRAM = Path(__file__).with_name("forked_command.py")
 PAUSE = 0.01
-"""Seconds between two looks at whether a command has ended."""
+"""Seconds between two checks whether a command has ended."""
 
 
 class _Door(ThreadingUnixStreamServer):
-    """Where a console's commands ask for their forks."""
+    """The address at which a console's commands request their forks."""
 
     daemon_threads = True
 
@@ -31,7 +31,7 @@ class _Door(ThreadingUnixStreamServer):
 
 
 class _Asked(StreamRequestHandler):
-    """One command: says who does it, and how that ended."""
+    """One command: its process id, and its exit code."""
 
     server: _Door
 
@@ -53,7 +53,7 @@ class _Asked(StreamRequestHandler):
 
 @contextmanager
 def forked_commands(folder: Path, forker: Forker) -> Iterator[Path]:
-    """A folder for the PATH with a `sottovoce` in it that is forked."""
+    """A folder for the PATH with a forked `sottovoce` in it."""
     command = folder / "sottovoce"
     command.write_text(f"#!{sys.executable} -IS\n{PROGRAM.read_text(encoding='utf-8')}")
     command.chmod(0o700)

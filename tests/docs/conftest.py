@@ -1,4 +1,4 @@
-"""What the tests of the documentation share."""
+"""Fixtures of the documentation's tests."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from tests.service.forked_processes import Forker
 @pytest.fixture(scope="session")
 def commands(forker: Forker) -> Iterator[Path]:
     """The folder in which a console finds `sottovoce`."""
-    if not Path("/proc/self/fd").exists():  # then each command starts as for anybody
+    if not Path("/proc/self/fd").exists():  # then each command starts in the usual way
         yield Path(sys.executable).parent
         return
-    # The address of a socket must be short.
+    # The path of a socket must be short.
     with TemporaryDirectory(prefix="sottovoce-") as folder:
         with forked_commands(Path(folder), forker) as made:
             yield made

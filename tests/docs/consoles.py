@@ -1,13 +1,13 @@
-"""A console as pages show it: what is typed in it, and what a reader sees.
+"""Console blocks of pages: the commands, and the output that a reader sees.
 
-In a block marked `console`, lines that begin with `$` are typed, and lines that begin with `>` go
-on with the one before. All of a page's are run in order, in one bash and one empty folder, so that
-variables and files stay. The other lines are what is printed.
+In a block marked `console`, lines that begin with `$` are commands, and lines that begin with `>`
+continue the previous one. All commands of a page run in order, in one bash and one empty folder, so
+that variables and files stay. The other lines are output.
 
-`…` in them stands for anything, over lines too; in a command it stands for what was printed last
-behind the same word. In a block marked `console random` figures differ from run to run: any number
-does for any other. `sottovoce serve` stays in the background until the page ends, on a free port
-that the page knows as 8000.
+`…` in them matches anything, over lines too; in a command it stands for the text that was last
+printed after the same word. In a block marked `console random` numbers differ from run to run: any
+number matches any other. `sottovoce serve` stays in the background until the page ends, on a free
+port that the page shows as 8000.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["Console", "Typed", "matches", "typed_in"]
 
 SERVE = "sottovoce serve"
 SERVES = "Ctrl-C stops the server."
-"""The last line of what a server prints when it starts."""
+"""The last line that a server prints when it starts."""
 
 SHOWN_ADDRESS = "http://127.0.0.1:8000"
 PATIENCE = 60.0
@@ -43,7 +43,7 @@ _END = "that was all of it"
 
 @dataclass(frozen=True)
 class Typed:
-    """A command, the lines shown below it, and whether their figures are drawn anew each time."""
+    """A command, the lines shown below it, and whether their numbers differ in each run."""
 
     command: str
     shown: list[str] = field(default_factory=list)
@@ -51,7 +51,7 @@ class Typed:
 
 
 def typed_in(page: str) -> list[Typed]:
-    """Everything that is typed on a page."""
+    """All commands of a page."""
     found: list[Typed] = []
     for random, block in _BLOCK.findall(page):
         for line in block.splitlines():
@@ -66,14 +66,14 @@ def typed_in(page: str) -> list[Typed]:
 
 
 def matches(typed: Typed, seen: list[str]) -> bool:
-    """Whether the page shows these lines, whatever only places them and `…` aside."""
+    """Whether the page shows these lines, ignoring layout and `…`."""
     shown, seen = (plain(lines, random=typed.is_random) for lines in (typed.shown, seen))
     pattern = re.sub(r"([*?[])", r"[\1]", "\n".join(shown)).replace("…", "*")
     return fnmatchcase("\n".join(seen), pattern)
 
 
 def plain(lines: list[str], *, random: bool = False) -> list[str]:
-    """Lines without spaces in a row, and without empty or ruled ones."""
+    """Lines without repeated spaces, and without empty or ruled ones."""
     words = (" ".join(line.replace("─", " ").split()) for line in lines)
     return [_NUMBER.sub("0", line) if random else line for line in words if line]
 
@@ -100,7 +100,7 @@ class Console:
         self._printed = ""
 
     def run(self, command: str) -> list[str]:
-        """What a command prints, with addresses as the page has them."""
+        """The output of a command, with addresses as the page has them."""
         command = _UNSAID.sub(lambda found: self._said_before(found[0]), command)
         command = command.replace(SHOWN_ADDRESS, self._address)
         printed = self._serve(command) if command.startswith(SERVE) else self._typed(command)
@@ -124,7 +124,7 @@ class Console:
                 _pipe(process.stdout).close()
 
     def _typed(self, command: str) -> list[str]:
-        """Nobody is there to answer questions; what is piped into a command still is."""
+        """Questions get no answer; input that is piped into a command is kept."""
         stdin = _pipe(self._bash.stdin)
         stdin.write(f"{{\n{command}\n}} < /dev/null\necho; echo {_END!r}\n")
         stdin.flush()
@@ -147,7 +147,7 @@ class Console:
         )  # fmt: skip
 
     def _said_before(self, words: str) -> str:
-        """Such words as were printed last; the words themselves if none were."""
+        """The words that were last printed after the same word; unchanged if there were none."""
         pattern = "[-_A-Za-z0-9]+".join(re.escape(part) for part in words.split("…"))
         found = re.findall(pattern, self._printed)
         return str(found[-1]) if found else words

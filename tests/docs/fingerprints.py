@@ -1,6 +1,6 @@
 """The table of docs/how-to/verifying.md: the hash of every file of the worker's page.
 
-`python tests/docs/fingerprints.py` writes it anew.
+`python tests/docs/fingerprints.py` writes it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _BLOCK = re.compile(r"(<!-- table: files -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def with_table(page: str) -> str:
-    """The page with the hashes of today's files."""
+    """The page with the hashes of the current files."""
     rows = (
         f"| `{name}` | `{fingerprint((STATIC / name).read_bytes())}` |\n"
         for name in (WORKER_PAGE, *worker_files())

@@ -1,6 +1,6 @@
-"""`sottovoce` on a console of the tests: asks for a fork, which reads and prints in its place.
+"""`sottovoce` on a console of the tests: requests a fork, which reads and prints in its place.
 
-Run as a program with nothing but the standard library, so that it starts in a moment.
+Run as a program with nothing but the standard library, so that it starts quickly.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the pages say exists does, and what exists is on a page."""
+"""Everything that the pages name exists, and everything public is on a page."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def headings(page: Path) -> list[str]:
 
 
 def anchors(page: Path) -> set[str]:
-    """How a Markdown site names a page's headings."""
+    """The anchors of a page's headings on a Markdown site."""
     plain = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings(page))
     return {heading.replace(" ", "-") for heading in plain}
 
@@ -160,7 +160,7 @@ def test_the_layout_names_what_is_in_the_package() -> None:
 
 
 def test_the_layers_are_those_that_are_checked() -> None:
-    """Of the layers in the settings, those in brackets may not exist yet."""
+    """Layers in brackets in the settings may not exist yet."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     contract = settings["tool"]["importlinter"]["contracts"][0]
     there = {path.stem for path in (ROOT / "src" / "sottovoce").iterdir()}

@@ -1,4 +1,4 @@
-"""The example of docs/how-to/javascript.md, run as it stands, against a real server."""
+"""The example of docs/how-to/javascript.md, run unchanged against a real server."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ try {
 
 @pytest.fixture
 def script(tmp_path: Path) -> Path:
-    """The example, with the randomiser beside it, and a few lines that call it."""
+    """The example, with the randomiser next to it, and a few lines that call it."""
     [example] = re.findall(r"```js\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     (tmp_path / "package.json").write_text('{"type": "module"}', "utf-8")
     (tmp_path / "randomize.js").write_bytes(RANDOMIZER.read_bytes())

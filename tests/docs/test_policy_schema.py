@@ -1,4 +1,4 @@
-"""The published schema takes every policy the library writes, and refuses what it refuses."""
+"""The published schema accepts every policy that the library writes, and refuses invalid ones."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from sottovoce.model import StartsArray
 
 @st.composite
 def starts(draw: st.DrawFn) -> StartsArray:
-    """Where tasks begin; some have no answer, one may have most of them."""
+    """The first report of each task; some have no answer, one may have most of them."""
     counts = draw(st.lists(st.one_of(st.integers(0, 5), st.just(500)), min_size=1, max_size=60))
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 

@@ -1,4 +1,4 @@
-"""Sums in a folder outlive the process that made them."""
+"""Sums in a folder survive the process that made them."""
 
 from __future__ import annotations
 

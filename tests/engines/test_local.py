@@ -1,4 +1,4 @@
-"""The local engine: the same bits from any number of threads, the compiler only where it pays."""
+"""The local engine: the same bits for any number of threads, the compiler only where it pays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The watched engine: one call a pass, and otherwise the engine it watches."""
+"""The watched engine: one call per pass, and otherwise the engine it wraps."""
 
 from __future__ import annotations
 

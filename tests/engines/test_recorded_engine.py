@@ -1,4 +1,4 @@
-"""An engine whose sums are kept: a second run asks for none of them again."""
+"""An engine with checkpointed sums: a second run computes none of them again."""
 
 from __future__ import annotations
 

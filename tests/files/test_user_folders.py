@@ -1,4 +1,4 @@
-"""A user's folders: where the system has them, or where an earlier version has begun."""
+"""A user's folders: where the system has them, or where an earlier version put them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands with their options and help, and what they print when used, mostly in a wrong way."""
+"""Commands with their options and help, and their output, mostly for wrong usage."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ USES = (
 
 
 def ran_in(arguments: str, folder: Path) -> dict[str, Any]:
-    """What a command in a folder ends with, and what it prints."""
+    """The exit code and the output of a command in a folder."""
     kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
     quiet = {"HOME": str(folder), "COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1"}
     ran = subprocess.run(
@@ -168,7 +168,7 @@ def ran_in(arguments: str, folder: Path) -> dict[str, Any]:
 
 
 def uses() -> Files:
-    """Exit codes of wrong uses and of a few right ones, and what they print."""
+    """Exit codes and output of wrong usage and of a few right ones."""
     with TemporaryDirectory(prefix="frozen-") as made, ThreadPoolExecutor(2) as pool:
         for name, content in INPUTS.items():
             text = content if isinstance(content, str) else json.dumps(content)

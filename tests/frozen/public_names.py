@@ -61,7 +61,7 @@ def _member(attribute: inspect.Attribute) -> str:
 
 
 def _described(thing: Any) -> Any:
-    """What somebody who uses a public name relies on."""
+    """The parts of a public name that users rely on."""
     if inspect.isclass(thing):
         members = {
             each.name: _member(each)

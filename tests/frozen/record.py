@@ -1,10 +1,10 @@
-"""What must stay the same while modules move: recorded once, compared after every move.
+"""Behaviour that must stay the same while modules move: recorded, and compared after every move.
 
-`python -m tests.frozen.record` compares with tests/frozen/recorded and says what differs, with exit
-code 1; `--write` records anew. Names of parts (`names commands …`) take those alone.
+`python -m tests.frozen.record` compares with tests/frozen/recorded and prints the differences, with
+exit code 1; `--write` records again. Names of parts (`names commands …`) select those alone.
 
-Truths and weights are held to the bit, and the last bit depends on the processor: record them on
-the machine that compares. They need SOTTOVOCE_DATA, a folder of real datasets.
+Truths and weights are compared to the bit, and the last bit depends on the processor: record them
+on the machine that compares. They need SOTTOVOCE_DATA, a folder of real datasets.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ CANDIDATES: Mapping[str, tuple[str, ...]] = {
     "randomizer": ("tests.server.web.randomizer_vectors", "tests.server.web.randomizer_vectors"),
     "sealing": ("tests.securesum.sealing_vectors", "tests.securesum.committee.sealing_vectors"),
 }
-"""Where modules are that are not public, before the move and after it: whoever moves or renames one
-adds its new place here."""
+"""The old and new paths of modules that are not public: add the new path here when you move or
+rename one."""
 
 
 def _internal(key: str, *names: str) -> Any:
-    """What is under one of these names, old or new, in a module that may move."""
+    """The object under one of these names, old or new, in a module that may move."""
     for path in CANDIDATES[key]:
         try:
             module = import_module(path)
@@ -155,7 +155,7 @@ def _migration(file: Path) -> dict[str, Any]:
 
 
 def database() -> Files:
-    """The tables that `sottovoce db upgrade` makes, and the migrations there are."""
+    """The tables that `sottovoce db upgrade` makes, and the list of migrations."""
     with TemporaryDirectory(prefix="frozen-") as made:
         said = ran_in("db upgrade --data data", Path(made))
         [file] = (each for each in (Path(made) / "data").iterdir() if is_sqlite(each))
@@ -194,7 +194,7 @@ PARTS: Mapping[str, Callable[[], Files]] = MappingProxyType(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Record, or compare with what was recorded; 1 where something differs."""
+    """Record, or compare with the recording; 1 if something differs."""
     parser = argparse.ArgumentParser(prog="python -m tests.frozen.record")
     parser.add_argument("parts", nargs="*", help=f"all, if none is named: {', '.join(PARTS)}")
     parser.add_argument("--write", action="store_true", help="record anew")

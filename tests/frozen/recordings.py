@@ -1,4 +1,4 @@
-"""Recordings: how they are written, and how they are compared."""
+"""Recordings: how they are written and compared."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ __all__ = ["RECORDED", "Files", "as_json", "compare", "is_sqlite", "sha256", "st
 RECORDED = Path(__file__).parent / "recorded"
 
 MOST_LINES = 80
-"""Lines of a difference that are printed."""
+"""The number of printed lines of a difference."""
 
 Files: TypeAlias = dict[str, str]
 """Texts by the names of their files."""
 
 
 def as_json(value: Any) -> str:
-    """A document with one value a line, in an order of its own."""
+    """A document with one value per line, in a fixed order."""
     return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
@@ -32,7 +32,7 @@ def sha256(content: bytes | str) -> str:
 
 
 def stable(text: str) -> str:
-    """A text without addresses in memory and without places of our modules."""
+    """A text without memory addresses and without paths of our modules."""
     return re.sub(r"\bsottovoce(?:\.[a-z_]\w*)+\.", "", re.sub(r" at 0x[0-9a-f]+", "", text))
 
 
@@ -42,7 +42,7 @@ def is_sqlite(file: Path) -> bool:
 
 
 def compare(name: str, text: str) -> bool:
-    """Whether a recording is as it was; prints what differs."""
+    """Whether a recording is unchanged; prints the differences."""
     place = RECORDED / name
     before = place.read_text("utf-8") if place.exists() else ""
     if before == text:

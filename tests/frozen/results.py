@@ -26,9 +26,9 @@ FIELDS = ("tasks", "workers", "truths", "weights", "confidence", "posterior", "s
           "confusions", "prior")  # fmt: skip
 NEEDS_DELTA = "random-variance-gaussian"
 PER_WORKER = "randomized-response per worker"
-"""Randomised response whose guarantee is for all answers of a worker, of which some are sampled."""
+"""Randomised response with a guarantee for all answers of a worker, of which some are sampled."""
 READ_BY_ALL = ("randomized-response", "laplace", "matrix-factorization")
-"""Mechanisms whose reports go to every method that may know them, and not to the best one only."""
+"""Mechanisms whose reports go to every noise-aware method, not only to the best one."""
 
 
 def _bits(array: Any) -> str:
@@ -63,7 +63,7 @@ def _or_refusal(make: Callable[[], dict[str, Any]]) -> dict[str, Any] | str:
 
 
 def _of_answers(answers: sottovoce.Reports) -> dict[str, Any]:
-    """What every method makes of the answers themselves."""
+    """The results of every method on the answers themselves."""
     return {
         method: _or_refusal(partial(_inferred_by, answers, method)) for method in sottovoce.METHODS
     }
@@ -84,7 +84,7 @@ def _most(answers: sottovoce.Reports) -> int:
 
 
 def _of_reports(answers: sottovoce.Reports, name: str) -> dict[str, Any]:
-    """Reports of a mechanism, and what methods make of them, most of which know it."""
+    """Reports of a mechanism, and the results of methods on them."""
     target = sottovoce.Target(
         2.0,
         unit=sottovoce.Unit.WORKER if name == PER_WORKER else sottovoce.Unit.ANSWER,
@@ -142,7 +142,7 @@ def truths() -> Files:
 
 
 def plans() -> Files:
-    """What is recommended for a small campaign, and what an EM makes of exact sealed sums."""
+    """The recommendation for a small campaign, and the result of an EM on exact sealed sums."""
     domain = sottovoce.Domain.ordinal([1, 2, 3])
     scenario = sottovoce.Scenario(domain, tasks=10, workers=6, answers_per_worker=5)
     planned = sottovoce.plan(scenario, [1.0], trials=19, cache=False).as_dict()

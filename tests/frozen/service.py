@@ -1,4 +1,4 @@
-"""What a fresh server answers."""
+"""The responses of a fresh server."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sottovoce.testing import RunningServer, running_server
 __all__ = ["service"]
 
 LARGEST = 300_000
-"""Bytes up to which the description of the interface is kept whole."""
+"""The largest description of the interface that is kept whole."""
 
 PAGES = (
     "/", "/setup", "/campaigns", "/campaigns/new", "/campaigns/none0", "/campaigns/none0/sheet",
@@ -47,14 +47,14 @@ def _page(client: httpx.Client, path: str) -> dict[str, Any]:
     return {
         "status": answer.status_code,
         "headers": {k: v for k, v in sorted(answer.headers.items()) if k not in _PASSING},
-        # What a page loads is listed apart; modules that merge change the hashes beside it.
+        # The files that a page loads are listed separately; merged modules change their hashes.
         "sha256 without what it loads": sha256(_LOADED.sub("", answer.text)),
         "text": answer.text,
     }
 
 
 def _loaded(client: httpx.Client, pages: Mapping[str, Any]) -> dict[str, httpx.Response]:
-    """Everything the pages name, and what that imports."""
+    """Everything that the pages name and import."""
     waiting = [
         str(httpx.URL(f"http://host{path}").join(address).path)
         for path, page in pages.items()
@@ -111,7 +111,7 @@ def _events(folder: Path) -> list[str]:
 
 
 def _answer(client: httpx.Client, request: tuple[str, str, str], known: dict[str, str]) -> Any:
-    """A status and a document; of a list of campaigns, whose identifiers are drawn, only fields."""
+    """A status and a document; of a list of campaigns (with random identifiers), fields only."""
     method, path, body = request
     headers = {"Content-Type": "application/json", **known}
     answer = client.request(method, path, content=body, headers=headers)
@@ -157,7 +157,7 @@ def _served(server: RunningServer, client: httpx.Client) -> Files:
 
 
 def service() -> Files:
-    """What a fresh server answers: interface, pages, files, refusals, metrics."""
+    """The responses of a fresh server: interface, pages, files, refusals, metrics."""
     logging.disable(logging.CRITICAL)
     with running_server() as server, httpx.Client(base_url=server.url, timeout=30) as client:
         return _served(server, client)

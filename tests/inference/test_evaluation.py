@@ -1,4 +1,4 @@
-"""Scores: how close truths come to gold, and how sure that is."""
+"""Scores of truths against gold, with their intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""EM: the evidence never falls, and where it stops is where it says."""
+"""EM: the evidence never falls, and the stopping rule is as documented."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who matters, by P1's measure."""
+"""Important workers, by P1's measure."""
 
 from __future__ import annotations
 

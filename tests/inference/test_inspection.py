@@ -1,4 +1,4 @@
-"""A first look: agreement as defined, the odd ones named, the honest left in peace."""
+"""Inspection: agreement as defined, outliers named, honest workers not."""
 
 from __future__ import annotations
 

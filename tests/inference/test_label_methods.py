@@ -147,8 +147,8 @@ def test_a_round_of_one_coin() -> None:
 
 
 def test_a_round_of_the_latent_label_model() -> None:
-    # alpha = 3/4, 3/4, 1 and beta = 1, 1, 0 (all but), p = 2/3: label 1 has 2/3 · 1/16, label 0
-    # has 1/3 · 1 · 1 · 1 (worker 2 answers 1 whatever the truth).
+    # alpha = 3/4, 3/4, 1 and beta = 1, 1, 0 (almost), p = 2/3: label 1 has 2/3 · 1/16, label 0 has
+    # 1/3 · 1 · 1 · 1 (worker 2 always answers 1).
     result = LatentLabel(max_rounds=1).fit(engine(TWO_TASKS))
     assert result.posterior is not None
     assert result.posterior[0] == pytest.approx([8 / 9, 1 / 9], abs=1e-5)

@@ -120,7 +120,7 @@ def test_nobody_is_infinitely_trusted() -> None:
 
 
 def brute_median(values: list[float], weights: list[int]) -> float:
-    """The middle of all values at which the weighted absolute distance is least."""
+    """The middle of all values with the least weighted absolute distance."""
     losses = [sum(w * abs(v - at) for v, w in zip(values, weights, strict=True)) for at in values]
     best = [v for v, loss in zip(values, losses, strict=True) if loss <= min(losses) + 1e-9]
     return (min(best) + max(best)) / 2

@@ -1,4 +1,4 @@
-"""Iterated methods against the plainest code for their equations."""
+"""Iterated methods against the simplest code for their equations."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_catd() -> None:
     for _ in range(ROUNDS):
         means = {j: averaged(given, weights) for j, given in answers.items()}
         squares = per_worker(answers, lambda j, v, t=means: (v - t[j]) ** 2)  # type: ignore[misc]
-        # One worker comes to rule, so the floor of a millionth of the mean is reached.
+        # One worker comes to dominate, so the floor of a millionth of the mean is reached.
         least = 1e-6 * sum(map(sum, squares)) / WORKERS
         raw = [chi2.ppf(0.025, len(s)) / max(sum(s), least) for s in squares]
         weights = [w / sum(raw) for w in raw]

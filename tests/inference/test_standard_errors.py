@@ -1,4 +1,4 @@
-"""Standard errors: truth ± 1.96 of them holds the right number about 19 times in 20."""
+"""Standard errors: truth ± 1.96 of them covers the right number about 19 times in 20."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sottovoce.inference import Mean, method_named
 from sottovoce.model import Domain, FloatArray, Reports
 
 SIZES = [(30, 300, 3), (30, 300, 5), (30, 300, 20)]
-"""Workers, tasks, answers a task."""
+"""Numbers of workers, tasks, and answers per task."""
 
 
 def crowd(workers: int, tasks: int, answers: int, seed: int) -> tuple[Reports, FloatArray]:
@@ -28,7 +28,7 @@ def crowd(workers: int, tasks: int, answers: int, seed: int) -> tuple[Reports, F
 
 
 def coverage(method: str, size: tuple[int, int, int]) -> float:
-    """The share of 2,400 intervals that hold the right number."""
+    """The share of 2,400 intervals that cover the right number."""
     inside = []
     for seed in range(8):
         reports, truth = crowd(*size, seed)
@@ -38,7 +38,7 @@ def coverage(method: str, size: tuple[int, int, int]) -> float:
     return float(np.mean(inside))
 
 
-# Errors of one crowd go together, so 2,400 intervals tell coverage to about .02 only.
+# Errors of one crowd are correlated, so 2,400 intervals give the coverage to about .02 only.
 @pytest.mark.parametrize("size", SIZES, ids=str)
 @pytest.mark.parametrize("method", ["mean", "crh", "inverse-deviation"])
 def test_intervals_of_weighted_means_hold_the_truth(

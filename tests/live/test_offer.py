@@ -43,7 +43,7 @@ def test_other_terms_are_refused(changes: dict[str, Any], words: str) -> None:
 
 
 def test_what_are_no_terms_at_all_is_refused() -> None:
-    with pytest.raises(SealedRefused, match="a session has 3 to"):
+    with pytest.raises(SealedRefused, match="a session needs 3 to"):
         check_terms({**agreed(KEYS).as_json(), "members": []}, offered())
 
 

@@ -1,4 +1,4 @@
-"""Reports that arrive become codes, or are refused without being quoted."""
+"""Received reports become codes, or are refused without being quoted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mechanisms under the audit: the neighbours it looks at, and the submissions it sees."""
+"""Mechanisms under the audit: its neighbours, and its submissions."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_the_bound_is_near_and_below_what_a_sound_mechanism_states() -> None:
 
 
 @pytest.mark.statistical
-def test_two_layer_as_published_betrays_more_than_claimed_and_no_more_than_stated() -> None:
+def test_two_layer_as_published_loses_more_than_claimed_and_no_more_than_stated() -> None:
     mechanism = TwoLayer.as_published(COIN, 1.0)
     found = audit_mechanism(
         mechanism, COIN, SeededRandomness(3), answers=20, samples=100_000, confidence=1 - 1e-9

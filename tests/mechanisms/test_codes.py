@@ -1,4 +1,4 @@
-"""Between tables and codes."""
+"""Conversion between tables and codes."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ DRAWS = 40_000
 
 
 def reported(policy: Policy, code: int, draws: int = DRAWS) -> Evidence:
-    """What becomes of one answer, given by many workers to one task."""
+    """The symbols of one answer, given by many workers to one task."""
     mechanism = mechanism_of(policy)
     cells = Cells(
         np.arange(draws, dtype=np.int32),
@@ -106,7 +106,7 @@ def test_numbers_follow_their_law(policy: Policy) -> None:
         found = reported(policy, code, 20_000)
         assert isinstance(found.channel, PointChannel)
         row = {0: 0, NULL: -1}.get(code, len(found.channel.points) - 1)
-        # Where sets are listed as they occur, all of them do.
+        # All sets that are listed as they occur do occur.
         assert_follows(found, found.channel.likelihood[row])
 
 
@@ -129,7 +129,7 @@ def test_gaussian_noise_of_a_private_variance_follows_its_law() -> None:
     found = reported(policy, 20)
     channel = found.channel
     assert isinstance(channel, NoisyChannel)
-    # Finer than the channel's sixteen levels, which stand for the law of the variance.
+    # Finer than the channel's sixteen levels, which approximate the law of the variance.
     mechanism: Any = mechanism_of(policy)
     levels = -np.log1p(-(np.arange(4096) + 0.5) / 4096) * 2 * (0.5 * mechanism.scale) ** 2
     below = ndtr((channel.edges[:, None] - 10.0) / np.sqrt(levels)).mean(axis=1)

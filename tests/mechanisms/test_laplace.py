@@ -244,7 +244,7 @@ def test_as_published_two_distant_values_are_hardly_hidden() -> None:
     assert published.guarantee(1, Unit.ANSWER).epsilon == pytest.approx(25.0, abs=1e-6)
 
 
-def test_as_published_beyond_64_bits_still_betrays_forty_times_its_claim() -> None:
+def test_as_published_beyond_64_bits_still_loses_forty_times_its_claim() -> None:
     published = Laplace.as_published(Domain.ordinal([0, 100]), 1.0)
     assert published.guarantee(1, Unit.ANSWER).epsilon > 40
 

@@ -54,7 +54,7 @@ def exact_law(law: MatrixFactorization, codes: tuple[int, ...], tasks: list[str]
 
 
 @pytest.mark.parametrize(("dimension", "resolution"), [(1, 1), (1, 3), (2, 3)])
-def test_no_submission_betrays_more_than_stated_also_not_whether_a_task_was_answered(
+def test_no_submission_exceeds_the_guarantee_also_for_participation(
     dimension: int, resolution: int
 ) -> None:
     law, tasks = tiny(dimension, resolution), ["task 0", "task 1"]
@@ -152,7 +152,7 @@ def published_loss(reach: float, answered: bool) -> float:
     return abs(log_density(every, 0.0) - log_density(*other))
 
 
-def test_the_published_form_betrays_without_bound_whether_a_task_was_answered() -> None:
+def test_the_published_form_has_an_unbounded_loss_for_participation() -> None:
     losses = [published_loss(10.0**power, answered=False) for power in (1, 2, 3, 4, 5)]
     assert losses[-1] > 100
     assert losses[-1] == pytest.approx(10 * losses[-2], rel=0.05)

@@ -1,4 +1,4 @@
-"""Reports as methods take them that know nothing of the noise."""
+"""Reports for methods that do not model the noise."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_mean_of_many_reports_is_the_answer(name: str, domain: Domain, share
     code = round(share * steps)
     numbers = mechanism_of(policy).plain(reports_of(policy, code), domain).value
     answer = -1 + 0.05 * code if domain.is_numeric else 1 + code
-    # Piecewise and Duchi round their windows to the grid: half a step besides six sigma.
+    # Piecewise and Duchi round their windows to the grid: half a step in addition to six sigma.
     half = (0.05 if domain.is_numeric else 1) / 2 if name == "piecewise" else 0.0
     error = 6 * float(numbers.std()) / math.sqrt(MANY)
     assert float(numbers.mean()) == pytest.approx(answer, abs=error + half)

@@ -82,9 +82,7 @@ def test_a_mechanism_that_needs_all_answers_is_not_sampled() -> None:
 
 
 @pytest.mark.parametrize(("name", "domain"), PAIRS, ids=str)
-def test_whoever_asks_to_hide_participation_gets_it_or_is_refused(
-    name: str, domain: Domain
-) -> None:
+def test_hiding_participation_is_kept_or_refused(name: str, domain: Domain) -> None:
     try:
         policy = make_policy(domain, name, target_of(name, Unit.ANSWER, hide_participation=True))
     except UsageError as refusal:
@@ -146,7 +144,7 @@ def test_errors_about_a_guessed_domain_quote_none_of_its_labels() -> None:
 
 
 def weights_in(document: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Where the integers of a mechanism stand."""
+    """The field that holds a mechanism's integers."""
     if isinstance(document, dict):
         return [at for key, value in document.items() for at in weights_in(value, (*path, key))]
     if isinstance(document, list):

@@ -41,7 +41,7 @@ def test_reports_follow_the_channel() -> None:
 
 
 class Given:
-    """Words that were written down."""
+    """Recorded words."""
 
     simulated = True
 
@@ -96,7 +96,7 @@ def test_the_leading_bits_decide_as_the_whole_word_would(labels: int, bits: int)
 def test_few_more_bits_are_drawn_than_lead() -> None:
     source = Counting()
     RandomizedResponse.calibrated(domain_of(4), 1.0).perturb(cells_of([0] * 80_000), None, source)
-    # A word for 8 leading bytes, and one for the three of 256 that leave it open, with room.
+    # A word for 8 leading bytes, and one for the three of 256 that are undecided, with room.
     assert source.count < 80_000 * (1 / 8 + 4 / 256)
 
 

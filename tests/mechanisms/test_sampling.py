@@ -38,7 +38,7 @@ def cells_of(worker: list[int], codes: list[int]) -> Cells:
     size=st.integers(1, 12),
     seed=st.integers(0, 99),
 )
-def test_every_worker_sends_so_many_or_all(worker: list[int], size: int, seed: int) -> None:
+def test_every_worker_sends_the_sample_size_or_all(worker: list[int], size: int, seed: int) -> None:
     column = np.array(worker, np.int32)
     rows = sampled_rows(column, size, SeededRandomness(seed))
     assert rows.tolist() == sorted(set(rows.tolist()))
@@ -116,7 +116,7 @@ def test_calibration_lands_just_within_the_target(
 
 
 def _spent(sampled: Sampled) -> bool:
-    """Whether the inner mechanism can tell no more: its weight of other labels is the least."""
+    """Whether the inner mechanism is most informative: other labels have the least weight."""
     return isinstance(sampled.mechanism, RandomizedResponse) and sampled.mechanism.other == 1
 
 

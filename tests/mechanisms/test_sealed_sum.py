@@ -1,4 +1,4 @@
-"""Sealed sums: what they promise, what they refuse, and how policies hold them."""
+"""Sealed sums: guarantees, refusals, and their form in policies."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def named(sealed: SealedSum) -> str:
 
 @pytest.mark.parametrize("sealed", list(every_layout()), ids=named)
 def test_an_answer_loses_epsilon_exactly_whatever_the_layout(sealed: SealedSum) -> None:
-    """The largest Σ λ |d| over all pairs of answers, NULL among them where it is hidden."""
+    """The largest Σ λ |d| over all pairs of answers, including NULL if it is hidden."""
     ballot = Ballot.of(sealed)
     codes = np.arange(-1 if sealed.hidden else 0, ballot.codes)
     slots = PlainSum(ballot, 1).slot_values(codes).tolist()

@@ -1,4 +1,4 @@
-"""Whether a worker may send reports bit by bit."""
+"""Whether a worker may send reports in several parts."""
 
 from __future__ import annotations
 

@@ -209,7 +209,7 @@ def test_the_published_parameters_have_the_published_epsilon(epsilon: float, nul
     )
 
 
-def test_the_published_parameters_betray_more_together() -> None:
+def test_the_published_parameters_lose_more_together() -> None:
     mechanism = TwoLayer.as_published(YES_NO, 1.0)
     assert "only for a worker who sends one answer" in mechanism.claim().verdict
     assert mechanism.guarantee(100, Unit.ANSWER).epsilon == pytest.approx(4.6052, abs=1e-4)
@@ -217,7 +217,7 @@ def test_the_published_parameters_betray_more_together() -> None:
     assert mechanism.delta(1.0, 100, Unit.ANSWER) == pytest.approx(0.243, abs=1e-3)
 
 
-def test_no_published_noise_for_two_labels_betrays_the_logarithm_of_the_number_of_answers() -> None:
+def test_no_published_noise_for_two_labels_loses_the_logarithm_of_the_number_of_answers() -> None:
     mechanism = TwoLayer.as_published(YES_NO, 0.0)
     assert mechanism.guarantee(26, Unit.ANSWER).epsilon == pytest.approx(math.log(26), abs=1e-12)
     worker = mechanism.guarantee(26, Unit.WORKER).epsilon

@@ -1,4 +1,4 @@
-"""How able workers are, as far as a plan has to assume it."""
+"""The ability of workers that a plan assumes."""
 
 from __future__ import annotations
 

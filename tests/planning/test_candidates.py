@@ -1,4 +1,4 @@
-"""Which pairs are worth trying."""
+"""The candidate pairs of a campaign."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forecasts, and whether campaigns land where they say."""
+"""Forecasts, and the coverage of their bands."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def forecast(*errors: float) -> Forecast:
 
 
 def lands(found: Forecast, case: TrialCase, seed: int) -> bool:
-    """Whether a campaign that no forecast has seen lies in the band."""
+    """Whether a new campaign lies in the band."""
     assert found.band is not None
     low, high = found.band
     return low <= case.error(10_000 + seed, 0) <= high
@@ -89,7 +89,7 @@ def test_too_few_trials_for_a_band_are_refused(trials: object) -> None:
 
 
 def test_fresh_campaigns_land_in_the_band() -> None:
-    """40 cases with different seeds; at a coverage of 0.9 fewer than 25 land once in 10^6 times."""
+    """40 cases, different seeds; at a coverage of 0.9 fewer than 25 are covered once in 10^6."""
     epsilons = islice(cycle([0.5, 1.0, 2.0, 4.0]), 40)
     landed = 0
     for seed, epsilon in enumerate(epsilons):
@@ -102,7 +102,7 @@ def test_fresh_campaigns_land_in_the_band() -> None:
 
 @pytest.mark.slow
 def test_what_is_recommended_lands_in_its_band_in_165_of_200_cases() -> None:
-    """At a coverage of 0.9 fewer than 165 land once in 2500 times; the seeds are fixed."""
+    """At a coverage of 0.9 fewer than 165 are covered once in 2500 times; the seeds are fixed."""
     landed = 0
     abilities: list[Assumption] = ["mixed", "able", "expert"]
     for seed in range(200):

@@ -1,4 +1,4 @@
-"""What a pilot shows of a crowd."""
+"""A crowd's ability from a pilot."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_truth_that_nobody_may_answer_is_nobodys_success() -> None:
     answers = Reports.of([0, 1], [0, 0], [1, 1], domain=LABELS)
     pilot = read_pilot(answers, Gold(np.array([0]), np.array(["perhaps"])))
     assert pilot.ability == LabelAbility((0.0, 0.0))
-    assert pilot.truths == (0.0, 1.0)  # each label once, besides gold
+    assert pilot.truths == (0.0, 1.0)  # each label once, in addition to gold
 
 
 def test_gold_of_other_tasks_is_refused() -> None:

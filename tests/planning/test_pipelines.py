@@ -55,7 +55,7 @@ def test_a_pipeline_keeps_the_target_unless_it_is_as_published(
     assert held.answers <= TASKS
 
 
-def test_two_layer_as_published_betrays_more_than_it_says() -> None:
+def test_two_layer_as_published_loses_more_than_it_claims() -> None:
     [flagged] = [pair for pair in papers(DOMAINS["categorical"]) if pair.published]
     target = Target(1.0, answers=TASKS)
     assert true_guarantee(flagged.policy(DOMAINS["categorical"], target), target).epsilon > 1.5

@@ -1,4 +1,4 @@
-"""Plans: what to use at each guarantee, what to expect, and what a goal would take."""
+"""Plans: the recommendation at each guarantee, its forecast, and the requirements of a goal."""
 
 from __future__ import annotations
 

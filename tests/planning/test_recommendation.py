@@ -31,7 +31,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def choose(
     monkeypatch: pytest.MonkeyPatch, errors: Errors, pairs: list[Pipeline] | None = None
 ) -> recommendation.Recommendation:
-    """What is recommended where errors are as told."""
+    """The recommendation for given errors."""
     monkeypatch.setattr(TrialCase, "error", errors)
     monkeypatch.setattr(recommendation, "candidates", lambda *_: pairs or [FIRST, SECOND])
     with Runner(cache=False) as runner:

@@ -1,4 +1,4 @@
-"""What a target accuracy takes."""
+"""The requirements of a target accuracy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Campaigns before they take place."""
+"""Planned campaigns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LABELS = Domain.categorical("abcd")
 NUMBERS = Domain.numeric(-5, 15)
 
 
-def test_every_worker_answers_so_many_different_tasks() -> None:
+def test_every_worker_answers_different_tasks() -> None:
     answers, truths = Scenario(LABELS, 30, 12, 7).draw(1)
     assert np.bincount(answers.worker).tolist() == [7] * 12
     assert len(set(zip(answers.worker.tolist(), answers.task.tolist(), strict=True))) == 84
@@ -63,7 +63,7 @@ def test_numbers_are_cut_to_the_range() -> None:
 
 def test_numbers_err_by_their_share_of_the_range() -> None:
     answers, truths = Scenario(NUMBERS, 400, 50, 400, NumberAbility((0.05,))).draw(2)
-    inside = np.abs(truths - 5)[answers.task] < 5  # far from the ends nothing is cut
+    inside = np.abs(truths - 5)[answers.task] < 5  # far from the ends nothing is clipped
     errors = (answers.value - truths[answers.task])[inside]
     assert errors.std() == pytest.approx(1.0, abs=0.05)  # 6 sigma
 

@@ -27,7 +27,7 @@ def recommended(
 
 
 def told(monkeypatch: pytest.MonkeyPatch, sealed: float, local: float) -> None:
-    """Have trials show these errors."""
+    """Make trials return these errors."""
 
     def error(case: TrialCase, _: int, trial: int) -> float:
         assert case.pair is not None

@@ -1,4 +1,4 @@
-"""What privacy costs on a table: the same for the same seed, fair to all pairs, honest in words."""
+"""The cost of privacy on a table: reproducible, fair to all pairs, correctly described."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def test_nothing_but_the_result_is_left_in_the_folder() -> None:
     ["", "{", "[]", '{"errors": "ab"}', '{"errors": [null]}', '{"errors": [NaN]}', "\xff",
      '{"errors": [-1]}', '{"other": 1}', "[" * 100_000],
 )  # fmt: skip
-def test_a_file_that_makes_no_sense_is_ignored_and_written_anew(text: str) -> None:
+def test_an_invalid_file_is_ignored_and_replaced(text: str) -> None:
     plans_folder().mkdir(parents=True)
     (plans_folder() / f"{KEY}.json").write_bytes(text.encode("latin-1"))
     assert recall(KEY) == ()

@@ -64,7 +64,7 @@ def test_another_seed_draws_other_campaigns() -> None:
 
 
 def test_cases_meet_the_same_campaigns() -> None:
-    """Without noise to speak of, a private campaign is the one that is not."""
+    """With negligible noise, a private campaign equals one without noise."""
     loud = TrialCase(SCENARIO, VOTE, Target(30.0, answers=10))
     plain = Pipeline("vote", "randomized-response", "majority-vote", parameters={})
     with Runner(cache=False) as runner:

@@ -1,4 +1,4 @@
-"""Known truths beside the tasks of a table, and the best constant against them."""
+"""Known truths for the tasks of a table, and the best constant against them."""
 
 from __future__ import annotations
 

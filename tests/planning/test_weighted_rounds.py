@@ -1,4 +1,4 @@
-"""Whether weighted rounds pay."""
+"""Whether weighted rounds reduce the error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FEW_KNOW = LabelAbility((0.95,) * 2 + (0.5,) * 8)
 
 
 def test_weighted_rounds_do_not_pay_at_epsilon_1() -> None:
-    """By far: 10 and more of 100 labels more are wrong, with 1 of 100 as the standard error."""
+    """Clearly: 10 or more of 100 labels more are wrong, with 1 of 100 as the standard error."""
     decision = weighted_rounds_that_pay(20, 159, 20, 1.0, 1e-6, trials=6)
     assert decision.rounds == 0
     assert min(decision.errors[1:]) > decision.errors[0] + 0.1
@@ -52,7 +52,7 @@ def test_rounds_whose_noise_cannot_be_drawn_are_left_out() -> None:
 
 
 def test_a_large_session_is_simulated_on_fewer_tasks_with_its_own_noise() -> None:
-    """Without a delta no weighted round of so many tasks has noise that can be drawn."""
+    """Without a delta, noise for a weighted round of this many tasks cannot be drawn."""
     decision = weighted_rounds_that_pay(50, 20_000, 10, 2.0, 0.0, trials=2)
     assert (decision.rounds, len(decision.errors)) == (0, 1)
 

@@ -1,4 +1,4 @@
-"""The audit never claims more than samples prove, and proves what there is to prove."""
+"""The audit never claims more than samples prove, and finds the violations that exist."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def test_matrix_factorisation_as_published_is_exposed_when_an_answer_is_left_out
 
 @pytest.mark.statistical
 def test_delta_forgives_what_is_rare() -> None:
-    """One sample in ten gives the answer away: (0, 0.1), and no finite ε alone."""
+    """One sample in ten reveals the answer: (0, 0.1), and no finite ε alone."""
     rng = np.random.default_rng(5)
 
     def law(answer: int) -> Samples:

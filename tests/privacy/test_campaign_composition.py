@@ -1,4 +1,4 @@
-"""What several campaigns betray together."""
+"""The joint privacy loss of several campaigns."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ def test_delta_falls_as_epsilon_grows(
 
 @settings(deadline=None)
 @given(cell_epsilon=st.floats(1e-3, 5), share=st.floats(0.01, 1), rounds=st.integers(1, 500))
-def test_one_report_more_betrays_more(cell_epsilon: float, share: float, rounds: int) -> None:
+def test_one_more_report_loses_more(cell_epsilon: float, share: float, rounds: int) -> None:
     plus, epsilon = plus_of(cell_epsilon, share), rounds * cell_epsilon / 3
     fewer = repeated_delta(epsilon, cell_epsilon, plus, rounds, Unit.WORKER)
     more = repeated_delta(epsilon, cell_epsilon, plus, rounds + 1, Unit.WORKER)

@@ -1,4 +1,4 @@
-"""Concentrated privacy: what sums of shares keep, and what that is in epsilon and delta."""
+"""Concentrated privacy: the ρ of sums of shares, and its epsilon and delta."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def summed_law(variance: int, shares: int) -> FloatArray:
 
 
 def divergence(law: FloatArray, move: int, order: float) -> float:
-    """The Rényi divergence of order α of the law from itself moved on."""
+    """The Rényi divergence of order α of the law from its shifted copy."""
     first, second = law[move:], law[:-move]
     seen = (first > 1e-250) & (second > 1e-250)
     ratio = order * np.log(first[seen]) + (1 - order) * np.log(second[seen])
@@ -90,7 +90,7 @@ def test_the_largest_rho_keeps_what_was_asked_for(epsilon: float, delta: float) 
     assert concentrated_epsilon(rho * 1.001, delta) > epsilon
 
 
-def test_nothing_spent_is_nothing_betrayed() -> None:
+def test_zero_rho_has_no_privacy_loss() -> None:
     assert concentrated_epsilon(0.0, 1e-6) == 0
     assert concentrated_delta(0.0, 1.0) == 0
 

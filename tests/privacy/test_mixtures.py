@@ -1,4 +1,4 @@
-"""What reports betray together when a worker's flip probability is drawn once."""
+"""The joint privacy loss of reports when a worker's flip probability is drawn once."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def test_the_published_delta_is_far_too_small_for_a_worker() -> None:
     ("answers", "delta", "digit"),
     [(1, 0, 1e-12), (2, 0.0097, 5e-5), (10, 0.073, 5e-4), (100, 0.090, 5e-4)],
 )
-def test_few_answers_betray_less(answers: int, delta: float, digit: float) -> None:
+def test_few_answers_lose_less(answers: int, delta: float, digit: float) -> None:
     rate = rate_published(1.0, 0.1, 1.0)
     assert delta_finite(1.0, rate, 1.0, answers) == pytest.approx(delta, abs=digit)
 
@@ -116,7 +116,7 @@ def test_three_answers_agree_with_a_sum_over_a_fine_grid(epsilon: float, rate: f
 
 
 @given(epsilon=st.floats(1e-4, 30.0), shift=st.floats(0.01, 50.0), answers=st.integers(1, 100_000))
-def test_more_answers_betray_more_and_never_more_than_the_limit(
+def test_more_answers_lose_more_and_never_more_than_the_limit(
     epsilon: float, shift: float, answers: int
 ) -> None:
     rate = shift * shift / 2

@@ -60,7 +60,7 @@ def _cards(count: int) -> list[dict[str, str]]:
 
 
 def _odd_last(text: str) -> str:
-    """Another text of the same bytes: the last two bits of 43 letters are not read."""
+    """Another encoding of the same bytes: the last two bits of 43 letters are not read."""
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
     return text[:-1] + letters[letters.index(text[-1]) + 1]
 

@@ -79,7 +79,7 @@ def contributed(session: Session, worker: str, codes: Sequence[int]) -> bytes:
 
 
 def votes(session: Session, workers: int) -> dict[str, bytes]:
-    """Honest contributions by digest: worker i says yes to everything if i is odd."""
+    """Honest contributions by digest: worker i answers yes to everything if i is odd."""
     made = [
         contributed(session, f"worker {i}", [i % 2] * len(session.names)) for i in range(workers)
     ]
@@ -87,7 +87,7 @@ def votes(session: Session, workers: int) -> dict[str, bytes]:
 
 
 def rows_of(session: Session, values: Sequence[int], degree: int | None = None) -> Elements:
-    """Shares of any values, as an honest worker would share them but perhaps for the degree."""
+    """Shares of any values, as an honest worker would share them, perhaps with another degree."""
     sealed = session.sealed
     return np.hstack([
         share(elements(values), degree or sealed.degree, sealed.seats),
@@ -100,7 +100,7 @@ def crafted(
     session: Session, worker: str, rows: Elements, tasks: Iterable[str] | None = None,
     change: Callable[[dict[str, Any]], None] = lambda body: None,
 ) -> bytes:  # fmt: skip
-    """A contribution with these shares, signed; `change` may alter what is signed."""
+    """A contribution with these shares, signed; `change` may alter the signed body."""
     names = tuple(sorted(session.names) if tasks is None else tasks)
     key = Ed25519PrivateKey.generate()
     terms = ContributionTerms(CAMPAIGN, session.policy.hash, worker, names, public_text(key))

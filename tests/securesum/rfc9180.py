@@ -1,6 +1,6 @@
 """HPKE in base mode for X25519 and HKDF-SHA256, written from RFC 9180 alone.
 
-The library draws its ephemeral keys itself. Here they are given, so that what is sealed is known.
+The library draws its ephemeral keys itself. Here they are given, so that the output is known.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Contributions that the pages and the library must both make, byte for byte.
 
-`python -m tests.securesum.sealing_vectors` writes tests/vectors/sealing.json anew. `entropy` is all
-that is drawn, in the order in which it is drawn: the signing seed; the coefficients of the bits,
-of the zero-sharings and of the masks, 8 bytes each, of which 61 bits count and p itself is drawn
+`python -m tests.securesum.sealing_vectors` writes tests/vectors/sealing.json. `entropy` is all
+randomness, in the order in which it is drawn: the signing seed; the coefficients of the bits, of
+the zero-sharings and of the masks, 8 bytes each, of which 61 bits count and p itself is drawn
 again; then the ephemeral key of each sealed share.
 """
 
@@ -39,7 +39,7 @@ NAMES = (
 
 
 class Entropy:
-    """Bytes that are known beforehand; some elements among them must be drawn again."""
+    """Known bytes; some elements among them must be drawn again."""
 
     def __init__(self, given: bytes | random.Random) -> None:
         self._given, self.drawn = given, b""
@@ -61,7 +61,7 @@ def contribution(
     policy: Policy, answers: Sequence[tuple[str, Label | None]], tasks: Sequence[str],
     entropy: Entropy,
 ) -> bytes:  # fmt: skip
-    """What the library makes of this entropy; ephemeral keys are drawn from it too."""
+    """The library's contribution from this entropy; ephemeral keys are drawn from it too."""
     session = Session(CAMPAIGN, policy, tuple(tasks))
     by_task = dict(answers)
     given = sorted(tasks if session.sealed.hidden else by_task)
@@ -129,7 +129,7 @@ def _case(title: str, policy: Policy) -> dict[str, Any]:
 
 
 def vectors() -> dict[str, Any]:
-    """All of it. Private keys are here so that whoever reads it can open what was sealed."""
+    """The whole document. Private keys are included so that readers can open the sealed shares."""
     return {
         "keyholders": [
             {

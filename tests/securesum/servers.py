@@ -1,4 +1,4 @@
-"""A server that can say anything to anybody, with the keys of some keyholders if it likes."""
+"""A server that can send anything to anyone, with the keys of some keyholders."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Party", "Server", "cloned"]
 
 @dataclass
 class Party:
-    """A keyholder with what it wrote down, and what it said, in order."""
+    """A keyholder with its recorded facts and its messages, in order."""
 
     session: Session
     seat: int
@@ -33,13 +33,13 @@ class Party:
         self.restart()
 
     def restart(self) -> None:
-        """Forget all but what was written down."""
+        """Lose everything but the recorded facts."""
         self.keyholder = KeyholderSession(
             self.session, keys_of(self.session)[self.seat - 1], self.facts
         )
 
     def keep(self, step: Reply) -> bytes:
-        """Write down, then say."""
+        """Record, then send."""
         self.facts.extend(step.facts)
         self.said.append(step.message)
         return step.message
@@ -70,7 +70,7 @@ class Server:
         return [server.item_for(known[digest], seat) for digest in digests]
 
     def checks(self, number: int, previous: str, digests: Sequence[str]) -> list[bytes]:
-        """What everybody checks of one batch."""
+        """All keyholders' checks of one batch."""
         ordered = list(digests) if number == 0 else sorted(digests)
         propose = self.propose(number, previous, ordered)
         return [
@@ -79,7 +79,7 @@ class Server:
         ]
 
     def batch(self, number: int, previous: str, digests: Sequence[str]) -> list[bytes]:
-        """Everybody checks and confirms one batch; the confirms."""
+        """All keyholders check and confirm one batch; returns the confirms."""
         checks = self.checks(number, previous, digests)
         return [party.keep(party.keyholder.confirm(number, checks)) for party in self.parties]
 
@@ -94,12 +94,12 @@ class Server:
         return server.close(self.session, COORDINATOR, state)
 
     def forged(self, phase: MessageKind, seat: int, **fields: object) -> bytes:
-        """Anything, in the name of a keyholder whose key the server has."""
+        """Any message, in the name of a keyholder whose key the server has."""
         return written(self.session, phase, seat, fields, keys_of(self.session)[seat - 1].signing)
 
 
 def cloned(keyholder: KeyholderSession) -> KeyholderSession:
-    """A copy that goes its own way: for searches that try everything from one point on."""
+    """An independent copy: for searches that try everything from one point on."""
     twin = copy.copy(keyholder)
     twin._facts = copy.copy(keyholder._facts)
     twin._facts.confirmed = list(keyholder._facts.confirmed)

@@ -1,4 +1,4 @@
-"""Ballots: every answer has one, nothing else passes, and none says more than the noise covers."""
+"""Ballots: every answer has one, nothing else passes, and none exceeds the noise's sensitivity."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_another_answer_moves_the_slots_by_no_more_than_the_noise_covers(ballot:
 @EACH
 def test_not_answering_adds_nothing(ballot: Ballot) -> None:
     if not ballot.hidden:
-        with pytest.raises(UsageError, match="no code from 0"):
+        with pytest.raises(UsageError, match="not a code from 0"):
             ballot.encode(np.array([NULL]))
         return
     assert not ballot.slot_values(ballot.encode(np.array([NULL])).astype(np.uint64)).any()

@@ -1,4 +1,4 @@
-"""Answers as codes, as the policy's formula has it."""
+"""Answers as codes, by the policy's formula."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_label_is_its_place_and_none_is_null() -> None:
 
 @given(st.integers(0, 256 * 8))
 def test_a_number_is_its_nearest_step_half_to_even(eighths: int) -> None:
-    """Numbers that floats hold exactly, so that the exact formula must come out."""
+    """Numbers that floats represent exactly, so that the exact formula must come out."""
     found = ballot_codes([eighths / 8], Domain.numeric(0, 256), SUM)
     assert found.tolist() == [round(Fraction(eighths, 8))]
 

@@ -1,4 +1,4 @@
-"""Numbers as integers that are added up: exact, and never read when they cannot be right."""
+"""Numbers as integers that are added up: exact, and refused if impossible."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ def test_a_slot_that_overflowed_is_refused() -> None:
     packing = Packing(greatest=10, workers=3)
     with pytest.raises(UsageError, match="overflowed"):
         packing.unpack(packing.pack([0, 30, 0]) + packing.pack([0, 1, 0]), 3)
-    with pytest.raises(UsageError, match="other slots"):
+    with pytest.raises(UsageError, match=r"does not have \d slots"):
         packing.unpack(packing.pack([1, 1, 1]), 2)
-    with pytest.raises(UsageError, match="other slots"):
+    with pytest.raises(UsageError, match=r"does not have \d slots"):
         packing.unpack(-1, 2)
     for wrong in (-1, 31):
         with pytest.raises(UsageError, match="from 0 to 30"):

@@ -1,4 +1,4 @@
-"""The audit of opened totals: a sound sum passes, and one with too little noise is caught."""
+"""The audit of opened totals: a sound sum passes, and one with too little noise is detected."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SURE = 1 - 1e-9
 def test_honest_noise_keeps_its_promise_and_not_much_more(
     layout: Layout, size: int, hidden: bool
 ) -> None:
-    """The bound exceeds ε with a chance of 10⁻⁹ at most; the seed is one at which it is near."""
+    """The bound exceeds ε with a probability of at most 10⁻⁹; at this seed it is near."""
     sealed = SealedSum(layout, size, hidden, Fraction(1))
     found = audit_opened(sealed, SeededRandomness(2), samples=30_000, confidence=SURE)
     assert 0.75 < found.epsilon <= 1
@@ -53,7 +53,7 @@ def test_one_more_colluder_than_said_is_caught() -> None:
 
 @pytest.mark.statistical
 def test_per_worker_all_answers_are_changed() -> None:
-    """Two answers betray more than one could."""
+    """Two answers lose more than one could."""
     sealed = SealedSum(Layout.VOTES, 2, False, Fraction(1))
     found = audit_opened(
         sealed, SeededRandomness(3), answers=2, unit=Unit.WORKER, samples=30_000,

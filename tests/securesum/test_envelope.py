@@ -82,8 +82,8 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "a field twice": (GOOD[:-1] + b"," + GOOD[1:], "canonical JSON"),
     "nested deeply": (b"[" * 100_000, "canonical JSON"),
     "a huge number": (b'{"signature":' + b"1" * 5000 + b',"text":""}', "canonical JSON"),
-    "an unknown field": (_wire(canonical(BODY), note=1), "other fields"),
-    "no signature": (canonical({"text": canonical(BODY)}).encode(), "other fields"),
+    "an unknown field": (_wire(canonical(BODY), note=1), "the required fields"),
+    "no signature": (canonical({"text": canonical(BODY)}).encode(), "the required fields"),
     "a text that is no text": (canonical({"signature": "", "text": 1}).encode(), "canonical JSON"),
     "a text that is not canonical": (_wire('{"a": 1}'), "canonical JSON"),
     "a text with a fraction": (_wire('{"a":1.5}'), "canonical JSON"),
@@ -92,23 +92,23 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "a text that is a list": (_wire("[]"), "canonical JSON"),
     "a signature on another text": (
         canonical({"signature": _signature_of("{}"), "text": canonical(BODY)}).encode(),
-        "does not hold",
+        "is invalid",
     ),
     "a signature without the context": (
         canonical(
             {"signature": b64(KEY.sign(canonical(BODY).encode())), "text": canonical(BODY)}
         ).encode(),
-        "does not hold",
+        "is invalid",
     ),
     "a signature with padding": (
         canonical(
             {"signature": _signature_of(canonical(BODY)) + "==", "text": canonical(BODY)}
         ).encode(),
-        "does not hold",
+        "is invalid",
     ),
     "a signature that is no text": (
         canonical({"signature": [], "text": canonical(BODY)}).encode(),
-        "does not hold",
+        "is invalid",
     ),
 }
 
@@ -123,7 +123,7 @@ def test_what_is_not_written_as_it_must_be_is_refused_and_named(content: bytes, 
 
 @pytest.mark.parametrize("key", ["", "server", PUBLIC + "=", b64(bytes(31)), b64(bytes(32))])
 def test_nobody_elses_key_will_do(key: str) -> None:
-    with pytest.raises(SealedRefused, match="does not hold"):
+    with pytest.raises(SealedRefused, match="is invalid"):
         read_envelope(GOOD, key, culprit="w")
 
 

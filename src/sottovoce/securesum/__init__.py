@@ -1,5 +1,5 @@
 """Secure sums: protocols without I/O. Integers in, totals out, messages as bytes.
 
-Nothing here reads a file, opens a connection or tells the time. `plain` is the specification, and
+Nothing here reads a file, opens a connection or reads a clock. `plain` is the specification, and
 every suite must give the same integers.
 """

@@ -1,4 +1,4 @@
-"""A ballot: what a worker says of one task, in bits that keyholders can check without seeing them.
+"""Ballots: an answer to one task, as bits that keyholders can verify without seeing them.
 
 | layout | bits of a task | constraints besides b(b − 1) = 0 | slots, which are opened |
 |---|---|---|---|
@@ -9,10 +9,10 @@
 | sum | weighted bits, v = Σ w b | | v |
 | sum, hidden | weighted bits, c | (1 − c)(v − R/2) = 0 | v − R/2, c |
 
-c says that the worker answered; where that is hidden, not answering (NULL) is a ballot too, whose
-slots are all zero. Slots are affine in the bits, so shares of bits give shares of slots; products
-in constraints are of two shares at most, so theirs lie on polynomials of degree 2t. The code of an
-answer is a label's place, or a number's step or bin (`ballot_codes`).
+c is 1 if the worker answered; if participation is hidden, a missing answer (NULL) is a ballot too,
+whose slots are all zero. Slots are affine in the bits, so shares of bits give shares of slots;
+constraints multiply at most two shares, so they lie on polynomials of degree 2t. The code of an
+answer is a label's index, or a number's step or bin (`ballot_codes`).
 """
 
 from __future__ import annotations
@@ -54,17 +54,17 @@ class Ballot:
 
     @property
     def is_one_hot(self) -> bool:
-        """Whether a bit stands for each code."""
+        """Whether each code has a bit."""
         return self.layout is Layout.HISTOGRAM or (self.layout is Layout.VOTES and self.size > 2)
 
     @property
     def codes(self) -> int:
-        """How many codes there are, from 0; NULL (−1) is one more where it is hidden."""
+        """The number of codes, from 0; NULL (−1) is one more if participation is hidden."""
         return self.size + (self.layout is Layout.SUM)
 
     @property
     def weights(self) -> tuple[int, ...]:
-        """What the bits of a number are worth: 1, 2, 4, … and a rest, which add up to R."""
+        """The values of a number's bits: 1, 2, 4, … and a rest, which add up to R."""
         return _weights(self.codes)
 
     @property
@@ -74,12 +74,12 @@ class Ballot:
 
     @property
     def slots(self) -> int:
-        """Integers that are opened for a task."""
+        """The number of integers that are opened for a task."""
         return self.size if self.is_one_hot else 1 + self.hidden
 
     @property
     def constraints(self) -> int:
-        """Values that are zero for every honest ballot: one for each bit, then one for all."""
+        """The number of values that are zero for an honest ballot: one per bit, one for all."""
         return self.bits + (self.is_one_hot or self.hidden)
 
     @property
@@ -97,13 +97,13 @@ class Ballot:
         return (self.size // 2, 1) if self.hidden else (self.size,)
 
     def check(self, codes: npt.NDArray[np.integer]) -> None:
-        """Refuse what is no answer. The error quotes none."""
+        """Refuse invalid answers. The error quotes none."""
         lowest = NULL if self.hidden else 0
         if codes.ndim != 1 or not np.issubdtype(codes.dtype, np.integer):
-            raise UsageError("answers are given as one code for each task")
+            raise UsageError("answers must be one code for each task")
         if ((codes < lowest) | (codes >= self.codes)).any():
             raise UsageError(
-                f"an answer is no code from {lowest} to {self.codes - 1:,}: give every task an "
+                f"an answer is not a code from {lowest} to {self.codes - 1:,}: give every task an "
                 "answer that the policy asks for"
             )
 
@@ -114,7 +114,7 @@ class Ballot:
             one_hot: npt.NDArray[np.bool_] = codes[:, None] == np.arange(self.size)
             return one_hot.astype(np.uint8)
         null = codes == NULL
-        # A number that is not given counts as the centre, so that it adds nothing.
+        # A missing number counts as the centre, so that it adds nothing.
         value = np.where(null, 0 if self.layout is Layout.VOTES else self.size // 2, codes)
         binary = len(self.weights) - 1
         last = value >= 1 << binary
@@ -158,7 +158,7 @@ class Ballot:
         return subtract(self._value(bits), np.uint64(self.size // 2))
 
     def _value(self, bits: Elements) -> Elements:
-        """v = Σ w b: the number that the bits write."""
+        """v = Σ w b: the number that the bits represent."""
         if self.codes == 2:  # one bit, which is worth 1
             return bits[..., 0]
         weights = elements(self.weights)
@@ -189,7 +189,7 @@ def ballot_codes(
 
 
 def number_codes(numbers: FloatArray, domain: Domain, ballot: Ballot) -> npt.NDArray[np.int64]:
-    """Numbers as steps of the range, half to even, or as bins, of which the last has its end.
+    """Numbers as steps of the range, half to even, or as bins; the last bin includes its end.
 
         sum        round((x - low) R / (high - low))
         histogram  min(bins - 1, ⌊(x - low) bins / (high - low)⌋)
@@ -197,7 +197,7 @@ def number_codes(numbers: FloatArray, domain: Domain, ballot: Ballot) -> npt.NDA
     In floats and in this order, as browsers compute it.
     """
     if not ((numbers >= domain.low) & (numbers <= domain.high)).all():
-        raise DataError(f"an answer is no number from {domain.low:g} to {domain.high:g}")
+        raise DataError(f"an answer is not a number from {domain.low:g} to {domain.high:g}")
     places = (numbers - domain.low) * ballot.size / (domain.high - domain.low)
     if ballot.layout is Layout.SUM:
         return np.rint(places).astype(np.int64)
@@ -208,4 +208,4 @@ def _numbers(values: Sequence[Label | None]) -> FloatArray:
     try:
         return np.array([float(value) for value in values if value is not None], np.float64)
     except ValueError:
-        raise DataError("an answer is not a number, and the policy asks for numbers") from None
+        raise DataError("an answer is not a number, but the policy asks for numbers") from None

@@ -1,7 +1,7 @@
-"""Between numbers and what suites add up: non-negative integers of a known width.
+"""Encoding of numbers as the non-negative integers of a known width that suites add up.
 
-Nothing on the wire is negative, and every total is known to lie in a range: whatever lies outside
-was wrapped, overflowed or forged, and is refused instead of read.
+Nothing on the wire is negative, and every total has a known range. A total outside it was wrapped,
+overflowed or forged, and is refused.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sottovoce.securesum.field import Elements, P
 Integers = npt.NDArray[np.int64]
 
 GUARD = 1
-"""Bits above the largest honest sum that stay zero: a sum that reaches them is seen."""
+"""Bits above the largest honest sum that stay zero: a sum that reaches them is detected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,23 +44,23 @@ class FixedPoint:
         if self.scale < 1:
             raise UsageError(f"scale must be at least 1, not {self.scale}")
         if (self.high - self.low) * self.scale >= 1 << 53:
-            raise UsageError("the range has more steps than a float can tell apart: lower scale")
+            raise UsageError("the range has more steps than a float can represent: lower scale")
 
     @property
     def greatest(self) -> int:
-        """The largest integer that a number becomes."""
+        """The largest integer of a number."""
         return round((self.high - self.low) * self.scale)
 
     def encode(self, values: FloatArray) -> Integers:
-        """Integers to be added up; what is out of range is refused, not clipped."""
+        """Integers to be added up; refuses numbers out of range instead of clipping them."""
         if not ((values >= self.low) & (values <= self.high)).all():
             raise UsageError(f"a value is not from {self.low:g} to {self.high:g}")
         return np.rint((values - self.low) * self.scale).astype(np.int64)
 
     def decode_sum(self, totals: Integers, workers: int) -> FloatArray:
-        """Sums of the numbers of so many workers: total / scale + workers · low."""
+        """Sums of the numbers of `workers` workers: total / scale + workers · low."""
         if ((totals < 0) | (totals > workers * self.greatest)).any():
-            raise UsageError(f"a total is not what {workers:,} workers can add up to")
+            raise UsageError(f"a total is impossible for {workers:,} workers")
         return totals / self.scale + workers * self.low
 
 
@@ -68,7 +68,7 @@ class FixedPoint:
 class Packing:
     """Many sums in one large integer, each in a slot wide enough for all workers and a guard bit.
 
-    Packed integers are added as integers: slots never touch while every worker keeps to
+    Packed integers are added as integers: slots do not overlap if every worker stays within
     `greatest`.
 
     >>> packing = Packing(greatest=10, workers=3)
@@ -94,7 +94,7 @@ class Packing:
         return self.most.bit_length() + GUARD
 
     def slots(self, bits: int) -> int:
-        """How many slots a plaintext of so many bits holds."""
+        """The number of slots in a plaintext of this many bits."""
         return bits // self.width
 
     def pack(self, values: Sequence[int]) -> int:
@@ -104,13 +104,13 @@ class Packing:
         return sum(int(value) << place * self.width for place, value in enumerate(values))
 
     def unpack(self, packed: int, count: int) -> list[int]:
-        """So many sums; refused if one is more than the workers can add up to, or bits are left."""
+        """The sums; refused if one is more than the workers can add up to, or bits are left."""
         if packed < 0 or packed >> count * self.width:
-            raise UsageError(f"a packed sum has other slots than the {count:,} it should have")
+            raise UsageError(f"a packed sum does not have {count:,} slots")
         mask = (1 << self.width) - 1
         values = [packed >> place * self.width & mask for place in range(count)]
         if max(values, default=0) > self.most:
-            raise UsageError("a slot overflowed: some worker sent more than it may")
+            raise UsageError("a slot overflowed: a worker sent more than the maximum")
         return values
 
 
@@ -124,7 +124,7 @@ def decode_total(
     """The integers (…, slots) behind opened field elements, the upper half of which are negative.
 
     A worker adds `least` to `most` to a slot, and noise at most `reach` to either side. A total
-    beyond that was not added up by honest parties: it is refused, and none is returned.
+    outside this range was not added up by honest parties: it is refused, and none is returned.
     """
     lowest = [workers * one - far for one, far in zip(least, reach, strict=True)]
     highest = [workers * one + far for one, far in zip(most, reach, strict=True)]
@@ -133,6 +133,6 @@ def decode_total(
     lifted = np.where(elements > P // 2, elements.astype(np.int64) - P, elements.astype(np.int64))
     if ((lifted < np.array(lowest)) | (lifted > np.array(highest))).any():
         raise SealedRefused(
-            "the committee", f"a total is not what {workers:,} workers and the noise can add up to"
+            "the committee", f"a total is impossible for {workers:,} workers and the noise"
         )
     return lifted

@@ -1,4 +1,4 @@
-"""A sealed sum as the audit sees it: one worker's answers in, what colluders learn out."""
+"""A sealed sum as the audit sees it: one worker's answers in, the colluders' view out."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def audit_opened(
     delta: float = 0.0,
     confidence: float = 0.95,
 ) -> Audit:
-    """The best lower bound on ε from opened totals, less all that colluders know.
+    """The best lower bound on ε from opened totals, minus everything that colluders know.
 
-    They know the other workers' answers and the noise of t keyholders: what is left is one worker's
-    slots and the noise of N - t deals. Neighbours are the ends of the codes and, where not
-    answering is hidden, each of them and NULL.
+    They know the other workers' answers and the noise of t keyholders: the rest is one worker's
+    slots and the noise of N - t deals. Neighbours are the ends of the codes and, if participation
+    is hidden, each of them and NULL.
 
     >>> from sottovoce.datasets.seeded_randomness import SeededRandomness
     >>> from sottovoce.model import Domain
@@ -44,7 +44,7 @@ def audit_opened(
     """
     check_chances(delta, confidence)
     check_answer_count(answers)
-    # Every task has noise of its own, so tasks in which neighbours agree tell nothing.
+    # Every task has independent noise, so tasks in which neighbours agree carry no information.
     pairs = _neighbors(Ballot.of(sealed), answers if Unit(unit) is Unit.WORKER else 1)
     sampler = _opened(sealed, randomness)
     return audit_pairs(sampler, pairs, samples=samples, delta=delta, confidence=confidence)
@@ -57,7 +57,7 @@ def _neighbors(ballot: Ballot, changed: int) -> list[tuple[Integers, Integers]]:
 
 
 def _opened(sealed: SealedSum, randomness: Randomness) -> Callable[[Integers, int], Integers]:
-    """The sampler: a row has the slots of all tasks, as t keyholders in league see them."""
+    """The sampler: a row has the slots of all tasks, as t colluding keyholders see them."""
     honest = sealed.seats - sealed.degree
 
     def sampler(codes: Integers, count: int) -> Integers:

@@ -1,8 +1,8 @@
 """Signed messages: a canonical text, and an Ed25519 signature (RFC 8032) over it.
 
 A message is JSON, `{"signature":…,"text":…}`, whose text is the canonical JSON of its body. One
-body has one text, one text one digest, and whatever is written in another way is refused: no two
-parties can read different things in the same bytes.
+body has one text, one text one digest, and any other encoding is refused: no two parties can read
+different things in the same bytes.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ __all__ = [
 ]
 
 CONTEXT = b"sottovoce-sealed/1\0"
-"""What is signed and sealed begins with it, so that no signature serves another protocol."""
+"""The prefix of signed and sealed data, so that no signature is valid in another protocol."""
 
 _SIGNATURE_BYTES = 64
 
 Whose: TypeAlias = str | Callable[[Mapping[str, Any]], str]
-"""A public key, or how to find it by what the body says of its sender."""
+"""A public key, or a function that finds it from the sender in the body."""
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """A message whose signature holds: its body, its text, and what came with it unsigned."""
+    """A message with a valid signature: its body, its text, and its unsigned parts."""
 
     body: Mapping[str, Any]
     text: str
@@ -80,7 +80,7 @@ def b64(content: bytes) -> str:
 
 
 def unb64(text: object) -> bytes | None:
-    """The bytes that `b64` wrote; None for anything else, also for other texts of these bytes."""
+    """The bytes that `b64` wrote; None for anything else, also for other encodings of them."""
     if not isinstance(text, str):
         return None
     try:
@@ -96,7 +96,7 @@ def public_text(key: Ed25519PrivateKey) -> str:
 
 
 def signed(body: Mapping[str, Any], key: Ed25519PrivateKey, **extra: Any) -> bytes:
-    """The message with this body. What else it carries is not signed: the body must pin it."""
+    """The message with this body. Its other parts are not signed: the body must pin them."""
     text = canonical(body)
     signature = b64(key.sign(CONTEXT + text.encode("ascii")))
     return canonical({**extra, "signature": signature, "text": text}).encode("ascii")
@@ -105,25 +105,25 @@ def signed(body: Mapping[str, Any], key: Ed25519PrivateKey, **extra: Any) -> byt
 def read_envelope(
     content: bytes, key: Whose, *, culprit: str, extra: Collection[str] = ()
 ) -> Envelope:
-    """The message in these bytes, if whoever has the key signed it.
+    """The message in these bytes, if the owner of the key signed it.
 
-    Nothing but `extra` may stand beside the signature and the text. A refusal names the culprit.
+    Only `extra` may be present in addition to signature and text. A refusal names the culprit.
     """
     wire = parsed_object(content, culprit)
     if wire.keys() != {"signature", "text", *extra}:
-        raise SealedRefused(culprit, "the message has other fields than it must have")
+        raise SealedRefused(culprit, "the message does not have the required fields")
     text, signature = wire["text"], unb64(wire["signature"])
     if not isinstance(text, str) or not text.isascii():
         raise SealedRefused(culprit, "the message's text is not canonical JSON")
     body = parsed_object(text.encode("ascii"), culprit)
     whose = key if isinstance(key, str) else key(body)
     if signature is None or not holds(whose, signature, text):
-        raise SealedRefused(culprit, "the message's signature does not hold")
+        raise SealedRefused(culprit, "the message's signature is invalid")
     return Envelope(body, text, {name: wire[name] for name in extra})
 
 
 def holds(key: str, signature: bytes, text: str) -> bool:
-    """Whether whoever has the private half of this key signed the text."""
+    """Whether the owner of this key signed the text."""
     public = _public(key)
     if public is None or len(signature) != _SIGNATURE_BYTES:
         return False
@@ -144,7 +144,7 @@ def _public(key: str) -> Ed25519PublicKey | None:
 
 
 def parsed_object(content: bytes, culprit: str) -> dict[str, Any]:
-    """A JSON object that is written canonically: no float, no repeated field, no space."""
+    """A JSON object in canonical form: no float, no repeated field, no space."""
     try:
         text = content.decode("ascii")
         document = _DECODER.decode(text)
@@ -158,7 +158,7 @@ def parsed_object(content: bytes, culprit: str) -> dict[str, Any]:
 
 
 def _refuse(_: str) -> NoReturn:
-    raise ValueError("messages hold no fractions")
+    raise ValueError("messages must not contain fractions")
 
 
 _DECODER = json.JSONDecoder(parse_float=_refuse, parse_constant=_refuse)

@@ -1,7 +1,7 @@
 """Arithmetic modulo the Mersenne prime p = 2⁶¹ − 1, on arrays of 64-bit words.
 
 An element is a uint64 below p. With 2⁶¹ ≡ 1 a number is reduced by adding its upper bits to its
-lower ones, so nothing here divides and no branch depends on a value: secrets pass through.
+lower ones, so nothing here divides and no branch depends on a value: it is safe for secrets.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ WIDTH = 8
 Elements: TypeAlias = npt.NDArray[np.uint64]
 Operand: TypeAlias = Elements | np.uint64
 Draw: TypeAlias = Callable[[int], bytes]
-"""So many bytes nobody can predict."""
+"""Unpredictable bytes, `count` of them."""
 
 _P = np.uint64(P)
 _ONE = np.uint64(1)
 _HALF = np.uint64(32)
 _LOWER_HALF = np.uint64((1 << 32) - 1)
-# Factors are cut into 30 upper and 31 lower bits, products of unlike halves into 32 and 30.
+# Factors are cut into 30 upper and 31 lower bits, mixed products into 32 and 30.
 _CUT, _LOWER = np.uint64(31), np.uint64((1 << 31) - 1)
 _MIDDLE, _LOWER_MIDDLE = np.uint64(30), np.uint64((1 << 30) - 1)
 _REST, _LOWER_REST = np.uint64(29), np.uint64((1 << 29) - 1)
@@ -37,7 +37,7 @@ _FOLD = np.uint64(BITS)
 
 
 def elements(integers: npt.ArrayLike) -> Elements:
-    """Integers, negative ones too, as elements: −1 is p − 1.
+    """Integers, also negative ones, as elements: −1 is p − 1.
 
     >>> elements([-1, 2]).tolist()
     [2305843009213693950, 2]
@@ -75,7 +75,7 @@ def total(a: Elements, axis: int = -1) -> Elements:
 
 
 def random_elements(count: int, draw: Draw = os.urandom) -> Elements:
-    """Uniform elements: 8 bytes each, 61 bits of them are kept, and p itself is drawn again."""
+    """Uniform elements: 61 bits of 8 bytes each; p itself is drawn again."""
     drawn = _words(draw(WIDTH * count))
     while (missing := count - len(drawn)) > 0:
         drawn = np.concatenate([drawn, _words(draw(WIDTH * missing))])
@@ -88,9 +88,9 @@ def to_bytes(values: Elements) -> bytes:
 
 
 def from_bytes(content: bytes) -> Elements:
-    """The elements in these bytes; there is one way to write each, and others are refused."""
+    """The elements in these bytes; each has one encoding, and others are refused."""
     if len(content) % WIDTH:
-        raise UsageError(f"{len(content):,} bytes are no field elements of {WIDTH} bytes")
+        raise UsageError(f"{len(content):,} bytes are not field elements of {WIDTH} bytes")
     values = np.frombuffer(content, "<u8").astype(np.uint64)
     if (values >= _P).any():
         raise UsageError("a field element is not below 2^61 - 1")
@@ -117,7 +117,7 @@ def lagrange(points: Sequence[int], at: int = 0) -> list[int]:
 
 
 def _words(content: bytes) -> Elements:
-    """61 bits of each 8 bytes, without those that are no element."""
+    """61 bits of each 8 bytes, without invalid elements."""
     words = np.frombuffer(content, "<u8").astype(np.uint64) & _P
     kept: Elements = words[words != _P]
     return kept
@@ -153,5 +153,5 @@ def _reduced(words: Elements) -> Elements:
 
 
 def _below(sums: Elements) -> Elements:
-    """Numbers of at most 2p, less p where that is not below zero; no branch on a value."""
+    """Numbers of at most 2p, minus p if that is not below zero; no branch on a value."""
     return np.minimum(sums, np.subtract(sums, _P))

@@ -1,8 +1,8 @@
 """Sealing to one keyholder: HPKE in base mode (RFC 9180).
 
-The suite is DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-256-GCM: what browsers can do too. What
-is sealed is the encapsulated key (32 bytes), then the ciphertext with its tag (16 bytes more than
-the plaintext). `info` binds it to its purpose, and the associated data are empty.
+The suite is DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-256-GCM, which browsers support too. The
+output is the encapsulated key (32 bytes), then the ciphertext with its tag (16 bytes more than the
+plaintext). `info` binds it to its purpose, and the associated data are empty.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ except ImportError:
 __all__ = ["OVERHEAD", "X25519PrivateKey", "seal", "unseal"]
 
 OVERHEAD = 48
-"""So many bytes longer than its plaintext is what is sealed."""
+"""The number of bytes that sealing adds to the plaintext."""
 
 
 @cache
@@ -34,15 +34,15 @@ def _suite() -> Suite:
 
 
 def seal(public_key: bytes, plaintext: bytes, info: bytes) -> bytes:
-    """What only the holder of the private key can read, and only for this purpose."""
+    """Seal a plaintext to the owner of a key, for one purpose."""
     try:
         return _suite().encrypt(plaintext, X25519PublicKey.from_public_bytes(public_key), info=info)
-    except ValueError:  # a point of small order: anybody could read what is sealed to it
-        raise UsageError("a keyholder's sealing key is no usable X25519 key") from None
+    except ValueError:  # a point of small order: anyone could read what is sealed to it
+        raise UsageError("a keyholder's sealing key is not a usable X25519 key") from None
 
 
 def unseal(private_key: X25519PrivateKey, sealed: bytes, info: bytes) -> bytes | None:
-    """The plaintext; None where it was not sealed to this key for this purpose."""
+    """The plaintext; None if it was not sealed to this key for this purpose."""
     try:
         return _suite().decrypt(sealed, private_key, info=info)
     except (InvalidTag, ValueError):

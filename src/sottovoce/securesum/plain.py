@@ -17,10 +17,10 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class PlainSum:
-    """Adds up what ballots say of so many tasks, slot by slot.
+    """Adds up the ballots of `tasks` tasks, slot by slot.
 
-    It knows what the slots of an answer are, and nothing of bits, fields or shares: a suite that
-    gives other integers is wrong.
+    It only knows the slots of an answer, not bits, fields or shares: a suite that gives other
+    integers is wrong.
 
     >>> plain = PlainSum(Ballot(Layout.VOTES, 3, hidden=False), tasks=2)
     >>> plain.total(np.array([0, 1, 1]), np.array([2, 0, 0])).tolist()
@@ -32,10 +32,10 @@ class PlainSum:
 
     def __post_init__(self) -> None:
         if self.tasks < 1:
-            raise UsageError(f"a sum is about at least one task, not {self.tasks}")
+            raise UsageError(f"a sum needs at least one task, not {self.tasks}")
 
     def slot_values(self, codes: npt.NDArray[np.integer]) -> Integers:
-        """What each answer adds to the slots of its task: (answers, slots)."""
+        """Each answer's contribution to the slots of its task: (answers, slots)."""
         self.ballot.check(codes)
         layout, size, given = self.ballot.layout, self.ballot.size, codes != NULL
         if self.ballot.is_one_hot:
@@ -52,9 +52,9 @@ class PlainSum:
         codes: npt.NDArray[np.integer],
         noise: Integers | None = None,
     ) -> Integers:
-        """The sums (tasks, slots) of answers, one row each, and of noise where there is some."""
+        """The sums (tasks, slots) of answers, one row each, and of noise if there is some."""
         if task.shape != codes.shape or ((task < 0) | (task >= self.tasks)).any():
-            raise UsageError(f"every answer is to one of {self.tasks:,} tasks")
+            raise UsageError(f"every answer must be to one of {self.tasks:,} tasks")
         sums = np.zeros((self.tasks, self.ballot.slots), np.int64)
         np.add.at(sums, task, self.slot_values(codes))
         return sums if noise is None else sums + noise

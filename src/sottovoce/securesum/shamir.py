@@ -1,8 +1,8 @@
 """Shamir's secret sharing over the field, for whole vectors at once (Shamir 1979).
 
-A value is the constant of a random polynomial of degree t, and the share of seat i is its value
-at i. Any t + 1 shares give the value; t of them are uniform whatever it is. Shares of a sum are
-sums of shares, and products of shares lie on a polynomial of degree 2t: whence seats ≥ 2t + 1.
+A value is the constant of a random polynomial of degree t, and the share of seat i is its value at
+i. Any t + 1 shares give the value; t of them are uniform for any value. Shares of a sum are sums of
+shares, and products of shares lie on a polynomial of degree 2t, so seats ≥ 2t + 1.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ def share(values: Elements, degree: int, seats: int, draw: Draw = os.urandom) ->
 
 
 def zero_sharing(count: int, degree: int, seats: int, draw: Draw = os.urandom) -> Elements:
-    """Shares (seats, count) of zeros: added to shares, they hide all but what those are of."""
+    """Shares (seats, count) of zeros: added to shares, they hide all but the shared values."""
     return share(np.zeros(count, np.uint64), degree, seats, draw)
 
 
 def random_sharing(count: int, degree: int, seats: int, draw: Draw = os.urandom) -> Elements:
-    """Shares (seats, count) of values that nobody knows, drawn from x⁰ to xᵗ."""
+    """Shares (seats, count) of unknown random values, drawn from x⁰ to xᵗ."""
     _check(degree, seats)
     drawn = random_elements(count * (degree + 1), draw).reshape(count, degree + 1)
     return _evaluated(list(drawn.T), seats)
 
 
 def interpolate(points: Sequence[int], shares: Elements) -> Elements:
-    """The values at 0 of the polynomials through these shares (points, V), one row a point."""
+    """The values at 0 of the polynomials through these shares (points, V), one row per point."""
     _check_rows(points, shares)
     return _at(0, points, shares)
 
@@ -44,8 +44,8 @@ def interpolate(points: Sequence[int], shares: Elements) -> Elements:
 def lies_on(degree: int, points: Sequence[int], shares: Elements) -> bool:
     """Whether each column of shares (points, V) lies on a polynomial of at most this degree.
 
-    The first degree + 1 rows foretell the others. With no others there is nothing to see, and any
-    shares do.
+    The first degree + 1 rows determine the others. With no others there is nothing to check, and
+    any shares pass.
     """
     _check_rows(points, shares)
     known = degree + 1

@@ -1,4 +1,4 @@
-"""A packed table as rows again, to be compared with what was read."""
+"""A packed table as rows again, for comparison with the input."""
 
 from __future__ import annotations
 

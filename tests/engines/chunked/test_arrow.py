@@ -21,7 +21,7 @@ def connection() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def columns_of(relation: Any) -> list[list[Any]]:
-    """All cells as Python has them, None where there is none."""
+    """All cells as Python values, None if missing."""
     found: list[list[Any]] = []
     for batch in batches(relation, "the table"):
         found = found or [[] for _ in batch]

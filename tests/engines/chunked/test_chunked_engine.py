@@ -66,7 +66,7 @@ def test_what_is_learnt_does_not_depend_on_threads(
 
 
 def _sums(engine: ChunkedEngine, method: DawidSkene | CRH) -> list[object]:
-    """All that a method asks for."""
+    """All sums and maps of a method."""
     kept: list[object] = []
 
     class Keeping:

@@ -1,4 +1,4 @@
-"""Names get codes in the order in which they come, compiled or not."""
+"""Names get codes in the order of first appearance, compiled or not."""
 
 from __future__ import annotations
 

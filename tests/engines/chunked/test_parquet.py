@@ -1,4 +1,4 @@
-"""Which files a source names, and what tells one table from another."""
+"""The files that a source names, and the fingerprints of tables."""
 
 from __future__ import annotations
 

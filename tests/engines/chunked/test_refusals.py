@@ -1,4 +1,4 @@
-"""What reading into memory refuses is refused in the same words; files and rows are named."""
+"""Reading refuses the same tables with the same words as in memory; files and rows are named."""
 
 from __future__ import annotations
 

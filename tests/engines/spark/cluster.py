@@ -19,13 +19,13 @@ from sottovoce.testing.server_process import free_port, wait_until
 __all__ = ["FEW_RETRIES", "SMALL_JAVA", "Cluster", "spark_environment", "spark_program"]
 
 SMALL_JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
-"""For processes that live for seconds, beside others: they start sooner and need less."""
+"""For processes that live for seconds, next to others: they start sooner and need less."""
 
 FEW_RETRIES = {"spark.shuffle.io.maxRetries": "1", "spark.shuffle.io.retryWait": "1s"}
-"""Who was killed does not come back: nobody need wait for them for long."""
+"""Killed processes do not come back: short timeouts are enough."""
 
-# What waits on a pipe from these tests takes all of its process group along when that closes:
-# nothing outlives them, however they end. A worker's executors are in its group.
+# A process that waits on a pipe from these tests ends its whole process group when that closes:
+# nothing survives the tests, even if they crash. A worker's executors are in its group.
 _TOGETHER = '"$@" & cat > /dev/null; kill -KILL 0'
 
 
@@ -40,7 +40,7 @@ def spark_environment() -> dict[str, str]:
         "SPARK_DAEMON_MEMORY": "192m",
         "SPARK_DAEMON_JAVA_OPTS": SMALL_JAVA,
         "PYSPARK_PYTHON": sys.executable,
-        "PYTHONPATH": str(Path(__file__).parents[3]),  # steps that tests make up
+        "PYTHONPATH": str(Path(__file__).parents[3]),  # steps that tests define
     }
 
 
@@ -86,7 +86,7 @@ class Cluster:
     with Cluster(tmp_path) as cluster:
         SparkSession.builder.master(cluster.url)
         cluster.kill_worker()
-        cluster.mend()
+        cluster.restart_workers()
     """
 
     def __init__(self, folder: Path, workers: int = 2) -> None:
@@ -98,7 +98,7 @@ class Cluster:
 
     @property
     def url(self) -> str:
-        """What drivers know it by."""
+        """The address for drivers."""
         return f"spark://127.0.0.1:{self._port}"
 
     def __enter__(self) -> Self:
@@ -110,7 +110,7 @@ class Cluster:
                 *("--webui-port", str(self._page)),
                 environment=self._environment,
             )
-            self.mend()
+            self.restart_workers()
         except BaseException:
             self.__exit__()
             raise
@@ -123,10 +123,10 @@ class Cluster:
             self._master.kill()
 
     def kill_worker(self) -> None:
-        """End a worker and its executors in the middle of whatever they do (SIGKILL)."""
+        """Kill a worker and its executors at any moment (SIGKILL)."""
         self._workers.pop().kill()
 
-    def mend(self) -> None:
+    def restart_workers(self) -> None:
         """Start a worker for each that was killed, and wait until the master knows them all."""
         while len(self._workers) < self._wanted:
             self._started += 1
@@ -152,7 +152,7 @@ class Cluster:
         except OSError:
             return False  # not yet
         alive = sum(worker["state"] == "ALIVE" for worker in known)
-        # The master may not have noticed yet that somebody was killed.
+        # The master may not have noticed yet that a worker was killed.
         return len(known) == self._started and alive == self._wanted
 
     def _last_words(self) -> str:

@@ -1,7 +1,7 @@
 """A Spark session, and a real cluster.
 
-Tests of this folder that follow each other share one Java process, which takes seconds to start,
-and whichever session the last of them used. All of it ends before tests elsewhere.
+Consecutive tests of this folder share one Java process, which takes seconds to start, and the
+session that the last of them used. All of it ends before tests elsewhere.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SMALL_SESSION = {
 
 @dataclass
 class Running:
-    """What runs for the tests of this folder, started by the first that needs it."""
+    """The processes of the tests in this folder, started by the first that needs them."""
 
     master: str | None = None
     session: SparkSession | None = None
@@ -52,7 +52,7 @@ class Running:
     _stack: ExitStack = field(default_factory=ExitStack)
 
     def connect(self, master: str) -> SparkSession:
-        """The session with this master; one with another ends, as a process has one at most."""
+        """The session with this master; one with another ends: a process has one at most."""
         if self.session is None or self.master != master:
             self.disconnect()
             self.session = self._started(master)
@@ -65,10 +65,10 @@ class Running:
         self.master = self.session = None
 
     def whole_cluster(self) -> Cluster:
-        """The cluster, with all its workers whatever earlier tests did to them."""
+        """The cluster, with all its workers, after any earlier test."""
         if self.cluster is None:
             self.cluster = self._stack.enter_context(Cluster(self._place() / "cluster"))
-        self.cluster.mend()
+        self.cluster.restart_workers()
         return self.cluster
 
     def end(self) -> None:
@@ -90,7 +90,7 @@ class Running:
         return builder.getOrCreate()
 
     def _place(self) -> Path:
-        """A folder that is removed once nothing runs any more."""
+        """A folder that is removed once nothing uses it."""
         if self._folder is None:
             patch = self._stack.enter_context(pytest.MonkeyPatch.context())
             patch.setenv("PYSPARK_PYTHON", sys.executable)
@@ -102,7 +102,7 @@ class Running:
 
 
 def _end_java() -> None:
-    """End the Java process behind all sessions of this one; it would live until this one ends."""
+    """End the Java process behind all sessions; it would live until this process ends."""
     from pyspark import SparkContext
 
     gateway = SparkContext._gateway
@@ -116,8 +116,8 @@ def _end_java() -> None:
 
 RUNNING = Running()
 
-# PySpark looks for pandas whenever a table goes through a Python function, and warns of a new one;
-# only Arrow is used here.
+# PySpark looks for pandas whenever a table goes through a Python function, and warns about a new
+# one; only Arrow is used here.
 _PANDAS = "ignore:PySpark does not yet fully support pandas:FutureWarning"
 
 
@@ -129,7 +129,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Iterator[None]:
-    """After the last test of this folder, for now, nothing runs any more."""
+    """After the last consecutive test of this folder, end everything."""
     try:
         yield
     finally:
@@ -139,7 +139,7 @@ def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def java() -> None:
-    """Skips a test where there is no Java that Spark runs on."""
+    """Skips a test if there is no Java that Spark can use."""
     missing = java_missing()
     if missing is not None:
         pytest.skip(missing)
@@ -153,7 +153,7 @@ def spark(java: None) -> SparkSession:
 
 @pytest.fixture
 def cluster(java: None) -> Cluster:
-    """A real cluster of two workers, to which nobody is connected."""
+    """A real cluster of two workers without connections."""
     RUNNING.disconnect()
     return RUNNING.whole_cluster()
 

@@ -22,9 +22,9 @@ __all__ = ["Packed"]
 
 @dataclass
 class Packed:
-    """Engines of tables on one session, each made when it is first asked for.
+    """Engines of tables on one session, each made on first use.
 
-    What is done with them is what `infer_into` does.
+    They are used as in `infer_into`.
     """
 
     spark: SparkSession

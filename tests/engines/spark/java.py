@@ -19,7 +19,7 @@ _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 
 @cache
 def java_missing() -> str | None:
-    """Why there is no Java for Spark here; None where there is one.
+    """Why there is no Java for Spark here; None if there is one.
 
     Looks where Spark's own scripts look: JAVA_HOME if that is set, else the path.
     """

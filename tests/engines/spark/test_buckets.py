@@ -1,4 +1,4 @@
-"""Buckets of workers, as a partition makes their reports; no Spark is needed for that."""
+"""Buckets of workers, as a partition makes their reports; needs no Spark."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LAWS = [
     for case in CASES
     if case.has_channel and not isinstance(case.mechanism, Sampled | Threshold)
 ]
-"""Whose reports on equal answers have one law; thresholds depend on names."""
+"""Mechanisms whose reports on equal answers have one law; thresholds depend on names."""
 
 
 def rows(
@@ -90,9 +90,7 @@ def test_a_bucket_is_the_same_without_the_others() -> None:
 
 
 def answers_of_all_kinds(case: Case, each: int) -> tuple[pa.Table, list[int]]:
-    """So many workers with each answer to the first task; where NULL is one, none answers `t1`
-    but the first worker.
-    """
+    """`each` workers with each answer to `t0`; if NULL is one, only the first answers `t1`."""
     answers = np.repeat(np.arange(case.values), each).tolist()
     worker, task, value = [f"w{i:06d}" for i in range(len(answers))], ["t0"] * len(answers), answers
     if case.mechanism.hides_participation:
@@ -115,14 +113,14 @@ def test_reports_follow_the_channel(case: Case) -> None:
     for answer, law in enumerate(channel.matrix()):
         codes = _codes_for(cells, answer, answers)
         seen = frequencies(codes, channel.reports)
-        # 6.5 sigma, and 14 reports where so few are expected that they are no normal number: by
-        # Bernstein's inequality beyond that once in 10⁹.
+        # 6.5 sigma, plus 14 reports where few are expected and the normal law does not hold: by
+        # Bernstein's inequality exceeded once in 10⁹.
         room = 6.5 * np.sqrt(law * (1 - law) / len(codes)) + 14 / len(codes)
         assert np.all(np.abs(seen - law) <= room)
 
 
 def _codes_for(cells: Cells, answer: int, answers: list[int]) -> Any:
-    """The reports of those who gave this answer to `t0`; after the last one, of NULL on `t1`."""
+    """The reports of the workers with this answer to `t0`; after the last one, of NULL on `t1`."""
     worker = np.array([int(name[1:]) for name in cells.workers])[cells.worker]
     first = np.asarray(cells.tasks[cells.task] == "t0")
     if answer > max(answers):
@@ -149,7 +147,7 @@ def test_a_sample_is_as_large_as_the_policy_says() -> None:
 
 
 KEEPS = RandomizedResponse(3, 1)
-"""Which replaces one label in 2⁶³: reports are the answers."""
+"""It replaces one label in 2⁶³: reports are the answers."""
 
 
 def repeated(repeats: Any) -> tuple[pa.Table | None, Made]:

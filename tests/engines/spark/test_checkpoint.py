@@ -1,4 +1,4 @@
-"""Checkpoints where a cluster keeps files."""
+"""Checkpoints on a cluster's file system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every method finds on a real cluster what it finds on one machine."""
+"""Every method gives on a real cluster the result of one machine."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ IN_TURN = [
     else pytest.param(case, id=str(case))
     for case in CASES
 ]
-"""All of them; most that are made up in the slow runs only, since jobs take a while to start."""
+"""All of them; most synthetic ones in the slow runs only, because jobs take a while to start."""
 
 
 @pytest.mark.parametrize("case", IN_TURN)

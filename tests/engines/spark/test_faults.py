@@ -1,4 +1,4 @@
-"""Machines die while a cluster works: the result is what it would have been."""
+"""Machines die while a cluster works: the result does not change."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def source(tmp_path: Path) -> Path:
 
 @dataclass(frozen=True)
 class Held:
-    """Answers per worker, but a partition says that it is there and waits for a word."""
+    """Answers per worker, but a partition reports that it runs and waits for a signal."""
 
     workers: int
     folder: str
@@ -75,7 +75,7 @@ def test_a_worker_is_killed_in_the_middle_of_a_round(
     thread.start()
     sums = engine.total(Held(len(engine.workers), str(signs)))
     thread.join()
-    assert len(list(signs.glob("here-*"))) == 3  # what was lost was done again elsewhere
+    assert len(list(signs.glob("here-*"))) == 3  # lost work was repeated elsewhere
     np.testing.assert_array_equal(sums, whole)
 
 

@@ -58,7 +58,7 @@ def table(worker: list[Any], task: list[Any], answer: list[Any], path: Path) -> 
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A worker's number says what it answers, to all tasks alike."""
+    """A worker's number determines its answer, the same for all tasks."""
     cells = [(worker, task) for worker in range(WORKERS) for task in range(TASKS)]
     return table(
         [f"w{worker}" for worker, _ in cells],
@@ -70,7 +70,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def folders() -> dict[str, Path]:
-    """What was made for an earlier test."""
+    """The reports made for an earlier test."""
     return {}
 
 
@@ -78,7 +78,7 @@ def folders() -> dict[str, Path]:
 def whole(
     cluster_session: SparkSession, answers: Path, folders: dict[str, Path], tmp_path: Path
 ) -> Path:
-    """The folder that is made of the answers with seed 7, when nothing happens meanwhile."""
+    """The folder that is made of the answers with seed 7, without any fault."""
     if not folders:
         perturb_into(answers, tmp_path / "whole", POLICY, seed=7, session=cluster_session)
         folders["whole"] = tmp_path / "whole"
@@ -148,7 +148,7 @@ def test_another_seed_gives_other_reports(
 
 @dataclass(frozen=True)
 class Held:
-    """Makes reports, but a partition says that it is there and waits for a word."""
+    """Makes reports, but a partition reports that it runs and waits for a signal."""
 
     maker: BucketMaker
     folder: str
@@ -183,7 +183,7 @@ def test_a_machine_that_is_killed_changes_nothing(
     thread.start()
     made = perturb_into(answers, tmp_path / "out", POLICY, seed=7, session=cluster_session)
     thread.join()
-    assert here() > 2  # what was lost was made again
+    assert here() > 2  # lost reports were made again
     assert made.reports == WORKERS * TASKS
     assert reports_in(tmp_path / "out") == reports_in(whole)
 
@@ -238,7 +238,7 @@ def test_infer_reads_what_was_made(
 
 
 def perturbed(answers: Path, policy: Policy, session: SparkSession, **options: Any) -> str:
-    """What is said of a table that is refused; nothing appears, and no answer is quoted."""
+    """The message for a refused table; nothing appears, and no answer is quoted."""
     before = left_in(answers.parent)
     with pytest.raises(SottovoceError) as refused:
         perturb_into(answers, answers.parent / "out", policy, seed=1, session=session, **options)
@@ -353,10 +353,10 @@ def test_too_many_tasks_to_hide_who_answered_what(
 
 @pytest.fixture
 def remote(cluster_session: SparkSession, tmp_path: Path) -> Iterator[str]:
-    """A place in another file system, as far as Spark and its users can tell."""
+    """A path in another file system, as far as Spark and its users can tell."""
     (tmp_path / "far").mkdir()
     settings = cluster_session.sparkContext._jsc.hadoopConfiguration()
-    far = f"far{uuid4().hex}"  # Spark remembers where a name leads
+    far = f"far{uuid4().hex}"  # Spark caches where a name leads
     name = f"fs.viewfs.mounttable.{far}.link./data"
     settings.set(name, (tmp_path / "far").as_uri())
     yield f"viewfs://{far}/data"

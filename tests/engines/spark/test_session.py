@@ -1,4 +1,4 @@
-"""The session that work goes through."""
+"""Spark sessions: given, named by a master, or started by spark-submit."""
 
 from __future__ import annotations
 

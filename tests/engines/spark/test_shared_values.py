@@ -35,7 +35,9 @@ def test_executors_read_it_from_a_file_and_hold_nothing(spark: SparkSession) -> 
 
     def seen(_: int) -> tuple[float, bool, bool]:
         array = shared.opened()
-        loaded = hasattr(shared._broadcast, "_value")  # what Spark would have read into memory
+        loaded = hasattr(
+            shared._broadcast, "_value"
+        )  # the value that Spark would have read into memory
         return float(array[[7, 299_999]].sum()), array.flags.owndata, loaded
 
     assert spark.sparkContext.parallelize([0], 1).map(seen).collect() == [(300_006.0, False, False)]

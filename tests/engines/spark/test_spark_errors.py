@@ -1,4 +1,4 @@
-"""What Spark says at length, in one line."""
+"""Spark's long errors, in one line."""
 
 from __future__ import annotations
 

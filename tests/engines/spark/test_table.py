@@ -1,4 +1,4 @@
-"""Tables on a cluster: what is read, what is refused, and the words for it."""
+"""Tables on a cluster: what is read, what is refused, and the messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums that are cut by workers are the sums that are not."""
+"""Sums that are cut by workers equal those that are not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matrix factorisation undone as far as it can be: never far worse than the best constant."""
+"""Truths from matrix factorisation: never far worse than the best constant."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def fit(found: Evidence, **settings: Any) -> Result:
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
 def test_it_is_hardly_ever_worse_than_a_constant(epsilon: float) -> None:
-    """Not than the middle of the range, and by a fifth at most than the best in hindsight."""
+    """Better than the middle of the range, and at most a fifth worse than the best in hindsight."""
     truths, found = reported(0.1, epsilon)
     assert isinstance(found.channel, FactorChannel)
     error = np.abs(fit(found).truths - truths).mean()
@@ -64,7 +64,7 @@ def test_with_as_many_sums_as_tasks_and_little_noise_truths_are_found() -> None:
     constant = np.abs(truths - np.median(truths)).mean()
     assert np.abs(result.truths - truths).mean() < 0.5 * constant
     assert result.standard_error is not None
-    # Half of the workers are careless, and clipping draws their mean answer to the middle.
+    # Half of the workers are careless, and clipping biases their mean answer to the middle.
     assert np.mean(np.abs(result.truths - truths) < 3 * result.standard_error) > 0.8
 
 

@@ -24,7 +24,7 @@ Rng = np.random.Generator
 def crowd(
     rng: Rng, accuracy: Any, tasks: int, answers: int, labels: int = 3
 ) -> tuple[Reports, Codes]:
-    """Workers of these accuracies, each with so many random tasks, and the truths."""
+    """Workers of these accuracies, each with `answers` random tasks, and the truths."""
     truth = rng.integers(0, labels, tasks).astype(np.int32)
     accuracy = np.asarray(accuracy)
     task = np.argsort(rng.random((len(accuracy), tasks)), axis=1)[:, :answers].reshape(-1)
@@ -91,7 +91,7 @@ def test_a_weight_is_the_accuracy_of_answers_and_not_of_reports() -> None:
 def test_workers_who_confuse_labels_in_their_own_way_get_a_confusion_matrix() -> None:
     rng = np.random.default_rng(4)
     truth = rng.integers(0, 2, 150)
-    # Half of the workers say 1 whenever in doubt, half say 0: neither has one accuracy.
+    # Half of the workers answer 1 in doubt, half answer 0: neither has one accuracy.
     lean = np.arange(40) % 2
     worker, task = np.repeat(np.arange(40), 150), np.tile(np.arange(150), 40)
     doubt = rng.random(len(task)) < 0.55

@@ -1,4 +1,4 @@
-"""Numbers through a known channel: near the truth, and honest where reports say little."""
+"""Numbers through a known channel: near the truth, and with honest errors under heavy noise."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ DIGITS = Domain.ordinal(range(10))
 
 
 def perturbed(mechanism: Mechanism, domain: Domain, codes: Codes, seed: int = 1) -> Evidence:
-    """The evidence that the answers of all workers (rows) to all tasks (columns) leave."""
+    """The evidence from the answers of all workers (rows) to all tasks (columns)."""
     workers, tasks = codes.shape
     cells = Cells(
         np.repeat(np.arange(workers, dtype=np.int32), tasks),
@@ -89,7 +89,7 @@ def digits(seed: int, answered: float) -> tuple[FloatArray, Codes]:
 
 
 def clean(count: int = 101) -> PointChannel:
-    """A channel that sends every answer as it is."""
+    """A channel that sends every answer unchanged."""
     return PointChannel(np.linspace(0, 10, count), np.eye(count))
 
 

@@ -74,7 +74,7 @@ def test_stray_workers_harm_the_mean_and_not_the_histogram(stray: str) -> None:
 
 @pytest.mark.parametrize("layout", [Layout.SUM, Layout.HISTOGRAM])
 def test_standard_errors_cover_what_they_say(layout: Layout) -> None:
-    # Of the mean they cover the noise alone: it is compared with the mean of the answers.
+    # The mean's errors cover the noise alone: it is compared with the mean of the answers.
     answers, truths = crowd(4, tasks=60)
     if layout is Layout.SUM:
         truths = np.bincount(answers.task, answers.value) / 150

@@ -1,4 +1,4 @@
-"""Labels from noisy totals: exact laws, calibrated, and sane where there is little to go by."""
+"""Labels from noisy totals: exact laws, calibrated, and plausible with little information."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels compile wherever they are installed."""
+"""Kernels compile in every installation."""
 
 from __future__ import annotations
 

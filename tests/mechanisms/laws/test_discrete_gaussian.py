@@ -1,4 +1,4 @@
-"""Discrete Gaussian noise: exact draws, and how far it reaches."""
+"""Discrete Gaussian noise: exact draws, and its reach."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Polya noise: exact draws, and the law of what is opened."""
+"""Polya noise: exact draws, and the law of the opened noise."""
 
 from __future__ import annotations
 

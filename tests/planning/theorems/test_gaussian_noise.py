@@ -37,7 +37,7 @@ levels = st.floats(0.001, 1000)
 
 
 def simulated_means(c: float, workers: int, trials: int) -> FloatArray:
-    """Ȳ of so many crowds with λ₁ = 1, all pairs of workers counted."""
+    """Ȳ of `trials` crowds with λ₁ = 1, all pairs of workers counted."""
     unit = np.random.default_rng(5).exponential(size=(2, trials, workers))
     before, after = unit[0], unit[0] + c * unit[1]
     return np.asarray(np.sqrt(before[:, :, None] + after[:, None, :]).mean(axis=(1, 2)))

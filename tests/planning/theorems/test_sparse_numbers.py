@@ -1,4 +1,4 @@
-"""P4's expected errors, and what they are."""
+"""P4's expected errors, and the true ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from sottovoce.planning.theorems import (
 
 PAPER = SparseSetting(values=tuple(range(10)), truth=0.0, answered=0.1, epsilon=1.0)
 PRINTED_3 = 3.551
-"""What P4 prints for the example of Thm. 3; its formula gives 3.437."""
+"""The printed value of P4's example of Thm. 3; its formula gives 3.437."""
 
 settings_ = st.builds(
     SparseSetting,
@@ -139,8 +139,8 @@ def test_randomised_response_keeps_about_eighty_in_a_hundred() -> None:
     assert keep_probability(10_000, 5) == 1.0
 
 
-# The bounds are exact; what a simulation adds is its own standard error, of which 6.5 are allowed:
-# once in 1e10. The estimate is a normal approximation, right to 1 % for these crowds.
+# The bounds are exact; a simulation adds its own standard error, of which 6.5 are allowed: once in
+# 1e10. The estimate is a normal approximation, right to 1 % for these crowds.
 @pytest.mark.statistical
 @pytest.mark.parametrize(
     "setting",

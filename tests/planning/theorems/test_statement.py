@@ -1,4 +1,4 @@
-"""Nothing published goes without a label."""
+"""Every published figure has a label."""
 
 from __future__ import annotations
 

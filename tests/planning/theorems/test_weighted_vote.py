@@ -1,4 +1,4 @@
-"""How often a weighted vote errs, and P1's bounds on it."""
+"""The error probability of a weighted vote, and P1's bounds on it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def weighted_crowds(draw: st.DrawFn) -> tuple[list[float], list[float]]:
 
 
 def enumerated(accuracy: list[float], weights: list[float]) -> tuple[float, float]:
-    """How often the sum of weights is below 0, and how often it is 0, pattern by pattern."""
+    """P(the sum of weights is below 0) and P(it is 0), pattern by pattern."""
     below, tied = 0.0, 0.0
     for pattern in itertools.product([1, -1], repeat=len(accuracy)):
         total = math.fsum(x * w for x, w in zip(pattern, weights, strict=True))

@@ -1,4 +1,4 @@
-"""What a keyholder says and refuses to say."""
+"""A keyholder's messages and refusals."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def server() -> Server:
 
 
 def snapshot(party: Party) -> object:
-    """All that a keyholder remembers."""
+    """A keyholder's whole state."""
     keyholder = party.keyholder
     reader = keyholder._reader
     return (
@@ -43,7 +43,7 @@ def snapshot(party: Party) -> object:
 
 
 def refuses(party: Party, words: str, act: Callable[[], object]) -> SealedRefused:
-    """The refusal, after which the keyholder is as it was before."""
+    """The refusal, after which the keyholder's state is unchanged."""
     before = snapshot(party)
     with pytest.raises(SealedRefused, match=words) as refused:
         act()
@@ -60,11 +60,11 @@ def test_whose_card_is_not_pinned_has_no_seat() -> None:
 def test_it_deals_once(server: Server) -> None:
     party = server.parties[0]
     refuses(
-        party, "it has dealt its noise before", lambda: party.keyholder.deal(SeededRandomness(9))
+        party, "it has already dealt its noise", lambda: party.keyholder.deal(SeededRandomness(9))
     )
     party.restart()
     refuses(
-        party, "it has dealt its noise before", lambda: party.keyholder.deal(SeededRandomness(9))
+        party, "it has already dealt its noise", lambda: party.keyholder.deal(SeededRandomness(9))
     )
 
 
@@ -113,9 +113,9 @@ def test_batches_come_in_order_and_each_number_once(server: Server) -> None:
         propose = server.propose(number, previous, digests)
         return lambda: party.keyholder.check(propose, server.items(1, digests))
 
-    refuses(party, "proposes batch 2 where 1 is next", check(2, start.state))
-    refuses(party, "proposes batch 0 where 1 is next", check(0, start.state, list(server.deals)))
-    refuses(party, "follows another state", check(1, "1" * 64))
+    refuses(party, "proposes batch 2, but 1 is next", check(2, start.state))
+    refuses(party, "proposes batch 0, but 1 is next", check(0, start.state, list(server.deals)))
+    refuses(party, "follows a different state", check(1, "1" * 64))
     first = party.keyholder.check(server.propose(1, start.state, FIRST), items)
     again = party.keyholder.check(server.propose(1, start.state, FIRST), items)
     assert again == first
@@ -128,7 +128,7 @@ def test_the_items_are_those_proposed(server: Server) -> None:
     party = server.parties[0]
     propose = server.propose(1, start.state, FIRST)
     refuses(
-        party, "2 of 3 in the batch",
+        party, "2 of 3 items of the batch",
         lambda: party.keyholder.check(propose, server.items(1, FIRST[:2])),
     )  # fmt: skip
     refuses(
@@ -151,7 +151,7 @@ def test_a_worker_and_a_contribution_are_there_once(server: Server) -> None:
     server.uploads.update(named)
     for digests in ([FIRST[0]], sorted(named)):
         propose, items = server.propose(2, state.state, digests), server.items(1, digests)
-        refuses(party, "for the second time", partial(party.keyholder.check, propose, items))
+        refuses(party, "a second time", partial(party.keyholder.check, propose, items))
 
 
 def test_confirming_needs_every_check_and_its_own_as_it_sent_it(server: Server) -> None:
@@ -163,7 +163,7 @@ def test_confirming_needs_every_check_and_its_own_as_it_sent_it(server: Server) 
         return lambda: party.keyholder.confirm(1, given)
 
     refuses(party, "check of keyholder 3 .* is missing", confirm(*checks[:2]))
-    refuses(party, "there twice", confirm(*checks, checks[1]))
+    refuses(party, "is repeated", confirm(*checks, checks[1]))
     other = server.forged(
         MessageKind.CHECK,
         1,
@@ -183,7 +183,7 @@ def test_confirming_needs_every_check_and_its_own_as_it_sent_it(server: Server) 
         batch=committee_server.read_message(SESSION, checks[0]).body["batch"],
         values=[None] * 2,
     )
-    refuses(party, "not of all in the batch", confirm(checks[0], short, checks[2]))
+    refuses(party, "does not cover the whole batch", confirm(checks[0], short, checks[2]))
     assert party.keyholder.confirm(1, checks).facts[0]["count"] == 3
 
 
@@ -229,7 +229,7 @@ def test_it_opens_only_what_everybody_confirmed(server: Server) -> None:
     for given, words in (
         (confirms[:2], "confirm of keyholder 3 .* is missing"),
         ([*confirms[:2], confirms[1]], "confirm of keyholder 3 .* is missing"),
-        ([*confirms[:2], forged], "keyholder 3 .*: it has confirmed another state"),
+        ([*confirms[:2], forged], "keyholder 3 .*: it has confirmed a different state"),
     ):
         refuses(party, words, partial(party.keyholder.open, close, given))
     refuses(party, "has not reached", lambda: party.keyholder.open(server.close(fewer), confirms))
@@ -320,7 +320,7 @@ def replayed(
 
 
 def test_killed_in_any_phase_it_says_the_same_and_opens_once(server: Server) -> None:
-    """One keyholder forgets everything but its facts before each call, and catches up."""
+    """One keyholder loses everything but its facts before each call, and catches up."""
     party = server.parties[0]
     history: list[tuple[bytes, list[str], list[bytes]]] = []
     previous, confirms = BEGINNING, []
@@ -364,7 +364,7 @@ def test_what_is_replayed_differently_is_refused(server: Server) -> None:
     ]
     refuses(
         party,
-        "another state than was confirmed",
+        "a different state than was confirmed",
         lambda: party.keyholder.confirm(1, [own.message, *others]),
     )
 
@@ -378,7 +378,7 @@ def test_one_of_three_gone_at_closing_is_not_needed(server: Server) -> None:
         for given in (opens, opens[:2], opens[1:], [opens[2], opens[0]])
     ]
     assert all(np.array_equal(each, totals[0]) for each in totals)
-    with pytest.raises(UsageError, match="needs 2 keyholders, and 1 are there"):
+    with pytest.raises(UsageError, match="needs 2 keyholders, but 1 are present"):
         committee_server.opened_total(SESSION, opens[:1], state.count)
 
 

@@ -1,4 +1,4 @@
-"""The noise in what is opened, as everybody sees it and as t keyholders do."""
+"""The noise in opened sums, as seen by everyone and by t keyholders."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Opened:
     noise: Integers
 
     def without(self, coalition: Sequence[int]) -> Integers:
-        """What is left for those who know their own noise."""
+        """The noise that is left for keyholders who know their own."""
         left: Integers = self.sums - self.noise[[seat - 1 for seat in coalition]].sum(axis=0)
         return left
 
@@ -61,7 +61,7 @@ def opened(answer: int, seed: int) -> Opened:
 
 
 def chance(samples: Integers, shape: Fraction) -> float:
-    """Of a distance to the law as large, by chi-square, with bins of at least 10 expected."""
+    """P(a distance to the law as large), by chi-square, with bins of at least 10 expected."""
     law, reach = noise_law(Fraction(1), shape)
     widest = int(np.flatnonzero(law * len(samples) >= 10)[-1]) - reach
     edges = np.clip(samples, -widest, widest) + widest
@@ -91,7 +91,7 @@ def test_one_keyholder_in_league_learns_no_more_than_epsilon() -> None:
 
 
 def test_two_in_league_would() -> None:
-    """More than the policy allows for: what the audit would find if noise were missing."""
+    """More than the policy allows for: the audit's result if noise were missing."""
     found = audit_samples(
         opened(0, 12).without([2, 3]), opened(1, 11).without([2, 3]), confidence=1 - DOUBT
     )

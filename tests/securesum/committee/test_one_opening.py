@@ -1,9 +1,9 @@
-"""Everything that a server in league with one keyholder can do: no two sums are ever opened.
+"""Everything that a server and one colluding keyholder can do: two sums are never opened.
 
-Two of three keyholders are honest. The third signs what the server likes, and the server tells each
-of the two anything, in any order, and may have them start again from their facts. All orders are
-tried. Each honest keyholder's own moves are made once, by the real thing; what the two do together
-is then put together from them, since all that one can do for the other is to confirm.
+Two of three keyholders are honest. The third signs anything for the server, and the server sends
+each of the two anything, in any order, and may restart them from their facts. All orders are tried.
+Each honest keyholder's own moves are made once, with the real code; the joint moves are then
+combined from them, because one can affect the other only by a confirmation.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ HONEST, CORRUPT = (1, 2), 3
 
 @dataclass(frozen=True)
 class Edge:
-    """One batch on top of one state, with all checks: what it leads to."""
+    """One batch on top of one state, with all checks, and the resulting state."""
 
     number: int
     propose: bytes
@@ -39,7 +39,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Local:
-    """Where an honest keyholder is: what it confirmed and opened, and where it is in memory."""
+    """An honest keyholder's situation: what it confirmed and opened, and its state in memory."""
 
     confirmed: tuple[str, ...]
     opened: str | None
@@ -49,7 +49,7 @@ class Local:
 
 @dataclass
 class World:
-    """All states there are, and what leads to them; `start` is that after the deals."""
+    """All states, and the moves that lead to them; `start` is the state after the deals."""
 
     server: Server
     start: Certified
@@ -75,7 +75,7 @@ class World:
         self, at: dict[str, list[KeyholderSession]], before: Certified, digests: tuple[str, ...],
         lies: bool,
     ) -> Certified:  # fmt: skip
-        """One more batch; if the corrupt keyholder lies, the first of it fails."""
+        """One more batch; if the corrupt keyholder lies, its first contribution fails."""
         number = before.number + 1
         propose = self.server.propose(number, before.state, digests)
         here = [cloned(each) for each in at[before.state]]
@@ -103,7 +103,7 @@ Move = tuple[str, Any]
 
 @dataclass
 class Honest:
-    """One honest keyholder and every situation that it was ever brought into."""
+    """One honest keyholder and every situation that it has reached."""
 
     world: World
     seat: int
@@ -115,7 +115,7 @@ class Honest:
         return self._noted(self.world.server.parties[self.seat - 1].keyholder)
 
     def moves(self, local: Local) -> Iterator[Move]:
-        """All that the server may ask; what is certain to be refused is asked as well."""
+        """All requests of the server, including those that are certainly refused."""
         for place, edge in enumerate(self.world.edges):
             yield ("check", place)
             if local.pending == edge.batch:
@@ -126,8 +126,8 @@ class Honest:
             yield ("restart", number)
 
     def moved(self, local: Local, move: Move, other_confirmed: bool) -> Local | None:
-        """Where a move leads; None where it is refused."""
-        if move[0] == "restart":  # whatever it had in memory is gone
+        """The result of a move; None if it is refused."""
+        if move[0] == "restart":  # its memory is lost
             local = self.settled.setdefault((local.confirmed, local.opened), local)
         key = (local, move, other_confirmed)
         if key not in self.known:
@@ -205,11 +205,11 @@ class Honest:
 
 
 def openings() -> tuple[set[frozenset[str]], int]:
-    """The sets of states that honest keyholders have opened, over all that can happen."""
+    """The sets of states that honest keyholders have opened, over all possible histories."""
     world = World.of_batches()
     honest = [Honest(world, seat) for seat in HONEST]
     begin = (honest[0].begin(), honest[1].begin())
-    # What was opened may be forgotten by a keyholder that is broken: it is not by those who saw it.
+    # A broken keyholder may lose the record of an opening: those who saw it do not.
     first: tuple[tuple[Local, Local], frozenset[str]] = (begin, frozenset())
     seen, todo = {first}, [first]
     while todo:

@@ -1,4 +1,4 @@
-"""What the server reads, asks and opens."""
+"""What the server reads, requests and opens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sottovoce.securesum.field import P, from_bytes, to_bytes
 
 
 def ready(session: Session) -> tuple[Committee, list[bytes]]:
-    """A committee at its end, and what every keyholder opened."""
+    """A committee at its end, and the openings of all keyholders."""
     made = committee(session)
     made.take(votes(session, 4))
     close = server.close(session, made.coordinator, made.state)
@@ -27,7 +27,7 @@ def ready(session: Session) -> tuple[Committee, list[bytes]]:
 
 
 def falsified(session: Session, message: bytes, seat: int) -> bytes:
-    """The same opening with one element more by one."""
+    """The same opening with one element increased by one."""
     body = server.read_message(session, message).body
     shares = from_bytes(unb64(body["total"]) or b"")
     shares[0] = (shares[0] + np.uint64(1)) % np.uint64(P)
@@ -58,14 +58,14 @@ def test_who_opened_falsely_is_named_where_enough_others_agree() -> None:
 def test_a_total_beyond_what_workers_and_noise_can_make_is_refused() -> None:
     session = session_of()
     made, opens = ready(session)
-    with pytest.raises(SealedRefused, match="not what 4 workers and the noise can add up to"):
+    with pytest.raises(SealedRefused, match="impossible for 4 workers and the noise"):
         server.opened_total(session, [opens[0], falsified(session, opens[2], 3)], made.state.count)
 
 
 def test_an_opening_of_another_count_is_refused() -> None:
     session = session_of()
     _, opens = ready(session)
-    with pytest.raises(SealedRefused, match="it has opened another state"):
+    with pytest.raises(SealedRefused, match="it has opened a different state"):
         server.opened_total(session, opens, 5)
 
 

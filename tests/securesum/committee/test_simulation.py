@@ -78,7 +78,7 @@ def test_an_upload_out_of_order_is_left_out_and_named() -> None:
     run = run_in_memory(
         session, [*uploads, b"{}"], keys_of(session), COORDINATOR, SeededRandomness(7)
     )
-    assert run.refused[0] == "worker 'a': it has contributed before"
+    assert run.refused[0] == "worker 'a': it has already contributed"
     assert run.refused[1].startswith("a worker: ")
     assert np.array_equal(run.totals - noise_of(session, 7), np.full((3, 1), 2))
 

@@ -1,4 +1,4 @@
-"""Every message with something changed in it: refused by name, and never in another way."""
+"""Every message with a change: refused with the culprit's name, and in no other way."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ ODD: list[Any] = [
     [[]],
     {},
 ]
-"""What may stand in a signed field in the place of what should."""
+"""Values that may replace a signed field."""
 
 
 def digest_of(content: bytes, otherwise: str) -> str:
-    """The name under which a server in league would propose an item that was changed."""
+    """The digest under which a colluding server would propose a changed item."""
     try:
         return sha256_hex(json.loads(content)["text"])
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -51,7 +51,7 @@ def digest_of(content: bytes, otherwise: str) -> str:
 
 
 class Recorded:
-    """One whole session, with every message and whoever reads it, at the moment it is read."""
+    """One whole session, with every message and its reader, at the moment it is read."""
 
     def __init__(self) -> None:
         uploads = [contributed(SESSION, f"worker {i}", [1, 0]) for i in range(2)]
@@ -127,7 +127,7 @@ def refused(reader: Reader, content: bytes) -> bool:
 
 
 def flipped(content: bytes, every: int) -> Iterator[bytes]:
-    """One bit changed, in one byte of `every`, each time another bit."""
+    """One bit changed, in one of every `every` bytes, a different bit each time."""
     for place in range(0, len(content), every):
         changed = bytearray(content)
         changed[place] ^= 1 << (place // every) % 8
@@ -166,7 +166,7 @@ def test_what_is_no_message_is_refused(name: str) -> None:
 
 
 def leaves(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The paths of all that is no list or object, and of those too."""
+    """The paths of all values, including lists and objects."""
     if path:
         yield path
     if isinstance(document, dict):
@@ -187,7 +187,7 @@ def changed(document: Any, path: tuple[Any, ...], value: Any) -> Any:
 
 
 def near(value: Any) -> list[Any]:
-    """What is almost the value."""
+    """Values close to the original."""
     if isinstance(value, int):
         return [value + 1]
     if isinstance(value, str) and value:
@@ -198,12 +198,12 @@ def near(value: Any) -> list[Any]:
 
 
 HARMLESS = {
-    # A keyholder may say false values of a check: contributions are then dropped, and named.
+    # A keyholder may send false values of a check: contributions are then dropped, and named.
     ("check", "values"),
-    # A contribution may be for fewer tasks, another worker or key, if it is signed for them: its
-    # shares are then shut, which only a keyholder sees.
+    # A contribution may name fewer tasks, another worker or key, if it is signed for them: its
+    # shares then do not open, which only a keyholder sees.
     ("item of a contribution", "worker"), ("contribution", "worker"),
-    # A deal that is signed with other hashes of shares for other keyholders is seen by them.
+    # A deal that is signed with wrong hashes of other keyholders' shares is detected by them.
     ("item of a deal", "shares"), ("item of a contribution", "shares"),
 }  # fmt: skip
 

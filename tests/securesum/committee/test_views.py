@@ -1,8 +1,8 @@
-"""What t keyholders see of an honest worker is the same whatever the worker answered.
+"""The view of t keyholders of an honest worker does not depend on its answers.
 
-Their view: their own shares, and what all keyholders publish to check the contribution. Given the
-worker's answers, it is made of its random coefficients. First exactly, over the field: the view is
-uniform on a set of points that does not depend on the answers. Then by looking at many views.
+Their view: their own shares, and the published check values of all keyholders. Given the worker's
+answers, it depends on random coefficients. First exactly, over the field: the view is uniform on a
+set of points that does not depend on the answers. Then statistically, with many views.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def rank(rows: Matrix) -> int:
 
 
 def powers(points: Sequence[int], exponents: Sequence[int]) -> Matrix:
-    """What each coefficient adds to a polynomial at these points; one column a coefficient."""
+    """The contribution of each coefficient to a polynomial at these points, one per column."""
     return [[pow(x, k, P) for k in exponents] for x in points]
 
 
@@ -81,11 +81,12 @@ def published(session: Session, rows: Matrix) -> Matrix:
 def test_the_view_has_one_law_for_all_answers(
     layout: Layout, size: int, hidden: bool, seats: int, degree: int
 ) -> None:
-    """Shares of a coalition are uniform for every vector; given them, so is what is published.
+    """Shares of a coalition are uniform for every vector; given them, so are the published values.
 
-    What is published under a mask of random coefficients is uniform on an offset and the column
-    space of M, the values of the mask at all seats, and at the coalition's, who know their share
-    of it. If the offsets of two vectors differ by something in that space, the laws are the same.
+    The published values under a mask of random coefficients are uniform on an offset plus the
+    column space of M, the values of the mask at all seats, and at the coalition's, who know their
+    share of it. If the offsets of two vectors differ by something in that space, the laws are the
+    same.
     """
     session = session_of(layout, size, hidden=hidden, seats=seats, degree=degree, tasks=2)
     rng = np.random.default_rng(5)
@@ -113,7 +114,7 @@ def test_the_view_has_one_law_for_all_answers(
             beside = [*moved, *([0] * degree)]
             widened = [[*row, extra] for row, extra in zip(mask, beside, strict=True)]
             assert rank(widened) == rank(mask) == len(exponents)
-            assert any(moved)  # without the mask the two would be told apart
+            assert any(moved)  # without the mask the two could be distinguished
 
 
 def test_openings_tell_no_more_than_the_total() -> None:
@@ -144,10 +145,10 @@ SAMPLES, BUCKETS, DOUBT = 100, 4, 1e-9
 
 
 def views(code: int, *, masked: bool = True) -> npt.NDArray[np.uint64]:
-    """What keyholder 1 has and can work out of so many contributions of a worker.
+    """Keyholder 1's data and computable values for several contributions of a worker.
 
-    Its share of the bit; P and Q of all seats; and by how much those of seat 2 are off from what
-    they would be, without masks, if the answer were 0, and if it were 1.
+    Its share of the bit; P and Q of all seats; and the difference of those of seat 2 from their
+    values, without masks, if the answer were 0, and if it were 1.
     """
     bits = SESSION.ballot.encode(np.array([code]))
     return np.array(
@@ -174,7 +175,7 @@ def _view(rows: Elements, masked: bool) -> list[int]:
 
 
 def surprise(one: npt.NDArray[np.uint64], other: npt.NDArray[np.uint64]) -> float:
-    """The least chance, over all marginals, of a difference as large; as many were looked at."""
+    """The least P over all marginals of a difference as large, times their number."""
     chances = []
     for column in range(one.shape[1]):
         table = [np.bincount((seen[:, column] >> np.uint64(59)).astype(int), minlength=BUCKETS)

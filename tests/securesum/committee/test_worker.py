@@ -1,4 +1,4 @@
-"""What leaves a worker: shares of its ballots, sealed, signed, and nothing else."""
+"""A worker's output: shares of its ballots, sealed, signed, and nothing else."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _read(content: bytes) -> Envelope:
 
 
 def _unsealed(policy: Policy, content: bytes) -> Elements:
-    """What all keyholders together find in a contribution: a row each. Opened by the RFC alone."""
+    """The shares of all keyholders in a contribution, one row each; opened by the RFC alone."""
     envelope = _read(content)
     body = envelope.body
     terms = ContributionTerms(

@@ -1,4 +1,4 @@
-"""Keys that are quick to make and protect nothing: for the mathematics, whatever the size."""
+"""Keys that are fast to make and insecure: for the mathematics, which holds at any size."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def encrypted(public: PublicKey, message: int) -> int:
 def decrypted(
     public: PublicKey, shares: Iterable[KeyShare], ciphertexts: Sequence[int]
 ) -> list[int] | None:
-    """What these holders open together."""
+    """The messages that these holders open together."""
     return combine(
         public, {share.number: [partial(public, share, each) for each in ciphertexts]
                  for share in shares}

@@ -1,4 +1,4 @@
-"""Sessions of six workers with a key of 1,024 bits that is dealt once, and workers who cheat."""
+"""Sessions of six workers with a key of 1,024 bits that is dealt once, and cheating workers."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def dealt() -> DealtKey:
 
 @cache
 def public_and_shares() -> tuple[PublicKey, tuple[KeyShare, ...]]:
-    """What everybody has of the deal, the server last."""
+    """All shares of the deal, the server's last."""
     public = read_public(TERMS, dealt().public)
     keys = [*SEALING, SERVER_SEALING]
     return public, tuple(
@@ -92,14 +92,14 @@ def values_of(number: int, round_: int) -> Integers:
 
 
 def total(members: Collection[int], round_: int) -> list[int]:
-    """What these workers add up to."""
+    """The sum of these workers' values."""
     summed: list[int] = np.sum([values_of(each, round_) for each in members], axis=0).tolist()
     return summed
 
 
 @dataclass(frozen=True)
 class Rounds:
-    """So many rounds of the same sum."""
+    """The same sum in every round."""
 
     count: int
 
@@ -119,7 +119,7 @@ class Answers:
 
 @dataclass(frozen=True)
 class Altering:
-    """A worker who says something else than it should in some phases."""
+    """A worker who sends something else in some phases."""
 
     suite: ThresholdWorker
     changes: Mapping[Phase, Callable[[Content], Content]]
@@ -176,7 +176,7 @@ class Star:
         )
 
     def replies(self, silent: Collection[int] = ()) -> dict[int, bytes]:
-        """What workers say to the turns of the phase that is on; who refuses says nothing."""
+        """The replies to the turns of the current phase; a worker who refuses sends none."""
         said = {}
         for number in sorted(self.server.waiting - set(silent) - self.refused.keys()):
             turn = self.server.turn(number)
@@ -191,18 +191,18 @@ class Star:
         return said
 
     def take(self, reply: bytes, number: int) -> bool:
-        """Hand a reply to the server, and note it if it was taken."""
+        """Give a reply to the server, and record it if it was taken."""
         taken = self.server.take(reply, number)
         self.events.append((reply, number))
         return taken
 
     def close(self) -> None:
-        """The time of the phase is up."""
+        """Close the current phase."""
         self.server.close()
         self.events.append(None)
 
     def phase(self, silent: Collection[int] = ()) -> None:
-        """One whole phase; the server closes it if not everybody was heard."""
+        """One whole phase; the server closes it if a reply is missing."""
         place, said = (self.server.round, self.server.phase), self.replies(silent)
         for number, reply in said.items():
             try:
@@ -215,7 +215,7 @@ class Star:
             self.close()
 
     def play(self, until: Phase | None = None, round_: int = 0) -> Star:
-        """Phases until one is on, or until the end."""
+        """Phases until a given one begins, or until the end."""
         while self.server.state == "running":
             if (self.server.round, self.server.phase) == (round_, until):
                 break

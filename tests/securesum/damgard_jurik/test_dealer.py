@@ -69,8 +69,8 @@ def test_every_sealed_share_has_the_same_length() -> None:
     assert {len(each) for each in dealt().shares.values()} == {256 + 48}
 
 
-def test_a_document_of_somebody_else_is_refused() -> None:
-    with pytest.raises(SealedRefused, match="the dealer: the message's signature does not hold"):
+def test_a_document_of_another_dealer_is_refused() -> None:
+    with pytest.raises(SealedRefused, match="the dealer: the message's signature is invalid"):
         read_public(TERMS, signed(_body(), Ed25519PrivateKey.generate()))
 
 
@@ -114,10 +114,10 @@ def _no_square() -> int:
 
 
 WRONG: dict[str, tuple[Callable[[], Body], str]] = {
-    "format": (lambda: {"format": "sottovoce-dealt-key/2"}, "other fields"),
-    "one field more": (lambda: {"p": "AA"}, "other fields"),
-    "s": (lambda: {"s": 2}, "another s or threshold"),
-    "threshold": (lambda: {"threshold": 3}, "another s or threshold"),
+    "format": (lambda: {"format": "sottovoce-dealt-key/2"}, "the required fields"),
+    "one field more": (lambda: {"p": "AA"}, "the required fields"),
+    "s": (lambda: {"s": 2}, "different s or threshold"),
+    "threshold": (lambda: {"threshold": 3}, "different s or threshold"),
     "n is short": (lambda: {"n": "AQ"}, "not 128 bytes"),
     "n is not text": (lambda: {"n": 15}, "not 128 bytes"),
     "n has fewer bits": (_with_n(lambda n: n >> 1), "n has 1023 bits"),
@@ -177,8 +177,8 @@ def test_no_bit_of_a_sealed_share_may_be_flipped(place: int) -> None:
 
 
 @pytest.mark.parametrize(("extra", "length", "words"), [
-    (1, 256, "not the one that its document speaks of"),
-    (0, 257, "not 256 bytes long"),
+    (1, 256, "does not match its verifier"),
+    (0, 257, "is not 256 bytes long"),
 ])  # fmt: skip
 def test_a_share_that_a_dishonest_dealer_sealed_is_refused(
     extra: int, length: int, words: str
@@ -187,7 +187,7 @@ def test_a_share_that_a_dishonest_dealer_sealed_is_refused(
     info = dealer._info(TERMS, public, 1)
     content = bytes_of(shares[0].value + extra, length)
     sealed = seal(SEALING[0].public_key().public_bytes_raw(), content, info)
-    with pytest.raises(SealedRefused, match=f"the dealer: the share is {words}"):
+    with pytest.raises(SealedRefused, match=f"the dealer: the share {words}"):
         open_share(TERMS, public, 1, SEALING[0], sealed)
 
 

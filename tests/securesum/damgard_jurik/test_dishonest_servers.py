@@ -1,4 +1,4 @@
-"""What a server tries in order to open less than everybody's sum, and what a worker says to it."""
+"""A server's attempts to open less than the sum of all, and a worker's refusals."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Replies = Mapping[int, bytes]
 
 
 def _until_contributed() -> tuple[Star, dict[int, bytes]]:
-    """Everybody has contributed; nobody has seen what the others have."""
+    """All have contributed; nobody has seen the others' contributions."""
     star = Star().play(Phase.CONTRIBUTE)
     said = star.replies()
     for number, reply in said.items():
@@ -31,7 +31,7 @@ def _until_contributed() -> tuple[Star, dict[int, bytes]]:
 
 
 def _until_confirmed() -> tuple[Star, dict[int, bytes]]:
-    """Everybody has confirmed; nobody has been asked to open."""
+    """All have confirmed; nobody has been asked to open."""
     star = Star().play(Phase.CONFIRM)
     said = star.replies()
     for number, reply in said.items():
@@ -40,7 +40,7 @@ def _until_confirmed() -> tuple[Star, dict[int, bytes]]:
 
 
 def _until_answered() -> tuple[Star, dict[int, ProofResponse]]:
-    """Everybody has answered for its contribution; nobody has been asked to confirm."""
+    """All have answered for their contributions; nobody has been asked to confirm."""
     public, _ = public_and_shares()
     star, _ = _until_contributed()
     said = star.replies()
@@ -54,7 +54,7 @@ def _until_answered() -> tuple[Star, dict[int, ProofResponse]]:
 
 
 def _refuses(star: Star, turn: bytes, words: str) -> None:
-    """The victim refuses, names the server, and says nothing more whatever comes."""
+    """The victim refuses, names the server, and answers nothing more."""
     with pytest.raises(SealedRefused, match=words) as refusal:
         star.workers[VICTIM].on(turn)
     assert refusal.value.culprit == "the server"
@@ -68,7 +68,7 @@ def _shown(star: Star, said: Replies, members: Collection[int]) -> bytes:
 
 
 def _proposed(star: Star, answers: Mapping[int, ProofResponse], members: Collection[int]) -> bytes:
-    """The turn that proposes a set, with the answers of its members rightly added up."""
+    """The turn that proposes a set, with the correct sum of its members' answers."""
     public, _ = public_and_shares()
     answer = ProofResponse.added(
         public, [answers[each] for each in set(members) if each in answers]
@@ -79,7 +79,7 @@ def _proposed(star: Star, answers: Mapping[int, ProofResponse], members: Collect
 @pytest.mark.parametrize("members", [[1], [1, 2], [1, 2, 3]])
 def test_contributions_of_too_few_are_not_answered_for(members: list[int]) -> None:
     star, said = _until_contributed()
-    words = f"{len(members)} workers take part, and fewer than 4 are not opened"
+    words = f"{len(members)} workers take part; fewer than 4 are not opened"
     _refuses(star, _shown(star, said, members), words)
 
 
@@ -91,7 +91,7 @@ def test_contributions_without_ones_own_are_not_answered_for() -> None:
 @pytest.mark.parametrize("members", [[1], [1, 2], [1, 2, 3]])
 def test_a_set_below_the_minimum_is_not_confirmed(members: list[int]) -> None:
     star, answers = _until_answered()
-    words = f"the set has {len(members)} workers, and fewer than 4 are not opened"
+    words = f"the set has {len(members)} workers; fewer than 4 are not opened"
     _refuses(star, _proposed(star, answers, members), words)
 
 
@@ -117,7 +117,7 @@ def test_answers_of_another_set_do_not_hold() -> None:
     public, _ = public_and_shares()
     fewer = ProofResponse.added(public, [answers[each] for each in (1, 2, 3, 4)])
     turn = star.asked(Phase.CONFIRM, {"members": [1, 2, 3, 4, 5]}, fewer.content(public))
-    _refuses(star, turn, "somebody in the set does not know what is in its contribution")
+    _refuses(star, turn, "a worker in the set does not know what is in its contribution")
 
 
 @pytest.mark.parametrize("content", [b"", bytes(500), b"\xff" * 231])
@@ -129,22 +129,22 @@ def test_what_is_no_answer_is_refused(content: bytes) -> None:
 
 def test_a_contribution_is_not_counted_twice() -> None:
     star, said = _until_contributed()
-    _refuses(star, _shown(star, said, [1, 2, 3, 4, 4]), "by nobody new")
+    _refuses(star, _shown(star, said, [1, 2, 3, 4, 4]), "by a repeated or unknown worker")
 
 
 def test_two_overlapping_sets_are_never_both_opened() -> None:
-    """Three workers are shown one set, three another: neither gets its four confirmations."""
+    """Three workers see one set, three another: neither gets its four confirmations."""
     star, answers = _until_answered()
     everybody = _proposed(star, answers, [1, 2, 3, 4, 5, 6])
     fewer = _proposed(star, answers, [1, 3, 4, 5, 6])
     confirms = [star.workers[each].on(everybody) for each in (1, 2, 3)]
     confirms += [star.workers[each].on(fewer) for each in (4, 5, 6)]
     mixed = bundle([each for each in confirms[:4] if each is not None])
-    _refuses(star, star.asked(Phase.OPEN, {}, mixed), "worker 4 has confirmed another set")
+    _refuses(star, star.asked(Phase.OPEN, {}, mixed), "worker 4 has confirmed a different set")
 
 
 def test_workers_who_were_shown_different_contributions_do_not_confirm_the_same_set() -> None:
-    """Worker 6 is shown to some only. Their challenges differ, so no answers serve both."""
+    """Worker 6 is shown to some only. Their challenges differ, so no answers fit both."""
     public, _ = public_and_shares()
     star, said = _until_contributed()
     some, all_ = _shown(star, said, [1, 2, 3, 4, 5]), _shown(star, said, [1, 2, 3, 4, 5, 6])
@@ -155,25 +155,25 @@ def test_workers_who_were_shown_different_contributions_do_not_confirm_the_same_
     ]
     content = ProofResponse.added(public, answers).content(public)
     turn = star.asked(Phase.CONFIRM, {"members": [1, 2, 3, 4, 5]}, content)
-    _refuses(star, turn, "somebody in the set does not know")
+    _refuses(star, turn, "a worker in the set does not know")
 
 
 def test_a_second_set_in_the_same_round_is_not_confirmed() -> None:
     star, answers = _until_answered()
     star.workers[VICTIM].on(_proposed(star, answers, [1, 2, 3, 4, 5, 6]))
     turn = _proposed(star, answers, [1, 2, 3, 4, 5])
-    _refuses(star, turn, "two different things at one place")
+    _refuses(star, turn, "two different turns for one place")
 
 
 def test_a_worker_answers_one_challenge_a_round() -> None:
-    """Two answers with the same announcement would give its values away."""
+    """Two answers with the same announcement would reveal its values."""
     star, said = _until_contributed()
     star.workers[VICTIM].on(_shown(star, said, [1, 2, 3, 4, 5, 6]))
-    _refuses(star, _shown(star, said, [1, 2, 3, 4, 5]), "two different things at one place")
+    _refuses(star, _shown(star, said, [1, 2, 3, 4, 5]), "two different turns for one place")
 
 
-def test_an_earlier_ciphertext_of_another_blinded_anew_is_not_opened() -> None:
-    """Worker 2 is the server's. In round 1 it commits to what the victim sent in round 0."""
+def test_a_reblinded_ciphertext_of_an_earlier_round_is_not_opened() -> None:
+    """Worker 2 colludes with the server. In round 1 it commits to the victim's reply of round 0."""
     public, _ = public_and_shares()
     star = Star(rounds=2)
     star.play(Phase.CONTRIBUTE)
@@ -206,7 +206,7 @@ def test_an_earlier_ciphertext_of_another_blinded_anew_is_not_opened() -> None:
             Phase.CONFIRM, {"members": [1, 2, 3, 4, 5, 6]}, added.content(public), round_=1
         )
         worker = VICTIM if guess is answers[VICTIM] else 3
-        with pytest.raises(SealedRefused, match="somebody in the set does not know"):
+        with pytest.raises(SealedRefused, match="a worker in the set does not know"):
             star.workers[worker].on(turn)
 
 
@@ -215,30 +215,30 @@ def test_nothing_is_opened_without_enough_confirmations(count: int) -> None:
     star, confirms = _until_confirmed()
     shown = bundle([confirms[each] for each in sorted(confirms)[:count]])
     turn = star.asked(Phase.OPEN, {}, shown)
-    _refuses(star, turn, f"{count} workers have confirmed this set, and 4 must have")
+    _refuses(star, turn, f"{count} workers have confirmed this set; 4 are needed")
 
 
 def test_one_confirmation_does_not_count_twice() -> None:
     star, confirms = _until_confirmed()
     shown = bundle([confirms[each] for each in (1, 2, 3, 3)])
-    _refuses(star, star.asked(Phase.OPEN, {}, shown), "by nobody new")
+    _refuses(star, star.asked(Phase.OPEN, {}, shown), "by a repeated or unknown worker")
 
 
 def test_a_worker_opens_once_whatever_the_step() -> None:
     star, confirms = _until_confirmed()
     shown = bundle([confirms[each] for each in (1, 2, 3, 4)])
     assert star.workers[VICTIM].on(star.asked(Phase.OPEN, {}, shown)) is not None
-    _refuses(star, star.asked(Phase.OPEN, {}, shown, step=1), "phase open is not what comes next")
+    _refuses(star, star.asked(Phase.OPEN, {}, shown, step=1), "phase open is not the next one")
 
 
 def test_a_phase_cannot_be_left_out() -> None:
     star = Star().play(Phase.CONTRIBUTE)
-    _refuses(star, star.asked(Phase.OPEN, {}, b""), "phase open is not what comes next")
+    _refuses(star, star.asked(Phase.OPEN, {}, b""), "phase open is not the next one")
 
 
 def test_a_proof_is_not_given_before_anything_was_opened() -> None:
     star, _ = _until_confirmed()
-    _refuses(star, star.asked(Phase.PROVE, {}, b""), "phase prove is not what comes next")
+    _refuses(star, star.asked(Phase.PROVE, {}, b""), "phase prove is not the next one")
 
 
 def _crafted(said: Replies, make: Callable[[list[int], list[int]], list[int]]) -> bytes:
@@ -285,7 +285,7 @@ COMMITS: dict[str, tuple[Callable[[list[list[Any]]], Any], str]] = {
     "its own is missing": (lambda each: each[1:], "own commitment is not in the list"),
     "out of order": (lambda each: each[::-1], "not in rising order"),
     "no list": (lambda each: "commits", "no list"),
-    "a stranger": (lambda each: [*each, [7, "0" * 64]], "worker 7 is not in this round"),
+    "a stranger": (lambda each: [*each, [7, "0" * 64]], "worker 7 has left this round"),
     "no digest": (lambda each: [[1, "g" * 64]], "not 64 hexadecimal digits"),
 }
 
@@ -303,13 +303,17 @@ def test_nothing_is_contributed_among_too_few() -> None:
     said = star.replies()
     commits = {each: read_frame(TERMS, said[each]).fields["commit"] for each in (1, 2, 3)}
     turn = star.asked(Phase.CONTRIBUTE, {"commits": listed(commits)}, b"")
-    _refuses(star, turn, "3 workers take part, and fewer than 4")
+    _refuses(star, turn, "3 workers take part; fewer than 4")
 
 
 @pytest.mark.parametrize(("phase", "fields", "words"), [
     (Phase.CONTRIBUTE, {}, "there are no commitments"),
-    (Phase.CONTRIBUTE, {"commits": [], "more": 1}, "there are no commitments, or more than those"),
-    (Phase.CONFIRM, {"only": 1}, "it says no members of the set"),
+    (
+        Phase.CONTRIBUTE,
+        {"commits": [], "more": 1},
+        "there are no commitments, or additional fields",
+    ),
+    (Phase.CONFIRM, {"only": 1}, "the members of the set are missing"),
     (Phase.OPEN, {"only": 1}, "confirmations come without fields"),
 ])  # fmt: skip
 def test_turns_with_other_fields_are_refused(
@@ -322,7 +326,7 @@ def test_turns_with_other_fields_are_refused(
 def test_a_proof_is_asked_for_without_anything_else() -> None:
     star = Star().play(Phase.OPEN)
     star.phase(silent=[2])
-    _refuses(star, star.asked(Phase.PROVE, {}, b"more"), "asked for without anything else")
+    _refuses(star, star.asked(Phase.PROVE, {}, b"more"), "must have no fields and no payload")
 
 
 @pytest.mark.parametrize(("number", "words"), [
@@ -332,7 +336,7 @@ def test_a_proof_is_asked_for_without_anything_else() -> None:
     (lambda public: 3 * public.n, "factor in common with n"),
 ])  # fmt: skip
 def test_a_worker_checks_every_number_itself(number: Callable[[Any], int], words: str) -> None:
-    """Worker 2 commits to a bad number, and the server does not mind."""
+    """Worker 2 commits to a bad number, and the server ignores it."""
     public, _ = public_and_shares()
     content = units_content(public, [number(public), 5, 6])
     start = RoundStart(TERMS, 0, SPEC, frozenset(), "")
@@ -347,7 +351,7 @@ def test_a_worker_checks_every_number_itself(number: Callable[[Any], int], words
 
 
 def test_a_worker_looks_for_copies_itself() -> None:
-    """Workers 2 and 3 are the server's: they commit to the same ciphertexts."""
+    """Workers 2 and 3 collude with the server: they commit to the same ciphertexts."""
     public, _ = public_and_shares()
     content = units_content(public, [5, 7, 9])
     start = RoundStart(TERMS, 0, SPEC, frozenset(), "")
@@ -359,11 +363,11 @@ def test_a_worker_looks_for_copies_itself() -> None:
     contributions = {each: star.workers[each].on(turn) or b"" for each in (1, 4, 5, 6)}
     contributions |= {each: frame(Phase.CONTRIBUTE, each, {}, content) for each in (2, 3)}
     turn = _shown(star, contributions, sorted(contributions))
-    _refuses(star, turn, "the same ciphertext is there twice: one was copied")
+    _refuses(star, turn, "the same ciphertext occurs twice: one was copied")
 
 
 def test_the_set_that_is_left_still_opens_right() -> None:
-    """A worker that was lied to is gone; the others open what they confirmed."""
+    """A worker that was lied to is gone; the others open the set they confirmed."""
     star, answers = _until_answered()
     _refuses(star, _proposed(star, answers, [1]), "fewer than 4")
     star.phase(silent=[VICTIM])
@@ -387,4 +391,4 @@ def test_a_worker_proves_once_whatever_the_step() -> None:
     star.phase(silent=[2])
     assert star.workers[VICTIM].on(star.asked(Phase.PROVE, {}, b"")) is not None
     turn = star.asked(Phase.PROVE, {}, b"", step=1)
-    _refuses(star, turn, "phase prove is not what comes next")
+    _refuses(star, turn, "phase prove is not the next one")

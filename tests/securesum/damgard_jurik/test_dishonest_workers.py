@@ -1,4 +1,4 @@
-"""What a worker tries, and how it is named."""
+"""A worker's attempts to cheat, and how it is named."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_a_wrong_partial_decryption_is_named_and_the_total_is_right(
 
 
 def test_the_possible_shift_would_pass_without_one_more_holder() -> None:
-    """Why one more than needed is asked: θ holders alone would not notice this."""
+    """Why one more than needed is asked: θ holders alone would not detect this."""
     public, _ = public_and_shares()
     star = Star(suites={CHEAT: _altering({Phase.OPEN: _units(_shifted)})}).play(Phase.OPEN)
     for number, reply in star.replies(silent=[4]).items():
@@ -155,7 +155,7 @@ def test_too_many_cheaters_are_named_when_the_session_ends() -> None:
 
 
 def _refused(star: Star, words: str) -> None:
-    """The cheat's reply is refused in its words, leaves no trace, and costs nobody anything."""
+    """The cheat's reply is refused with these words, changes nothing, and harms no other worker."""
     said = star.replies()
     before = star.server.turn(CHEAT), star.server.waiting
     with pytest.raises(SealedRefused, match=rf"worker {CHEAT}: .*{words}"):
@@ -188,11 +188,11 @@ def test_partial_decryptions_that_are_no_units_are_refused(case: str) -> None:
                                   {"commit": "0" * 64, "more": 1}])  # fmt: skip
 def test_what_is_no_commitment_is_refused(said: dict[str, object]) -> None:
     star = Star(suites={CHEAT: _altering({Phase.COMMIT: lambda _: (said, b"")})})
-    _refused(star, "it sent no commitment, or more than that")
+    _refused(star, "it sent no commitment, or additional fields")
 
 
 CONTRIBUTED: dict[str, tuple[Callable[[Content], Content], str]] = {
-    "another": (lambda said: ({}, said[1][::-1]), "not the one that it committed to"),
+    "another": (lambda said: ({}, said[1][::-1]), "not the one it committed to"),
     "fields": (lambda said: ({"more": 1}, said[1]), "has fields"),
 }
 
@@ -222,7 +222,7 @@ def test_what_is_no_ciphertext_is_refused(case: str) -> None:
 
 
 def test_who_does_not_know_what_is_in_its_contribution_is_named_and_left_out() -> None:
-    """Any unit is a ciphertext of something; but nobody knows of what."""
+    """Any unit is a ciphertext; but nobody knows its message."""
     public, _ = public_and_shares()
     garbage = [unit_below(public.modulus) for _ in range(3)]
     star = Star(suites={CHEAT: Sending(_units_sent(*garbage))}).play()
@@ -239,7 +239,7 @@ def test_where_too_few_know_what_they_contributed_the_session_ends_and_names_the
     }
     star = Star(suites=suites).play()
     assert star.server.state == "aborted"
-    assert star.server.reason == "3 workers know what they have contributed, and 4 are needed"
+    assert star.server.reason == "3 workers know what they have contributed; 4 are needed"
     assert star.server.culprits == ("worker 2", "worker 4", "worker 5")
 
 
@@ -263,18 +263,18 @@ def test_what_is_no_answer_is_refused(case: str) -> None:
 
 
 def test_a_copied_ciphertext_is_refused_even_if_it_was_committed_to() -> None:
-    """Workers 2 and 3 agree on it beforehand; the one who comes second is refused."""
+    """Workers 2 and 3 agree on it beforehand; the second one is refused."""
     units = [unit_below(public_and_shares()[0].modulus) for _ in range(3)]
     star = Star(suites={each: Sending(_units_sent(*units)) for each in (2, 3)})
     star.play(Phase.CONTRIBUTE)
     said = star.replies()
     star.take(said[3], 3)
-    with pytest.raises(SealedRefused, match="worker 2: the same ciphertext is there twice"):
+    with pytest.raises(SealedRefused, match="worker 2: the same ciphertext occurs twice"):
         star.take(said[2], 2)
 
 
 def test_a_copied_commitment_fits_no_contribution() -> None:
-    """Worker 2 repeats the hash and then the ciphertexts of worker 1, who is quicker."""
+    """Worker 2 repeats the hash and then the ciphertexts of worker 1, who is faster."""
     seen: dict[Phase, Content] = {}
 
     def note(phase: Phase) -> Callable[[Content], Content]:
@@ -297,7 +297,7 @@ def test_a_copied_commitment_fits_no_contribution() -> None:
     star.refused.clear()  # its own honest side does not find its commitment in the list
     turn = frame(Phase.CONTRIBUTE, CHEAT, *seen[Phase.CONTRIBUTE])
     star.take(said[1], 1)
-    with pytest.raises(SealedRefused, match=r"worker 2: .*not the one that it committed to"):
+    with pytest.raises(SealedRefused, match=r"worker 2: .*not the one it committed to"):
         star.take(turn, CHEAT)
 
 
@@ -316,14 +316,14 @@ def test_a_total_out_of_range_ends_the_session_and_names_nobody(case: str) -> No
     messages = [each % int(public.messages) for each in OUT_OF_RANGE[case]]
     star = Star(suites={CHEAT: Sending(_messages_sent(*messages))}).play()
     assert (star.server.state, star.server.records) == ("aborted", ())
-    assert "one of the 6 contributors has sent what it must not" in star.server.reason
+    assert "one of the 6 contributors has sent an invalid value" in star.server.reason
     assert star.server.culprits == ()
     assert star.server.excluded == {}
 
 
 def test_another_confirmation_is_refused() -> None:
     star = Star(suites={CHEAT: _altering({Phase.CONFIRM: lambda _: ({"set": "0" * 64}, b"")})})
-    _refused(star.play(Phase.CONFIRM), "it has confirmed another set")
+    _refused(star.play(Phase.CONFIRM), "it has confirmed a different set")
 
 
 @pytest.mark.parametrize("phase", [Phase.COMMIT, Phase.CONTRIBUTE, Phase.CONFIRM, Phase.OPEN,
@@ -342,7 +342,7 @@ def test_no_bit_of_a_reply_may_be_flipped(phase: Phase) -> None:
 
 
 def _wrong_first() -> Altering:
-    """Worker 1 decrypts wrongly, so that everybody has to prove."""
+    """Worker 1 decrypts wrongly, so that all have to prove."""
     public, shares = public_and_shares()
     return Altering(ThresholdWorker(public, shares[0]), {Phase.OPEN: _units(_times_three)})
 

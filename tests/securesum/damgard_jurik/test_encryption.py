@@ -1,4 +1,4 @@
-"""What the mathematics promises, for any messages and any holders."""
+"""Properties of the encryption, for any messages and any holders."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def test_a_share_and_a_key_say_no_secret() -> None:
 def test_keys_that_open_nothing_are_refused() -> None:
     with pytest.raises(UsageError, match="3 of 2 holders"):
         PublicKey(mpz(15), 1, 3, 1, 1, (1, 1))
-    with pytest.raises(UsageError, match="s is at least 1"):
+    with pytest.raises(UsageError, match="s must be at least 1"):
         PublicKey(mpz(15), 0, 1, 1, 1, (1, 1))
 
 

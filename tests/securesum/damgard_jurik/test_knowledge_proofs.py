@@ -76,7 +76,7 @@ def test_an_answer_is_for_one_challenge() -> None:
 
 @pytest.mark.parametrize("place", [0, 1, 2])
 @pytest.mark.parametrize("what", ["message", "exponent"])
-def test_whoever_is_wrong_about_one_message_or_blind_cannot_answer(place: int, what: str) -> None:
+def test_a_wrong_message_or_blind_cannot_be_proven(place: int, what: str) -> None:
     public, _ = small_key()
     messages, blinds = list(MESSAGES[0]), list(_blinds(1)[0])
     if what == "message":

@@ -1,4 +1,4 @@
-"""Sessions as they should go, and with workers who go missing."""
+"""Sessions without faults, and with missing workers."""
 
 from __future__ import annotations
 
@@ -159,9 +159,9 @@ def test_too_few_to_open_end_the_session_and_no_smaller_set_is_asked_for() -> No
 
 
 @pytest.mark.parametrize(("phase", "words"), [
-    (Phase.COMMIT, "3 workers have committed to a contribution, and 4 are needed"),
-    (Phase.CONTRIBUTE, "3 workers have contributed, and 4 are needed"),
-    (Phase.CONFIRM, "3 workers have confirmed the set, and 4 must have"),
+    (Phase.COMMIT, "3 workers have committed to a contribution; 4 are needed"),
+    (Phase.CONTRIBUTE, "3 workers have contributed; 4 are needed"),
+    (Phase.CONFIRM, "3 workers have confirmed the set; 4 are needed"),
 ])  # fmt: skip
 def test_too_few_workers_end_the_session(phase: Phase, words: str) -> None:
     star = Star().play(phase)
@@ -176,7 +176,7 @@ def test_too_few_answers_end_the_session(silent: list[int]) -> None:
     star.phase()
     star.phase(silent=silent)
     assert star.server.state == "aborted"
-    assert star.server.reason.endswith("have answered for their contributions, and 4 are needed")
+    assert star.server.reason.endswith("have answered for their contributions; 4 are needed")
 
 
 def _state(server: CoordinatorSession) -> tuple[object, ...]:
@@ -185,7 +185,7 @@ def _state(server: CoordinatorSession) -> tuple[object, ...]:
 
 
 def test_the_server_is_restored_at_every_point() -> None:
-    """From its records and what it took in this round, byte for byte; also amid proofs."""
+    """From its records and the replies of this round, byte for byte; also amid proofs."""
     star = Star(rounds=2)
     seen, silent, marks = [_state(star.server)], {0: [5], 4: [1]}, [(0, 0)]
     for turn in range(40):
@@ -210,7 +210,7 @@ def test_the_server_is_restored_at_every_point() -> None:
         assert _state(server) == state
 
 
-def test_a_share_of_somebody_else_is_refused() -> None:
+def test_a_share_of_another_holder_is_refused() -> None:
     public, shares = public_and_shares()
     session = WorkerSession(
         TERMS, 1, SIGNING[0], Rounds(1), Answers(1), ThresholdWorker(public, shares[1])
@@ -229,7 +229,7 @@ def test_the_server_has_the_last_share() -> None:
 
 def test_a_key_for_another_threshold_is_refused() -> None:
     public, shares = public_and_shares()
-    with pytest.raises(UsageError, match="4 of 7 holders, and the session needs 5 of 7"):
+    with pytest.raises(UsageError, match="4 of 7 holders, but the session needs 5 of 7"):
         CoordinatorSession(
             terms_of(threshold=5, minimum=5), COORDINATOR, Rounds(1),
             ThresholdServer(public, KeyShare(7, shares[-1].value)),
@@ -240,7 +240,7 @@ def test_blinds_are_made_ahead_for_another_round() -> None:
     public, shares = public_and_shares()
     suite = ThresholdWorker(public, shares[0])
     suite.prepare()
-    assert len(suite._blinds) == 0  # nobody knows yet how many are needed
+    assert len(suite._blinds) == 0  # the number needed is not known yet
     star = Star(rounds=2, suites={1: suite}).play(Phase.CONTRIBUTE)
     star.workers[1].prepare()
     assert len(suite._blinds) == 2

@@ -41,7 +41,7 @@ def silent(terms: EMTerms, seed: int) -> NoisedContributor:
 def crowd(
     terms: EMTerms, accuracies: list[float], seed: int = 1
 ) -> tuple[list[NoisedContributor], Integers]:
-    """Workers that are right so often, and the truths."""
+    """Workers with this accuracy, and the truths."""
     rng = np.random.default_rng(seed)
     tasks, labels = len(terms.tasks), len(terms.labels)
     truths = rng.integers(0, labels, tasks)
@@ -53,5 +53,5 @@ def crowd(
 
 
 def added(vectors: list[Integers]) -> OpenedSum:
-    """What is opened of these contributions."""
+    """The opened sums of these contributions."""
     return OpenedSum(np.sum(vectors, axis=0, dtype=np.int64), len(vectors))

@@ -38,7 +38,7 @@ class Answers(NamedTuple):
         )  # fmt: skip
 
     def terms(self, mode: Mode, scale: int, **given: Any) -> EMTerms:
-        """What its workers agree on."""
+        """The terms of its workers."""
         names, labels = map(str, range(self.tasks)), map(str, range(self.labels))
         return EMTerms(tuple(names), tuple(labels), mode, scale, repeats=self.repeats, **given)
 

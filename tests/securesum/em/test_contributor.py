@@ -67,9 +67,9 @@ def test_no_value_leaves_its_range(mode: Mode) -> None:
     ("task", "label", "words"),
     [
         ([0, 1], [0], "one task and one label each"),
-        ([3], [0], "none of the 3 tasks"),
-        ([-1], [0], "none of the 3 tasks"),
-        ([0], [2], "none of the 2 labels"),
+        ([3], [0], "not to one of the 3 tasks"),
+        ([-1], [0], "not to one of the 3 tasks"),
+        ([0], [2], "not one of the 2 labels"),
         ([0, 0, 0], [0, 0, 1], "up to 2 times, and one was answered 3 times"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The mode of the terms decides who plans."""
+"""The mode of the terms determines the planner."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_the_mode_decides_who_plans() -> None:
 
 
 def test_exact_rounds_are_not_planned_for_noise() -> None:
-    with pytest.raises(UsageError, match="a planner of their own"):
+    with pytest.raises(UsageError, match="need NoisedPlanner"):
         EMPlanner(NOISED)
 
 

@@ -1,4 +1,4 @@
-"""How much noise a promise takes."""
+"""The noise that a target needs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_counts_alone_need_no_delta() -> None:
 
 
 def test_one_weighted_round_is_laplace_and_three_are_gaussian() -> None:
-    """The noise that is smaller at the same promise."""
+    """The smaller of two noises at the same target."""
     laws = []
     for rounds in (1, 3):
         terms = small_terms(100, 2, 4.0, rounds=rounds)
@@ -65,7 +65,7 @@ def test_laplace_shares_that_take_too_long_to_draw_are_gaussian() -> None:
         (0.0, 1e-6, 0, "epsilon must be above 0"),
         (1e-5, 1e-6, 0, "epsilon must be from 0.0001"),
         (1.0, 1.0, 0, "below 1"),
-        (1.0, 1e-6, 10, "weighted_rounds is from 0 to 9"),
+        (1.0, 1e-6, 10, "weighted_rounds must be from 0 to 9"),
         (0.001, 0.0, 3, "too wide to draw"),
     ],
 )

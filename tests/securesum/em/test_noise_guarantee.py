@@ -1,4 +1,4 @@
-"""What noised rounds promise, and how much noise that takes."""
+"""The guarantee of noised rounds, and the noise that it needs."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from sottovoce.securesum.em.terms import EMTerms, Law, Mode, NoiseTerms, RoundNo
 from sottovoce.securesum.em.weights import answer_moves
 
 TINY = 1e-30
-"""What the reach of noise costs is below it, at every epsilon here."""
+"""The cost of the noise's reach is below it, at every epsilon here."""
 
 
 def noised(
     *rounds: RoundNoise, tasks: int = 50, labels: int = 2, scale: int = 100, honest: int = 6
 ) -> EMTerms:
-    """Terms with this noise, whatever it promises."""
+    """Terms with this noise, with any guarantee."""
     noise = NoiseTerms(Fraction(1), Fraction(1, 10**6), honest, rounds)
     names = tuple(map(str, range(tasks))), tuple(map(str, range(labels)))
     return EMTerms(*names, Mode.NOISED, scale, noise=noise)
@@ -52,14 +52,14 @@ def test_one_count_keeps_two_over_its_size(labels: int) -> None:
 
 
 def test_the_promise_on_one_count_is_exact() -> None:
-    """Two labels: an answer that changes moves one slot by 2, under discrete Laplace noise."""
+    """Two labels: a changed answer moves one slot by 2, under discrete Laplace noise."""
     law, _ = noise_law(Fraction(1, 2), Fraction(1))
     worst = float(np.log(law[2:] / law[:-2]).max())
     assert guarantee(noised(laplace(2)), 1, Unit.ANSWER).epsilon == pytest.approx(worst, rel=1e-9)
 
 
 def test_the_promise_on_a_weighted_sum_holds_for_the_worst_pair() -> None:
-    """A move of many slots under Gaussian noise is as bad as one of a single slot, as long.
+    """A move of many slots under Gaussian noise is as bad as one of a slot of equal length.
 
     Six discrete Gaussians with σ² = 10,000 add up to one with six times that, but for 10⁻⁹⁰⁰⁰.
     """
@@ -108,7 +108,7 @@ def test_more_honest_workers_never_harm(honest: int, second: RoundNoise) -> None
 
 
 @given(st.integers(1, 49), st.sampled_from([laplace(300), gaussian(9000)]), st.sampled_from([2, 4]))
-def test_a_worker_betrays_more_with_every_answer(
+def test_a_worker_loses_more_with_every_answer(
     answers: int, second: RoundNoise, labels: int
 ) -> None:
     terms = noised(laplace(4), second, labels=labels)
@@ -116,7 +116,7 @@ def test_a_worker_betrays_more_with_every_answer(
     assert held[0] <= held[1]
 
 
-def test_what_one_answer_betrays_does_not_depend_on_how_many_there_are() -> None:
+def test_the_loss_of_one_answer_does_not_depend_on_their_number() -> None:
     terms = noised(laplace(4), gaussian(9000))
     assert len({guarantee(terms, count, Unit.ANSWER).epsilon for count in (1, 20, 50)}) == 1
 
@@ -147,7 +147,7 @@ def test_the_promise_says_what_it_rests_on() -> None:
 
 
 def test_all_of_the_workers_noise_is_counted() -> None:
-    """Ten workers add twice the noise of five that are counted on."""
+    """Ten workers add twice the noise of five that are assumed honest."""
     slots = NoisedSlots(small_terms(rounds=1, law=Law.GAUSSIAN))
     assert slots.variances(10) == pytest.approx(2 * slots.variances(5))
 
@@ -185,7 +185,7 @@ def test_shares_go_beyond_their_reach_as_seldom_as_is_said(law: Law) -> None:
 
 @pytest.mark.parametrize("size", [0.002, 0.1, 5.0, 2.0**17])
 def test_noise_that_is_seen_with_a_chance_of_1e_50_has_one_of_1e_60(size: float) -> None:
-    """The argument on the reach rests on it. Discrete Laplace noise, in closed form."""
+    """The argument on the reach depends on it. Discrete Laplace noise, in closed form."""
     q = math.exp(-1 / size)
     far = math.ceil(math.log(1e-50 * (1 + q) / 2) / math.log(q)) - 1
     assert 2 * q ** (far + 1) / (1 + q) <= 1e-50

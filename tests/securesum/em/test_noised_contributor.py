@@ -1,4 +1,4 @@
-"""Noised rounds: what is sent, what is opened, and what is made of it."""
+"""Noised rounds: the contributions, the opened sums, and the posteriors."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def opened_noise(terms: EMTerms, workers: int, opened: list[OpenedSum]) -> Integ
 
 @pytest.mark.statistical
 def test_counts_have_the_noise_that_is_said() -> None:
-    """7 shares where 5 are counted on: negative binomials of shape 7/5."""
+    """7 shares where 5 are assumed honest: negative binomials of shape 7/5."""
     terms = small_terms(tasks=1500, epsilon=1.0, rounds=0)
     assert terms.noise is not None
     law, reach = noise_law(1 / terms.noise.rounds[0].size, Fraction(7, 5))
@@ -54,7 +54,7 @@ def test_counts_have_the_noise_that_is_said() -> None:
 
 @pytest.mark.statistical
 def test_weighted_sums_have_the_noise_that_is_said() -> None:
-    """Sums of 7 discrete Gaussians with σ from 8 on have the law of one, but for 10⁻²⁰⁰."""
+    """Sums of 7 discrete Gaussians with σ from 8 on have the law of one, up to 10⁻²⁰⁰."""
     terms = small_terms(tasks=1500, law=Law.GAUSSIAN)
     assert terms.noise is not None
     first = added([silent(terms, seed).values([]) for seed in range(7)])
@@ -65,7 +65,7 @@ def test_weighted_sums_have_the_noise_that_is_said() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("law", LAWS)
 def test_the_opened_counts_of_neighbours_are_as_alike_as_is_said(law: Law) -> None:
-    """Each task is one draw of the same experiment: one worker says yes, or says no.
+    """Each task is one draw of the same experiment: one worker answers yes, or no.
 
     Clopper and Pearson bound the loss from below at 1 - 10⁻¹⁰ for each of 40 events.
     """
@@ -83,14 +83,14 @@ def test_the_opened_counts_of_neighbours_are_as_alike_as_is_said(law: Law) -> No
     no = stats.beta.isf(1e-10, seen[1] + 1, 20_000 - seen[1])
     losses = np.log(np.maximum(yes - 1e-3, 1e-12) / no)
     assert losses.max() <= 1.0
-    # It sees something: noise for a tenth of it would be found out.
+    # It has power: noise of a tenth would be detected.
     assert losses.max() > 0.1
 
 
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("labels", [2, 3])
 def test_sums_open_to_votes_and_noise(law: Law, labels: int) -> None:
-    """Within 8 deviations, of which every slot has a chance of 10⁻¹⁴ to be outside."""
+    """Within 8 deviations; each slot is outside with a probability of 10⁻¹⁴."""
     terms = small_terms(labels=labels, law=law)
     label = np.arange(30) % labels
     slots = NoisedSlots(terms)
@@ -126,7 +126,7 @@ def test_more_labels_have_a_slot_each() -> None:
     assert [spec and spec.values for spec in specs] == [120, 120, 120, None]
 
 
-def test_noise_is_drawn_anew_in_every_round() -> None:
+def test_every_round_has_fresh_noise() -> None:
     worker = silent(small_terms(rounds=0), 1)
     assert worker.values([]).tolist() != worker.values([]).tolist()
 
@@ -140,7 +140,7 @@ def test_noise_beyond_its_reach_is_drawn_again(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize("labels", [2, 3])
 @pytest.mark.parametrize("rounds", [0, 1, 2])
 def test_a_session_finds_the_truths(labels: int, rounds: int) -> None:
-    """Nine of ten workers right 9 times in 10, and next to no noise."""
+    """Nine of ten workers right 9 times in 10, and almost no noise."""
     terms = small_terms(tasks=60, labels=labels, epsilon=30.0, rounds=rounds)
     workers, truths = crowd(terms, [0.9] * 12)
     planner = NoisedPlanner(terms)
@@ -163,7 +163,7 @@ def test_weights_tell_who_is_right() -> None:
 
 
 def test_weighted_rounds_find_what_a_count_does_not() -> None:
-    """Few workers know, the others guess: with little noise a second round pays."""
+    """Few workers know, the others guess: with little noise a second round helps."""
     accuracies = [0.97] * 4 + [0.5] * 26
     errors = []
     for rounds in (0, 2):
@@ -193,7 +193,7 @@ def test_a_result_has_the_domain_it_is_asked_for() -> None:
 
 @pytest.mark.parametrize("law", LAWS)
 def test_whatever_a_server_says_was_opened_what_is_sent_fits(law: Law) -> None:
-    """Totals at either end of what can be: posteriors of a server that lies."""
+    """Totals at either end of the possible range: posteriors of a lying server."""
     terms = small_terms(law=law)
     planner = NoisedPlanner(terms)
     first, second = planner.next([]), planner.next([OpenedSum(np.zeros(60, np.int64), 1)])
@@ -206,7 +206,7 @@ def test_whatever_a_server_says_was_opened_what_is_sent_fits(law: Law) -> None:
 
 def test_totals_that_nobody_can_add_up_to_are_refused() -> None:
     worker = silent(small_terms(), 1)
-    with pytest.raises(UsageError, match="not what 3 workers can add up to"):
+    with pytest.raises(UsageError, match="impossible for 3 workers"):
         worker.values([OpenedSum(np.full(60, -1), 3)])
 
 
@@ -214,7 +214,7 @@ def test_more_rounds_than_there_are_cannot_be_read() -> None:
     planner = NoisedPlanner(small_terms(rounds=0))
     with pytest.raises(UsageError, match="1 noised rounds, not 2"):
         planner.decode([OpenedSum(np.zeros(60, np.int64), 1)] * 2)
-    with pytest.raises(UsageError, match="nothing was opened"):
+    with pytest.raises(UsageError, match="nothing has been opened"):
         planner.decode([])
 
 

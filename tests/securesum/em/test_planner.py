@@ -1,4 +1,4 @@
-"""The rounds of a private EM: what is added up, and that plain EM comes out."""
+"""The rounds of a private EM: the sums, and that the result equals plain EM."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_paper_and_this_table_have_repeats_and_tasks_without_answers() -> No
 
 
 def plain_em(answers: Answers, clip: float, tolerance: float) -> tuple[FloatArray, int]:
-    """Dawid and Skene's EM for any number of labels, worker by worker, as one would write it."""
+    """Dawid and Skene's EM for any number of labels, worker by worker, in plain code."""
     size, rows = answers.labels, (answers.worker, answers.task, answers.label)
     counts = np.zeros((answers.tasks, size))
     for _, task, label in zip(*rows, strict=True):
@@ -169,8 +169,8 @@ def test_what_was_decoded_before_changes_nothing() -> None:
     ("totals", "words"),
     [
         ([1, 2, 3], "a round has 4 totals, not 3"),
-        ([1, 2, 3, 4], "not what 3 workers can add up to"),
-        ([1, 2, 3, -1], "not what 3 workers can add up to"),
+        ([1, 2, 3, 4], "impossible for 3 workers"),
+        ([1, 2, 3, -1], "impossible for 3 workers"),
     ],
 )
 def test_totals_that_cannot_be_are_refused(totals: list[int], words: str) -> None:
@@ -179,7 +179,7 @@ def test_totals_that_cannot_be_are_refused(totals: list[int], words: str) -> Non
 
 
 def test_nothing_is_decoded_from_nothing() -> None:
-    with pytest.raises(UsageError, match="nothing was opened yet"):
+    with pytest.raises(UsageError, match="nothing has been opened yet"):
         EMPlanner(TERMS).decode([])
 
 
@@ -187,7 +187,7 @@ def test_truths_have_the_labels_of_a_domain_of_the_same_size() -> None:
     opened = [OpenedSum(np.array([1, 2, 2, 1]), 3)]
     assert EMPlanner(TERMS).result(opened).values.tolist() == ["yes", "no"]
     assert EMPlanner(TERMS).result(opened, Domain.categorical([0, 1])).values.tolist() == [1, 0]
-    with pytest.raises(UsageError, match="2 labels, the domain 3"):
+    with pytest.raises(UsageError, match="2 labels, but the domain has 3"):
         EMPlanner(TERMS).result(opened, Domain.categorical("abc"))
 
 

@@ -1,4 +1,4 @@
-"""Everybody's side of the EM."""
+"""The public side of the EM."""
 
 from __future__ import annotations
 

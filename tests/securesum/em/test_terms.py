@@ -36,7 +36,7 @@ def test_every_round_but_the_first_is_weighted() -> None:
         ({"epsilon": Fraction(0)}, "epsilon must be a positive fraction"),
         ({"delta": Fraction(3, 2)}, "delta must be below 1"),
         ({"delta": Fraction(-1, 2)}, "delta must be a positive fraction"),
-        ({"honest": 1}, "at least 2 workers"),
+        ({"honest": 1}, "at least 2 honest workers"),
         ({"rounds": ()}, "1 to 10 rounds, not 0"),
         ({"rounds": (LAPLACE,) * 11}, "1 to 10 rounds, not 11"),
     ],
@@ -63,5 +63,5 @@ def test_a_size_that_is_none_is_refused(law: Law, size: Fraction, wrong: str) ->
 def test_noise_that_nobody_wrote_is_refused(size: Any) -> None:
     document = EMTerms(("q",), ("no", "yes"), Mode.NOISED, 64, noise=noise()).as_json()
     document["noise"]["rounds"][0][1] = size
-    with pytest.raises(UsageError, match="not what a private EM is about"):
+    with pytest.raises(UsageError, match="not the terms of a private EM"):
         EMTerms.of_json(document)

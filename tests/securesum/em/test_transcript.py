@@ -1,4 +1,4 @@
-"""Transcripts in files: what is written is read again, and nothing else is."""
+"""Transcripts in files: written ones are read again, and nothing else is."""
 
 from __future__ import annotations
 
@@ -52,19 +52,19 @@ def test_assignments_may_be_unknown() -> None:
         (transcript().text()[:-40], "t.json: a transcript that was cut off: write it again"),
         (changed(format="sottovoce-transcript/2"), "transcript/2': this reads sottovoce-transc"),
         (changed(format="sottovoce-transcript/" + "x" * 999), "this reads sottovoce-transcript/1"),
-        (changed(workers="3"), "parts that are missing or wrong"),
-        (changed(workers=True), "parts that are missing or wrong"),
-        (changed(more=1), "parts that are missing or wrong"),
-        (changed(rounds=[{"totals": ["1e3"], "workers": 3}]), "parts that are missing or wrong"),
-        (changed(rounds=[{"totals": [1], "workers": 3}]), "parts that are missing or wrong"),
-        (changed(rounds=[{"totals": ["9" * 19], "workers": 3}]), "parts that are missing or wrong"),
-        (changed(rounds=[{"workers": 3}]), "parts that are missing or wrong"),
+        (changed(workers="3"), "missing or wrong parts"),
+        (changed(workers=True), "missing or wrong parts"),
+        (changed(more=1), "missing or wrong parts"),
+        (changed(rounds=[{"totals": ["1e3"], "workers": 3}]), "missing or wrong parts"),
+        (changed(rounds=[{"totals": [1], "workers": 3}]), "missing or wrong parts"),
+        (changed(rounds=[{"totals": ["9" * 19], "workers": 3}]), "missing or wrong parts"),
+        (changed(rounds=[{"workers": 3}]), "missing or wrong parts"),
         (changed(rounds=[{"totals": ["1"], "workers": 4}]), "round 0 adds up 4 of 3 workers"),
         (changed(workers=0, rounds=[]), "at least one worker"),
-        (changed(assignments={"ann": ["q9"]}), "assigned tasks of the terms"),
+        (changed(assignments={"ann": ["q9"]}), "must be tasks of the terms"),
         (changed(assignments={"ann": ["q1", "q1"]}), "each of them once"),
-        (changed(assignments=["ann"]), "parts that are missing or wrong"),
-        (changed(em={}), "not what a private EM is about"),
+        (changed(assignments=["ann"]), "missing or wrong parts"),
+        (changed(em={}), "not the terms of a private EM"),
     ],
 )
 def test_anything_else_is_refused_in_one_line(text: str, words: str) -> None:

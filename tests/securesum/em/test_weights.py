@@ -1,4 +1,4 @@
-"""Weights of answers: what they are, and how far one answer moves them."""
+"""Weights of answers, and their sensitivity to one answer."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_all_answers_move_no_more_than_is_said(
 
 @pytest.mark.parametrize("labels", [2, 3])
 def test_the_bound_is_nearly_reached(labels: int) -> None:
-    """An answer that turns a worker from one that is sure into a lesser one moves all the rest."""
+    """An answer that turns a confident worker into a lesser one moves all the rest."""
     tasks, scale = 41, 10_000
     found = []
     for right in range(tasks):

@@ -1,4 +1,4 @@
-"""A server that cheats: turns that no honest server sends, made of what an honest run has said."""
+"""A cheating server: turns that no honest server sends, made from messages of an honest run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ THE_SERVER = "the server"
 
 
 def refused(worker: WorkerSession, turn: bytes, reason: str) -> None:
-    """The worker refuses for this reason, names the server, and answers nothing any more."""
+    """The worker refuses for this reason, names the server, and answers nothing more."""
     error = refusal(worker, turn)
     assert error.culprit == THE_SERVER
     assert reason in error.reason
@@ -31,18 +31,18 @@ def contributions(star: Star) -> list[list[Any]]:
 
 
 def of(star: Star, members: Iterable[int]) -> bytes:
-    """A turn that asks to confirm a set of these."""
+    """A turn that asks to confirm a set of these workers."""
     among = set(members)
     listed = [pair for pair in contributions(star) if pair[0] in among]
     return star.says(Phase.CONFIRM, {"contributions": listed})
 
 
 Said = dict[int, tuple[SignedFrame, list[int]]]
-"""What workers have confirmed: the frame, and of whom the set is that they were asked about."""
+"""Confirmations: the frame, and the members of the set it is about."""
 
 
 def confirms(star: Star, members: Iterable[int], among: Iterable[int]) -> Said:
-    """What these workers say when they are asked to confirm a set of those."""
+    """The replies of these workers when they are asked to confirm a set of those."""
     ordered = sorted(among)
     turn = of(star, ordered)
     return {
@@ -51,7 +51,7 @@ def confirms(star: Star, members: Iterable[int], among: Iterable[int]) -> Said:
 
 
 def shown_confirm(frame: SignedFrame, among: list[int], reader: int) -> bytes:
-    """A confirmation as a reader is shown it; no tag is for who is not in the set."""
+    """A confirmation as a reader sees it; without a tag for a reader outside the set."""
     at = TAG * among.index(reader) if reader in among else len(frame.payload)
     return frame.head + frame.payload[at : at + TAG].ljust(TAG, b"\0")
 
@@ -68,13 +68,13 @@ def only(said: Said, *members: int) -> Said:
 
 
 def shown_deal(content: bytes, star: Star, reader: int) -> bytes:
-    """What a reader is shown of a dealer's frame."""
+    """A reader's view of a dealer's frame."""
     frame = star.read(content)
     return Deal.read(frame, star.terms).head + frame.payload[row_at(reader)]
 
 
 def contributes(star: Star, reader: int, shown: Mapping[int, bytes], round: int = 0) -> bytes:
-    """The turn to contribute in which some dealers are shown otherwise than they should be."""
+    """The turn to contribute in which some dealers are shown wrongly."""
     honest = star.read(star.turn(reader))
     parts = [
         shown.get(dealer, honest.payload[SHOWN * at : SHOWN * (at + 1)])

@@ -1,4 +1,4 @@
-"""Sessions under masks in which every party can be looked at, and made to cheat."""
+"""Sessions under masks in which every party can be inspected, and made to cheat."""
 
 from __future__ import annotations
 
@@ -39,23 +39,23 @@ COORDINATOR = Ed25519PrivateKey.generate()
 
 @cache
 def keys(count: int) -> tuple[Ed25519PrivateKey, ...]:
-    """Signing keys of so many workers."""
+    """Signing keys of `count` workers."""
     return tuple(Ed25519PrivateKey.generate() for _ in range(count))
 
 
 @cache
 def sealing(count: int) -> tuple[X25519PrivateKey, ...]:
-    """Sealing keys of so many workers."""
+    """Sealing keys of `count` workers."""
     return tuple(X25519PrivateKey.generate() for _ in range(count))
 
 
 def suites(count: int) -> list[MaskedWorker]:
-    """So many honest workers' suites."""
+    """The suites of `count` honest workers."""
     return [MaskedWorker(key) for key in sealing(count)]
 
 
 def terms_of(workers: int, threshold: int, minimum: int | None = None, **changes: Any) -> StarTerms:
-    """Terms of so many workers."""
+    """Terms of several workers."""
     members = tuple(
         Member(number, public_text(key), b64(own.public_key().public_bytes_raw()))
         for number, (key, own) in enumerate(zip(keys(workers), sealing(workers), strict=True), 1)
@@ -69,20 +69,20 @@ def terms_of(workers: int, threshold: int, minimum: int | None = None, **changes
 
 
 def row_at(recipient: int) -> slice:
-    """Where in a deal the row of a worker is."""
+    """The position of a worker's row in a deal."""
     at = COMMITMENT + ROW * (recipient - 1)
     return slice(at, at + ROW)
 
 
 def commitment_at(recipient: int, kind: PieceKind) -> slice:
-    """Where in a deal the commitment of a worker's piece is."""
+    """The position of the commitment of a worker's piece in a deal."""
     at = COMMITMENT + ROW * (recipient - 1) + COMMITMENT * kind
     return slice(at, at + COMMITMENT)
 
 
 @dataclass(frozen=True)
 class Same:
-    """A planner: the same sum, so many times."""
+    """A planner: the same sum, `rounds` times."""
 
     spec: SumSpec
     rounds: int
@@ -93,7 +93,7 @@ class Same:
 
 @dataclass(frozen=True)
 class Fixed:
-    """A contributor: these values, each round with the next row."""
+    """A contributor: these values, the next row in each round."""
 
     rows: Integers
 
@@ -104,7 +104,7 @@ class Fixed:
 
 @dataclass(frozen=True)
 class Altering:
-    """A worker that says something else in one phase: `change` is given its round and its reply."""
+    """A worker that sends something else in one phase: `change` gets its round and its reply."""
 
     phase: Phase
     change: Callable[[Any, Content], Content]
@@ -133,14 +133,14 @@ class _Altered:
         if turn.place.phase != self.suite.phase:
             return cast(Content, honest)
         changed = self.suite.change(round, honest)
-        # It stands by what it said.
+        # It repeats its reply.
         round._said = digest_of(round._start.terms, turn.place, round._number, *changed)
         return changed
 
 
 @dataclass
 class Star:
-    """A session: five workers, any four of whom open, unless it is said otherwise."""
+    """A session: five workers, of whom any four open, unless stated otherwise."""
 
     workers: int = 5
     threshold: int = 4
@@ -175,12 +175,12 @@ class Star:
         )
 
     def total(self, members: Collection[int], round: int = 0) -> list[int]:
-        """What these workers add up to."""
+        """The sum of these workers' values."""
         total: list[int] = self.values[np.array(sorted(members)) - 1, round].sum(axis=0).tolist()
         return total
 
     def turn(self, number: int) -> bytes:
-        """What an honest server asks of a worker."""
+        """An honest server's turn for a worker."""
         content = self.server.turn(number)
         assert content is not None
         return content
@@ -191,12 +191,12 @@ class Star:
         self.events.append((reply, number))
 
     def close(self) -> None:
-        """The time of the phase is up."""
+        """Close the current phase."""
         self.server.close()
         self.events.append(None)
 
     def play(self, silent: Collection[int] = ()) -> Self:
-        """One phase, in which everybody but some answers."""
+        """One phase, in which all but some answer."""
         waiting = self.server.waiting
         turns = {number: self.turn(number) for number in sorted(waiting - set(silent))}
         for number, turn in turns.items():
@@ -208,14 +208,14 @@ class Star:
         return self
 
     def until(self, phase: Phase, round: int = 0) -> Self:
-        """Play honestly until a phase is on; nobody has been asked in it yet."""
+        """Play honestly until a phase begins; nobody has been asked in it yet."""
         while (self.server.round, self.server.phase) != (round, phase):
             assert self.server.state == "running"
             self.play()
         return self
 
     def finish(self) -> Self:
-        """Play honestly to the end, and tell everybody."""
+        """Play honestly to the end, and tell all workers."""
         while self.server.state == "running":
             self.play()
         for number in sorted(self.server.alive):
@@ -226,28 +226,28 @@ class Star:
         self, phase: str, fields: Mapping[str, Any], payload: bytes = b"", round: int = 0,
         step: int = 0,
     ) -> bytes:  # fmt: skip
-        """A frame that the server signs, whatever it says."""
+        """A frame with any content that the server signs."""
         return written(self.terms, Place(round, phase, step), SERVER, COORDINATOR, fields, payload)
 
     def worker_says(
         self, number: int, phase: str, fields: Mapping[str, Any], payload: bytes = b"",
         round: int = 0,
     ) -> bytes:  # fmt: skip
-        """A frame that a worker signs, whatever it says."""
+        """A frame with any content that a worker signs."""
         key = keys(self.workers)[number - 1]
         return written(self.terms, Place(round, phase), number, key, fields, payload)
 
     def read(self, content: bytes) -> SignedFrame:
-        """What a frame says."""
+        """The content of a frame."""
         return read_frame(self.terms, content)
 
     def copy(self, number: int) -> WorkerSession:
-        """A worker as it is now, who can be asked without the other noticing."""
+        """A copy of a worker, which can be asked without changing the original."""
         return deepcopy(self.members[number])
 
 
 def refusal(worker: WorkerSession, turn: bytes) -> SealedRefused:
-    """How a worker refuses a turn; it must."""
+    """A worker's refusal of a turn; it must refuse."""
     try:
         reply = worker.on(turn)
     except SealedRefused as error:

@@ -1,4 +1,4 @@
-"""Replies that come twice, out of turn, under a wrong name or too late: refused, and named."""
+"""Replies that are repeated, out of order, under a wrong name or late: refused, and named."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_who_answers_twice_differently_is_refused_and_the_first_answer_stays() -
     star = Star()
     star.take(star.members[2].on(star.turn(2)) or b"", 2)
     other = star.worker_says(2, Phase.SHARE, {"masks": b64(MaskKeys.fresh().public)})
-    with pytest.raises(SealedRefused, match="worker 2: it has answered differently before"):
+    with pytest.raises(SealedRefused, match="worker 2: it has already answered differently"):
         star.server.take(other, 2)
     star.finish()
     assert star.server.records[0].totals.tolist() == star.total(range(1, 6))
@@ -49,7 +49,7 @@ def test_who_answers_twice_differently_is_refused_and_the_first_answer_stays() -
 def test_the_same_text_under_another_signature_is_not_taken_for_the_first() -> None:
     star = Star()
     reply = star.members[2].on(star.turn(2)) or b""
-    with pytest.raises(SealedRefused, match="worker 2: the message's signature does not hold"):
+    with pytest.raises(SealedRefused, match="worker 2: the message's signature is invalid"):
         star.server.take(bytes(64) + reply[64:], 2)
 
 
@@ -64,7 +64,7 @@ def test_nobody_can_answer_for_another() -> None:
 def test_a_sender_whom_nobody_knows_is_refused(sender: int) -> None:
     star = Star()
     reply = star.members[2].on(star.turn(2)) or b""
-    with pytest.raises(SealedRefused, match="nobody has this number"):
+    with pytest.raises(SealedRefused, match="no worker has this number"):
         star.server.take(reply, sender)
 
 

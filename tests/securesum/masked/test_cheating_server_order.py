@@ -1,4 +1,4 @@
-"""A server that leaves the order of phases and rounds, or lies about totals and the end."""
+"""A server that breaks the order of phases and rounds, or lies about totals and the end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_it_cannot_ask_two_different_things_at_one_place(phase: Phase) -> None:
     star = Star().until(phase)
     assert star.members[1].on(star.turn(1)) is not None
     other = star.says(phase, {"another": 1})
-    refused(star.members[1], other, "two different things at one place")
+    refused(star.members[1], other, "two different turns for one place")
 
 
 @pytest.mark.parametrize("phase", ORDER)
@@ -36,7 +36,7 @@ def test_it_cannot_leave_out_a_phase(phase: Phase) -> None:
     turn = star.turn(1)
     before = Star(seed=2).until(ORDER[ORDER.index(phase) - 1])
     refused(
-        before.members[1], turn, "comes out of turn" if phase != ORDER[1] else "a round was left"
+        before.members[1], turn, "is out of order" if phase != ORDER[1] else "a round was skipped"
     )
 
 
@@ -56,13 +56,13 @@ def test_it_cannot_ask_about_an_old_round() -> None:
 
 def test_it_cannot_leave_out_a_round() -> None:
     star = Star(rounds=3)
-    refused(star.members[1], star.says(Phase.SHARE, {}, round=1), "a round was left out")
+    refused(star.members[1], star.says(Phase.SHARE, {}, round=1), "a round was skipped")
 
 
 def test_it_cannot_begin_a_round_that_a_worker_has_not_confirmed_the_last_of() -> None:
     star = Star(rounds=2).until(Phase.CONFIRM)
     turn = star.says(Phase.SHARE, {}, bytes(24), round=1)
-    refused(star.members[1], turn, "without this worker having confirmed")
+    refused(star.members[1], turn, "although this worker has not confirmed")
 
 
 @pytest.mark.parametrize("payload", [b"", bytes(16), bytes(25)])
@@ -77,7 +77,7 @@ def test_it_cannot_say_totals_that_nobody_can_add_up_to(total: int) -> None:
     star = Star(rounds=2).until(Phase.SHARE, 1)
     payload = totals_content(np.array([0, 5000, total]))
     turn = star.says(Phase.SHARE, {}, payload, round=1)
-    refused(star.members[1], turn, "a total is not what 5 workers can add up to")
+    refused(star.members[1], turn, "a total is impossible for 5 workers")
 
 
 def test_it_cannot_send_totals_before_anything_was_opened() -> None:
@@ -90,7 +90,7 @@ def test_it_cannot_have_more_added_up_than_is_planned() -> None:
     star = Star(rounds=1).until(Phase.OPEN).play()
     totals = totals_content(star.server.records[0].totals)
     turn = star.says(Phase.SHARE, {}, totals, round=1)
-    refused(star.members[1], turn, "nothing more is to be added up")
+    refused(star.members[1], turn, "the sums are complete")
 
 
 def test_it_cannot_use_what_is_for_another_roster() -> None:
@@ -103,7 +103,7 @@ def test_it_cannot_use_what_is_for_another_roster() -> None:
 def test_nobody_else_can_ask() -> None:
     star = Star()
     turn = written(star.terms, Place(0, Phase.SHARE), SERVER, keys(5)[2])
-    refused(star.members[1], turn, "signature does not hold")
+    refused(star.members[1], turn, "signature is invalid")
 
 
 def test_another_worker_cannot_ask() -> None:
@@ -122,7 +122,7 @@ def ends(star: Star, round: int, payload: bytes = b"", **fields: Any) -> bytes:
 def test_it_cannot_say_that_all_is_done_before_it_is() -> None:
     star = Star(rounds=2).until(Phase.SHARE, 1)
     totals = totals_content(star.server.records[0].totals)
-    refused(star.members[1], ends(star, 1, totals), "more is to be added up")
+    refused(star.members[1], ends(star, 1, totals), "more sums are due")
 
 
 def test_it_cannot_say_that_all_is_done_in_the_middle_of_a_round() -> None:
@@ -132,7 +132,7 @@ def test_it_cannot_say_that_all_is_done_in_the_middle_of_a_round() -> None:
 
 def test_it_cannot_end_with_totals_of_what_was_not_opened() -> None:
     star = Star().until(Phase.OPEN)
-    refused(star.members[1], ends(star, 0, bytes(24), state="aborted"), "totals of what was not")
+    refused(star.members[1], ends(star, 0, bytes(24), state="aborted"), "totals that were not")
 
 
 def test_it_cannot_end_a_round_that_never_began() -> None:
@@ -161,7 +161,7 @@ def test_a_worker_that_broke_off_in_the_middle_says_nothing_more() -> None:
     star.members[1]._contributor = Broken()
     with pytest.raises(MemoryError):
         star.members[1].on(star.turn(1))
-    with pytest.raises(SealedRefused, match="it broke off in the middle of a turn"):
+    with pytest.raises(SealedRefused, match="it failed in the middle of a turn"):
         star.members[1].on(star.turn(1))
 
 

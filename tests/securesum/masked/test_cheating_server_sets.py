@@ -1,4 +1,4 @@
-"""A server that would have another set opened than the one that was confirmed."""
+"""A server that tries to have another set opened than the confirmed one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sottovoce.securesum.star.suite import Phase
 
 def test_it_cannot_have_one_contribution_opened() -> None:
     star = Star().until(Phase.CONFIRM)
-    refused(star.members[2], of(star, [2]), "the set has 1 workers, and fewer than 4 are not")
+    refused(star.members[2], of(star, [2]), "the set has 1 workers; fewer than 4 are not")
 
 
 def test_it_cannot_have_too_small_a_set_opened() -> None:
@@ -46,13 +46,13 @@ def test_it_cannot_have_a_worker_confirm_another_contribution_as_its_own() -> No
 def test_it_cannot_have_two_overlapping_sets_confirmed_by_one_worker() -> None:
     star = Star(workers=6).until(Phase.CONFIRM)
     assert star.members[1].on(of(star, [1, 2, 3, 4, 5])) is not None
-    refused(star.members[1], of(star, [1, 2, 3, 4, 6]), "two different things at one place")
+    refused(star.members[1], of(star, [1, 2, 3, 4, 6]), "two different turns for one place")
 
 
 def test_it_cannot_have_two_overlapping_sets_opened_by_different_workers() -> None:
     star = Star(workers=6).until(Phase.CONFIRM)
     said = confirms(star, [1, 2, 3], [1, 2, 3, 4, 5]) | confirms(star, [4, 5], [1, 2, 4, 5, 6])
-    few = "workers have confirmed this set, and 4 must have"
+    few = "workers have confirmed this set; 4 are needed"
     refused(star.members[1], opening(star, 1, said), f"3 {few}")
     refused(star.members[4], opening(star, 4, only(said, 1, 2, 4, 5)), f"2 {few}")
 
@@ -60,7 +60,7 @@ def test_it_cannot_have_two_overlapping_sets_opened_by_different_workers() -> No
 def test_it_cannot_have_a_set_opened_that_too_few_confirmed() -> None:
     star = Star().until(Phase.CONFIRM)
     turn = opening(star, 1, confirms(star, [1, 2, 3], range(1, 6)))
-    refused(star.members[1], turn, "3 workers have confirmed this set, and 4 must have")
+    refused(star.members[1], turn, "3 workers have confirmed this set; 4 are needed")
 
 
 def test_it_cannot_count_one_confirmation_twice() -> None:
@@ -90,7 +90,7 @@ def test_it_cannot_forge_a_confirmation() -> None:
 
 
 def test_it_cannot_show_a_worker_the_tag_that_is_for_another() -> None:
-    """Nor send back a worker's own tag as that of the one it was for."""
+    """It also cannot send back a worker's own tag as that of its recipient."""
     star = Star().until(Phase.CONFIRM)
     said = confirms(star, range(1, 6), range(1, 6))
     own, other = (said[number][0].payload for number in (1, 2))
@@ -118,7 +118,7 @@ def test_it_cannot_confirm_a_set_itself() -> None:
     said = confirms(star, [1, 2, 3], range(1, 6))
     own = star.read(star.says(Phase.CONFIRM, said[1][0].fields, said[1][0].payload))
     turn = opening(star, 1, {SERVER: (own, said[1][1]), **said})
-    refused(star.members[1], turn, "worker 0 is not in this round")
+    refused(star.members[1], turn, "worker 0 has left this round")
 
 
 def test_it_cannot_use_the_confirmation_of_a_worker_who_is_not_in_the_set() -> None:
@@ -126,7 +126,7 @@ def test_it_cannot_use_the_confirmation_of_a_worker_who_is_not_in_the_set() -> N
     said = confirms(star, [1, 2, 3], range(1, 6))
     outside = star.read(star.worker_says(6, Phase.CONFIRM, said[1][0].fields))
     turn = opening(star, 1, {**said, 6: (outside, said[1][1])})
-    refused(star.members[1], turn, "worker 6 is not in this round any more")
+    refused(star.members[1], turn, "worker 6 has left this round")
 
 
 def test_it_cannot_use_the_confirmations_of_an_earlier_round() -> None:
@@ -142,19 +142,19 @@ def test_it_cannot_pad_confirmations_with_something_else() -> None:
     star = Star().until(Phase.OPEN)
     honest = star.read(star.turn(1))
     turn = star.says(Phase.OPEN, honest.fields, honest.payload + bytes(HEAD + TAG))
-    refused(star.members[1], turn, "not sent one confirmation of each who confirmed")
+    refused(star.members[1], turn, "not sent one confirmation of each worker who confirmed")
 
 
 # Alive XOR dropped.
 
 
 def test_it_cannot_have_both_kinds_of_shares_of_one_worker() -> None:
-    """To some, worker 3 has contributed; to others, it fell silent: neither set is confirmed."""
+    """To some, worker 3 has contributed; to others, it dropped out: neither set is confirmed."""
     star = Star().until(Phase.CONFIRM)
     said = confirms(star, [1, 2], range(1, 6)) | confirms(star, [4, 5], [1, 2, 4, 5])
     for number in (1, 2, 4, 5):
         turn = opening(star, number, said)
-        refused(star.members[number], turn, "2 workers have confirmed this set, and 4 must have")
+        refused(star.members[number], turn, "2 workers have confirmed this set; 4 are needed")
 
 
 def test_with_as_many_corrupt_workers_as_it_takes_two_sets_do_open() -> None:
@@ -175,7 +175,7 @@ def test_it_cannot_have_a_worker_open_twice() -> None:
     assert star.members[1].on(star.turn(1)) is not None
     honest = star.read(star.turn(1))
     fewer = star.says(Phase.OPEN, {"confirmed": [1, 2, 3, 4]}, honest.payload[: 4 * (HEAD + TAG)])
-    refused(star.members[1], fewer, "two different things")
+    refused(star.members[1], fewer, "two different turns")
 
 
 def test_it_cannot_have_a_worker_open_in_a_second_step() -> None:
@@ -183,14 +183,14 @@ def test_it_cannot_have_a_worker_open_in_a_second_step() -> None:
     star.members[1].on(star.turn(1))
     honest = star.read(star.turn(1))
     again = star.says(Phase.OPEN, honest.fields, honest.payload, step=1)
-    refused(star.members[1], again, "comes out of turn")
+    refused(star.members[1], again, "is out of order")
 
 
 def test_it_cannot_say_which_shares_are_to_be_opened() -> None:
     star = Star().until(Phase.OPEN)
     honest = star.read(star.turn(1))
     turn = star.says(Phase.OPEN, {**honest.fields, "dropped": [3]}, honest.payload)
-    refused(star.members[1], turn, "something else than what is confirmed")
+    refused(star.members[1], turn, "something other than the confirmed set")
 
 
 # Split views.

@@ -1,4 +1,4 @@
-"""A server that stands between workers: split views, forged keys, shares of others."""
+"""A server as man in the middle: split views, forged keys, shares of others."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from sottovoce.securesum.star.suite import Phase
 
 
 def test_it_cannot_show_different_shares_to_different_workers() -> None:
-    """Worker 3 is in league with it, and signs two mask keys."""
+    """Worker 3 colludes with it, and signs two mask keys."""
     star = Star()
     second = star.copy(3).on(star.turn(3)) or b""
     star.until(Phase.CONTRIBUTE)
@@ -44,12 +44,12 @@ def test_it_cannot_show_a_share_under_another_name_to_one_worker() -> None:
 
 
 def check_split(star: Star, contribution: bytes) -> None:
-    """Worker 1 has contributed after it saw something else than the others: nothing is opened."""
+    """Worker 1 has contributed after a different view than the others: nothing is opened."""
     star.take(contribution, 1)
     for number in range(2, 6):
         star.take(star.members[number].on(star.turn(number)) or b"", number)
     said = confirms(star, (1, 2, 4, 5), range(1, 6))
-    few = "workers have confirmed this set, and 4 must have"
+    few = "workers have confirmed this set; 4 are needed"
     refused(star.members[1], opening(star, 1, said), f"1 {few}")
     refused(star.members[2], opening(star, 2, said), f"3 {few}")
 
@@ -69,7 +69,7 @@ def test_it_cannot_show_different_share_sets_to_different_workers() -> None:
         number: (star.read(star.members[number].on(turn) or b""), [1, 2, 4, 5])
         for number in digests
     }
-    few = "workers have confirmed this set, and 4 must have"
+    few = "workers have confirmed this set; 4 are needed"
     refused(star.members[1], opening(star, 1, said), f"1 {few}")
     refused(star.members[2], opening(star, 2, said), f"3 {few}")
 
@@ -92,7 +92,7 @@ def test_it_cannot_tell_different_workers_different_totals() -> None:
     }
     refused(
         star.members[1], opening(star, 1, said, round=1),
-        "1 workers have confirmed this set, and 4 must have",
+        "1 workers have confirmed this set; 4 are needed",
     )  # fmt: skip
 
 
@@ -100,7 +100,7 @@ def test_it_cannot_tell_different_workers_different_totals() -> None:
 
 
 def forged_key(star: Star, shown: bytes) -> bytes:
-    """What is shown of worker 3, with a mask key of the server's own that it signs itself."""
+    """The view of worker 3, with a mask key of the server that it signs itself."""
     key = MaskKeys.fresh().public
     frame = written(
         star.terms, Place(0, Phase.SHARE), 3, COORDINATOR, {"masks": b64(key)}, b"made up"
@@ -109,7 +109,7 @@ def forged_key(star: Star, shown: bytes) -> bytes:
 
 
 def made_up(star: Star, shown: bytes) -> bytes:
-    """A key of its own, and a row that it sealed itself: not knowing the key of the channel."""
+    """A forged key, and a row that the server sealed itself without the key of the channel."""
     forged = forged_key(star, shown)
     start = HEAD + KEY
     return forged[:start] + os.urandom(64) + sealed(os.urandom(32), bytes(2 * PIECE), b"")
@@ -126,7 +126,7 @@ def wrong_signature(star: Star, shown: bytes) -> bytes:
 
 
 def own_row(star: Star, shown: bytes) -> bytes:
-    """What worker 1 itself has sealed to worker 3, sent back to it."""
+    """A row that worker 1 itself has sealed to worker 3, sent back to it."""
     mine = star.read(star.turn(3)).payload[:SHOWN]
     return mine
 
@@ -144,7 +144,7 @@ def test_it_cannot_put_itself_between_workers_with_a_key_of_its_own(
 
 
 def test_it_cannot_show_a_key_and_a_row_of_an_earlier_round() -> None:
-    """Not with the head of then, and not with that of now."""
+    """Neither with the old head nor with the new one."""
     star = Star(rounds=2).until(Phase.CONTRIBUTE)
     old = star.read(star.turn(1)).payload[2 * SHOWN : 3 * SHOWN]
     star.until(Phase.CONTRIBUTE, 1)
@@ -210,11 +210,11 @@ def test_it_cannot_go_on_with_too_few_who_have_dealt() -> None:
     star = Star().until(Phase.CONTRIBUTE)
     rows = star.read(star.turn(1)).payload
     turn = star.says(Phase.CONTRIBUTE, {"sharers": [1, 2, 3]}, rows[: 3 * SHOWN])
-    refused(star.members[1], turn, "3 workers after phase share, and 4 must be left")
+    refused(star.members[1], turn, "3 workers after phase share; 4 are needed")
 
 
 def test_it_cannot_bring_back_who_was_excluded() -> None:
-    """Worker 5 was left out of round 0, and would like to be in round 1."""
+    """Worker 5 was excluded from round 0, and tries to take part in round 1."""
     star = Star(rounds=2)
     star.until(Phase.CONTRIBUTE).play(silent=[5]).until(Phase.CONTRIBUTE, 1)
     honest = star.read(star.turn(1))
@@ -223,7 +223,7 @@ def test_it_cannot_bring_back_who_was_excluded() -> None:
     turn = star.says(
         Phase.CONTRIBUTE, {"sharers": [1, 2, 3, 4, 5]}, honest.payload + shown, round=1
     )
-    refused(star.members[1], turn, "worker 5 is not in this round any more")
+    refused(star.members[1], turn, "worker 5 has left this round")
 
 
 def test_who_was_excluded_is_dealt_nothing() -> None:
@@ -238,7 +238,7 @@ def test_it_cannot_have_a_worker_confirmed_that_has_not_dealt() -> None:
     star = Star(workers=6, threshold=4)
     star.play(silent=[6]).until(Phase.CONFIRM)
     turn = star.says(Phase.CONFIRM, {"contributions": [*contributions(star), [6, "0" * 64]]})
-    refused(star.members[1], turn, "worker 6 is not in this round any more")
+    refused(star.members[1], turn, "worker 6 has left this round")
 
 
 # Order, rounds and sessions.

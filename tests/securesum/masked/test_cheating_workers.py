@@ -1,4 +1,4 @@
-"""Workers that cheat: named where it can be told who it was, and totals are right or absent."""
+"""Cheating workers: named if they can be identified; totals are right or absent."""
 
 from __future__ import annotations
 
@@ -65,14 +65,16 @@ def flipped(content: bytes, place: int) -> bytes:
 def test_a_wrong_share_is_named_and_the_sum_is_still_right() -> None:
     star = Star()
     outcome = run(star, Phase.OPEN, lambda _, said: (said[0], flipped(said[1], PIECE + 20)))
-    assert "worker 3: the piece it opens is not what worker 2 has dealt" in outcome.refused[3]
+    assert (
+        "worker 3: the piece it opens is not the one that worker 2 has dealt" in outcome.refused[3]
+    )
     assert outcome.state == "done"
     assert outcome.records[0].totals.tolist() == star.total(range(1, 6))
 
 
 def test_a_share_with_another_salt_is_a_wrong_share() -> None:
     outcome = run(Star(), Phase.OPEN, lambda _, said: (said[0], flipped(said[1], 0)))
-    assert "the piece it opens is not what worker 1 has dealt" in outcome.refused[3]
+    assert "the piece it opens is not the one that worker 1 has dealt" in outcome.refused[3]
 
 
 def test_shares_of_the_other_kind_are_refused() -> None:
@@ -106,7 +108,7 @@ def test_too_many_that_open_wrongly_leave_nothing_opened() -> None:
     star = Star(workers=5, threshold=5)
     outcome = run(star, Phase.OPEN, lambda _, said: (said[0], flipped(said[1], 20)))
     assert (outcome.state, outcome.records) == ("aborted", ())
-    assert outcome.reason == "4 workers are left after phase open, and 5 must be"
+    assert outcome.reason == "4 workers are left after phase open; 5 are needed"
 
 
 # What it deals.
@@ -115,7 +117,7 @@ def test_too_many_that_open_wrongly_leave_nothing_opened() -> None:
 def deals(
     secrets: Callable[[Any], tuple[bytes, bytes]],
 ) -> Callable[[Any, Content], Content]:
-    """Deals other secrets than it says it does."""
+    """Deals other secrets than it claims."""
 
     def change(round: Any, said: Content) -> Content:
         seed, private = secrets(round)
@@ -158,7 +160,7 @@ def test_shares_of_no_polynomial_end_the_session_and_the_dealer_is_named(
 
 
 def test_shares_that_too_many_cannot_read_end_the_session_and_all_it_may_be_are_named() -> None:
-    """The dealer, or those who say that they cannot read what they have."""
+    """The dealer, or those who say that they cannot read their pieces."""
 
     def unreadable(_: Any, said: Content) -> Content:
         payload = said[1]
@@ -169,11 +171,11 @@ def test_shares_that_too_many_cannot_read_end_the_session_and_all_it_may_be_are_
     outcome = run(Star(), Phase.SHARE, unreadable)
     assert (outcome.state, outcome.records) == ("aborted", ())
     assert outcome.culprits == ("worker 3", "worker 1", "worker 2")
-    assert outcome.reason.endswith("3 workers have one, and 4 must")
+    assert outcome.reason.endswith("3 workers have one, and 4 are needed")
 
 
 def test_a_worker_that_says_it_has_no_piece_is_named_with_the_dealer() -> None:
-    """Worker 3 lies about worker 1, when nobody can be spared."""
+    """Worker 3 lies about worker 1, when all are needed."""
     outcome = run(
         Star(), Phase.OPEN, lambda _, said: ({"missing": [1]}, said[1][PIECE:]),
         {(0, Phase.OPEN): {5}},
@@ -193,7 +195,7 @@ def test_a_share_that_one_cannot_read_does_no_harm() -> None:
 
 @pytest.mark.parametrize("kind", PieceKind)
 def test_a_dealer_cannot_make_an_honest_worker_look_like_a_cheat(kind: PieceKind) -> None:
-    """It commits itself to another piece than it sends to worker 2."""
+    """It commits to another piece than it sends to worker 2."""
     star = Star()
     place = commitment_at(2, kind).start
     outcome = run(star, Phase.SHARE, lambda _, said: (said[0], flipped(said[1], place)))
@@ -213,7 +215,7 @@ def test_a_deal_for_others_than_are_there_is_refused(payload: bytes) -> None:
 
 
 def adds(place: int, amount: int) -> Callable[[Any, Content], Content]:
-    """Adds to one of the words it sends: under its masks nobody sees it."""
+    """Adds to one of the words it sends: under its masks this is not visible."""
 
     def change(_: Any, said: Content) -> Content:
         words = np.frombuffer(said[1], "<u8").copy()
@@ -234,7 +236,7 @@ def test_a_value_out_of_range_leaves_nothing_opened(place: int, amount: int) -> 
 def test_a_contribution_of_another_length_is_refused(length: int) -> None:
     star = Star()
     outcome = run(star, Phase.CONTRIBUTE, lambda *_: ({}, bytes(length)))
-    assert "worker 3: its contribution has another length" in outcome.refused[3]
+    assert "worker 3: its contribution has the wrong length" in outcome.refused[3]
     assert outcome.records[0].totals.tolist() == star.total([1, 2, 4, 5])
 
 
@@ -246,18 +248,18 @@ def test_a_contribution_of_another_length_is_refused(length: int) -> None:
 ])  # fmt: skip
 def test_a_confirmation_of_another_set_is_refused(fields: dict[str, Any]) -> None:
     outcome = run(Star(), Phase.CONFIRM, lambda _, said: (fields, said[1]))
-    assert "worker 3: it has confirmed another set" in outcome.refused[3]
+    assert "worker 3: it has confirmed a different set" in outcome.refused[3]
     assert outcome.state == "done"
 
 
 @pytest.mark.parametrize("length", [0, 64, 79, 81, 96])
 def test_a_confirmation_without_a_tag_for_everybody_is_refused(length: int) -> None:
     outcome = run(Star(), Phase.CONFIRM, lambda _, said: (said[0], bytes(length)))
-    assert "worker 3: it has not one tag for each in the set" in outcome.refused[3]
+    assert "worker 3: it does not have one tag for each member of the set" in outcome.refused[3]
 
 
 def bad_tags(*seats: int) -> Callable[[Any, Content], Content]:
-    """Tags that the workers at these seats of the set cannot believe."""
+    """Tags that are invalid for the workers at these positions of the set."""
 
     def change(_: Any, said: Content) -> Content:
         payload = said[1]
@@ -270,7 +272,7 @@ def bad_tags(*seats: int) -> Callable[[Any, Content], Content]:
 
 @pytest.mark.parametrize("seats", [(0,), (1, 3), (0, 1, 2, 3, 4)])
 def test_a_confirmer_with_bad_tags_does_no_harm(seats: tuple[int, ...]) -> None:
-    """Nobody can be spared: all five must confirm, and its signature counts."""
+    """All are needed: all five must confirm, and its signature counts."""
     star = Star(workers=5, threshold=5)
     outcome = run(star, Phase.CONFIRM, bad_tags(*seats))
     assert (outcome.state, outcome.refused, outcome.excluded) == ("done", {}, {})
@@ -278,7 +280,7 @@ def test_a_confirmer_with_bad_tags_does_no_harm(seats: tuple[int, ...]) -> None:
 
 
 def without_a_key(star: Star) -> StarTerms:
-    """Terms in which the sealing key of worker 3 is one with which everybody agrees on zero."""
+    """Terms in which the sealing key of worker 3 gives zero in every agreement."""
     members = list(star.terms.members)
     members[2] = replace(members[2], sealing=b64(bytes(32)))
     return replace(star.terms, members=tuple(members))
@@ -350,13 +352,13 @@ def test_pieces_that_are_written_otherwise_are_not_kept(monkeypatch: pytest.Monk
 
 
 def test_who_opens_a_piece_that_is_none_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Worker 1 is in league with the dealer and keeps it: no secret can be made of it."""
+    """Worker 1 colludes with the dealer and keeps it: no secret can be recovered from it."""
     star = Star(suites={3: Altering(Phase.SHARE, deals_beyond(monkeypatch))})
     with monkeypatch.context() as patch:
         patch.setattr(messages, "well_formed", lambda content: [True] * (len(content) // PIECE))
         star.until(Phase.OPEN)
     reply = star.members[1].on(star.turn(1)) or b""
-    with pytest.raises(SealedRefused, match="worker 1: it opens what is no piece"):
+    with pytest.raises(SealedRefused, match="worker 1: it opens an invalid piece"):
         star.server.take(reply, 1)
     star.play(silent=[1])
     assert star.server.records[0].totals.tolist() == star.total(range(1, 6))

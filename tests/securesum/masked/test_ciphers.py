@@ -1,4 +1,4 @@
-"""The primitives give what their standards say, through the functions that the suite uses."""
+"""The primitives match their standards, through the functions that the suite uses."""
 
 from __future__ import annotations
 

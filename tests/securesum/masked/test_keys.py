@@ -1,4 +1,4 @@
-"""Keys of a round: bound to all that they are for, and none that is no secret."""
+"""Keys of a round: bound to their context, and never without a secret."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ SMALL = [
     325606250916557431795983626356110631294008115727848805560023387167927233504,
     39382357235489614581723060781553021112529911719440698176882885853963445705823,
 ]  # fmt: skip
-"""Every u-coordinate of a point of small order, however it is written in 255 bits."""
+"""Every u-coordinate of a point of small order, in all encodings of 255 bits."""
 
 
 def pair_of(start: RoundStart, one: int, other: int) -> bytes:
-    """The key of the mask that one worker has in common with another, as it derives it."""
+    """The key of the mask that one worker shares with another, as it derives it."""
     return pair_key(start, one, PAIRS[one], other, PAIRS[other].public)
 
 
 def row_key(start: RoundStart, number: int, dealer: int, recipient: int) -> bytes:
-    """The key of what a dealer seals to a recipient, as worker `number` derives it."""
+    """The key by which a dealer seals to a recipient, as worker `number` derives it."""
     channels = Channels(start.terms, number, sealing(5)[number - 1])
     lock = channels.lock(start, dealer, recipient, PAIRS[dealer].public)
     assert lock is not None
@@ -43,7 +43,7 @@ def row_key(start: RoundStart, number: int, dealer: int, recipient: int) -> byte
 
 
 def every_key(start: RoundStart) -> list[bytes]:
-    """Keys that must have nothing to do with each other."""
+    """Keys that must be unrelated."""
     channels = Channels(start.terms, 1, sealing(5)[0])
     return [
         pair_of(start, 1, 2),
@@ -84,7 +84,7 @@ def test_a_tag_is_known_to_its_reader_and_is_of_one_set_in_one_direction() -> No
 
 
 def test_a_worker_with_another_sealing_key_than_the_terms_have_does_not_begin() -> None:
-    with pytest.raises(UsageError, match="the terms have another sealing key for worker 2"):
+    with pytest.raises(UsageError, match="the terms have a different sealing key for worker 2"):
         Channels(START.terms, 2, sealing(5)[0])
 
 
@@ -148,7 +148,7 @@ def test_every_round_has_fresh_keys() -> None:
 
 
 def test_a_round_that_is_run_twice_is_sealed_under_other_keys() -> None:
-    """The nonce is constant: a key that came back would bare what it seals."""
+    """The nonce is constant: a repeated key would reveal what it seals."""
     star = Star()
     once, again = (star.read(star.copy(1).on(star.turn(1)) or b"") for _ in range(2))
     locks = [

@@ -1,4 +1,4 @@
-"""Secrets in pieces: back from enough of them, and from nothing else."""
+"""Secrets in pieces: recovered from enough of them, and from nothing else."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_share_that_is_no_element_is_seen() -> None:
 def test_too_few_pieces_say_nothing_of_the_secret() -> None:
     """The low bits of one share of degree 1: as often set for one secret as for another.
 
-    1,000 shares each; the counts differ by six standard deviations but once in 10⁹.
+    1,000 shares each; the counts differ by six standard deviations once in 10⁹.
     """
 
     def ones(secret: bytes) -> int:

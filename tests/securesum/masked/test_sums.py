@@ -1,4 +1,4 @@
-"""Totals are the plain sums of the contributors, whoever falls silent and when, or are absent."""
+"""Totals are the plain sums of the contributors, with any dropouts at any time, or absent."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_one_more_than_may_be_missing_ends_the_session_without_totals(phase: Pha
     star = Star(workers=5, threshold=4, rounds=2)
     outcome = run(star, {(0, phase): {1, 4}})
     assert (outcome.state, outcome.records) == ("aborted", ())
-    assert outcome.reason == f"3 workers are left after phase {phase}, and 4 must be"
+    assert outcome.reason == f"3 workers are left after phase {phase}; 4 are needed"
 
 
 @pytest.mark.parametrize("phase", ORDER)
@@ -81,19 +81,19 @@ def test_fewer_than_the_minimum_are_not_opened_even_if_enough_would_confirm() ->
     star = Star(workers=6, threshold=4, minimum=6)
     outcome = run(star, {(0, Phase.CONTRIBUTE): {5}})
     assert (outcome.state, outcome.records) == ("aborted", ())
-    assert outcome.reason == "5 workers are left after phase contribute, and 6 must be"
+    assert outcome.reason == "5 workers are left after phase contribute; 6 are needed"
 
 
 def test_fewer_than_the_minimum_begin_no_further_round() -> None:
     star = Star(workers=6, threshold=4, minimum=6, rounds=2)
     outcome = run(star, {(0, Phase.OPEN): {5}})
     assert (outcome.state, len(outcome.records)) == ("aborted", 1)
-    assert outcome.reason == "5 workers are left, and 6 are needed"
+    assert outcome.reason == "5 workers are left; 6 are needed"
 
 
 @given(data=st.data())
 @settings(max_examples=6)
-def test_whoever_falls_silent_wherever_totals_are_right_or_absent(data: st.DataObject) -> None:
+def test_with_any_dropouts_totals_are_right_or_absent(data: st.DataObject) -> None:
     workers = data.draw(st.integers(3, 7), "workers")
     threshold = data.draw(st.integers(workers // 2 + 1, workers), "threshold")
     places = st.tuples(st.integers(0, 1), st.sampled_from(ORDER))

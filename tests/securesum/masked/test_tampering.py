@@ -1,4 +1,4 @@
-"""Every kind of frame with something changed in it: refused by name, and nothing has changed."""
+"""Every kind of frame with a change: refused with a name, and without effect."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from sottovoce.securesum.star.suite import Phase
 START = 68
 """Signature and length of the text."""
 PAYLOAD_STEP = 97
-"""Every so many bytes of a payload: its hash is in the text, and catches one like the other."""
+"""One byte in this many of a payload: its hash is in the text, and detects all alike."""
 
 ODD: list[Any] = [
     None, True, -1, 10**30, "", "0" * 64, "é", [], [[]], [1], [[1, "0" * 64]], [[1, 2, 3]],
     [[True, "0" * 64]], [[1, "X" * 64]], [["1", "0" * 64]], {}, {"1": 1},
 ]  # fmt: skip
-"""What may stand in a signed field in the place of what should."""
+"""Values that may replace a signed field."""
 
 
 @cache
 def at(phase: Phase) -> Star:
-    """A session in which a phase is on, to be copied."""
+    """A session in the middle of a phase, to be copied."""
     return Star(workers=4, threshold=3).until(phase)
 
 
@@ -49,7 +49,7 @@ def check_turns(phase: Phase, step: int) -> None:
         bad = bytearray(turn)
         bad[place] ^= 1 << place % 8
         assert refusal(worker, bytes(bad)).culprit == "the server"
-        worker._dead = None  # what a worker does next is nothing; here it must be as it was
+        worker._dead = None  # a worker would do nothing next; here it must be unchanged
     reply = worker.on(turn)
     assert reply is not None
     star = deepcopy(star)

@@ -1,8 +1,8 @@
-"""What the server sees of a worker before anything is opened does not depend on its values.
+"""The server's view of a worker before any opening does not depend on its values.
 
-Its view of a contribution is the values under masks of which it lacks the keys. By looking at many
-views: the words that are sent for one vector are like those for another; and a control, with the
-masks taken off, in which the same test does see the difference.
+Its view of a contribution is the values under masks without their keys. Statistically: the words
+that are sent for one vector are like those for another; and a control, with the masks removed, in
+which the same test does see the difference.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Counts = npt.NDArray[np.int64]
 
 
 def sent(values: Integers) -> Words:
-    """What a worker sends, many times, each with fresh keys."""
+    """A worker's contributions, many times, each with fresh keys."""
     contents = []
     for _ in range(VIEWS):
         pairs = {peer: os.urandom(32) for peer in (1, 3)}

@@ -1,4 +1,4 @@
-"""Sets that are confirmed, and histories: everything that matters is in their names."""
+"""Confirmed sets, and histories: their names cover everything that matters."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ def test_a_list_comes_back_as_it_was_sent() -> None:
 
 
 @pytest.mark.parametrize(("value", "reason"), [
-    (None, "no list"), ({}, "no list"), ([1], "something else"), ([[1]], "something else"),
-    ([[1, 2]], "something else"), ([[True, "0" * 64]], "something else"),
+    (None, "no list"), ({}, "no list"), ([1], "an invalid entry"), ([[1]], "an invalid entry"),
+    ([[1, 2]], "an invalid entry"), ([[True, "0" * 64]], "an invalid entry"),
     ([[1, "0" * 63]], "64 hexadecimal digits"), ([[1, "A" * 64]], "64 hexadecimal digits"),
     ([[2, "0" * 64], [1, "0" * 64]], "rising order"), ([[1, "0" * 64]] * 2, "rising order"),
-    ([[6, "0" * 64]], "worker 6 is not in this round any more"),
-    ([[0, "0" * 64]], "worker 0 is not in this round any more"),
+    ([[6, "0" * 64]], "worker 6 has left this round"),
+    ([[0, "0" * 64]], "worker 0 has left this round"),
 ])  # fmt: skip
 def test_a_list_that_is_none_is_refused(value: Any, reason: str) -> None:
     with pytest.raises(SealedRefused, match=f"the server: .*{reason}"):
@@ -82,7 +82,7 @@ def test_numbers_that_are_none_are_refused(value: Any) -> None:
 
 def test_too_few_abort() -> None:
     check_enough(4, 4, Phase.OPEN)
-    with pytest.raises(SealedAborted, match="3 workers are left after phase open, and 4 must be"):
+    with pytest.raises(SealedAborted, match="3 workers are left after phase open; 4 are needed"):
         check_enough(3, 4, Phase.OPEN)
 
 
@@ -113,9 +113,9 @@ def test_places_are_in_the_order_of_rounds_phases_and_steps() -> None:
 
 def test_a_party_with_another_key_than_the_terms_have_is_refused() -> None:
     star = Star()
-    with pytest.raises(UsageError, match="another signing key for the server"):
+    with pytest.raises(UsageError, match="a different signing key for the server"):
         CoordinatorSession(star.terms, star.members[1]._signing, star.planner, MaskedServer())
-    for number, reason in ((2, "another signing key for worker 2"), (6, "no 6"), (0, "no 0")):
+    for number, reason in ((2, "a different signing key for worker 2"), (6, "not 6"), (0, "not 0")):
         with pytest.raises(UsageError, match=reason):
             WorkerSession(
                 star.terms, number, star.members[1]._signing, star.planner,
@@ -124,7 +124,7 @@ def test_a_party_with_another_key_than_the_terms_have_is_refused() -> None:
 
 
 def test_a_turn_is_for_a_worker_there_is() -> None:
-    with pytest.raises(UsageError, match="the session has workers 1 to 5, and no 6"):
+    with pytest.raises(UsageError, match="the session has workers 1 to 5, not 6"):
         Star().server.turn(6)
 
 
@@ -159,7 +159,7 @@ def test_a_plan_that_breaks_in_a_later_round_ends_the_session() -> None:
     assert len(star.server.records) == 1
 
 
-def test_whoever_asked_for_a_session_can_end_it_and_everybody_is_told() -> None:
+def test_the_requester_can_end_a_session_and_all_workers_are_told() -> None:
     star = Star(rounds=2).until(Phase.CONFIRM)
     star.server.stop("no longer needed")
     assert star.server.state == "aborted"

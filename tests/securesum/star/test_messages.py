@@ -1,4 +1,4 @@
-"""Frames: what was written is read, and nothing else is."""
+"""Frames: written ones are read, and nothing else is."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PLACE = Place(3, "share", 1)
 
 
 def crafted(**changes: Any) -> bytes:
-    """A frame of the server with other fields in its text, signed all the same."""
+    """A frame of the server with other fields in its text, signed."""
     honest = written(TERMS, PLACE, SERVER, COORDINATOR)
     text = canonical({**json.loads(honest[68:]), **changes}).encode("ascii")
     return COORDINATOR.sign(CONTEXT + text) + struct.pack("<I", len(text)) + text
@@ -92,10 +92,10 @@ def test_the_head_of_a_frame_holds_for_nothing_else() -> None:
     ({"round": True}, "no round and phase"),
     ({"step": "1"}, "no round and phase"),
     ({"phase": 3}, "no round and phase"),
-    ({"payload": "0" * 64}, "payload is not what was signed"),
-    ({"payload": None}, "payload is not what was signed"),
-    ({"fields": []}, "other fields"),
-    ({"more": 1}, "other fields"),
+    ({"payload": "0" * 64}, "payload is not the signed one"),
+    ({"payload": None}, "payload is not the signed one"),
+    ({"fields": []}, "the required fields"),
+    ({"more": 1}, "the required fields"),
     ({"sender": 6}, "not in this session"),
     ({"sender": False}, "not in this session"),
     ({"sender": None}, "not in this session"),
@@ -111,7 +111,7 @@ def test_a_frame_that_is_signed_but_for_something_else_is_refused(
 
 def test_a_refusal_names_who_handed_a_frame_on() -> None:
     content = written(TERMS, PLACE, 2, keys(5)[2])
-    with pytest.raises(SealedRefused, match="the server: the message's signature does not hold"):
+    with pytest.raises(SealedRefused, match="the server: the message's signature is invalid"):
         read_frame(TERMS, content, carrier="the server")
     with pytest.raises(SealedRefused, match="somebody: the message's signature"):
         read_frame(TERMS, content)
@@ -119,7 +119,7 @@ def test_a_refusal_names_who_handed_a_frame_on() -> None:
 
 def test_a_text_longer_than_the_frame_is_refused() -> None:
     content = bytes(64) + struct.pack("<I", 2**32 - 1) + b"{}"
-    with pytest.raises(SealedRefused, match="worker 2: the message is shorter than it says"):
+    with pytest.raises(SealedRefused, match="worker 2: the message is shorter than it states"):
         read_frame(TERMS, content, sender=2)
 
 

@@ -1,4 +1,4 @@
-"""A server that is stopped anywhere and made again from what is stored says the same bytes."""
+"""A server that is stopped anywhere and restored from storage sends the same bytes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def restored(
 
 
 def same(star: Star, server: CoordinatorSession) -> bool:
-    """Whether a server is in every respect like that of the star."""
+    """Whether a server equals that of the star in every respect."""
     members = range(1, star.workers + 1)
     return all(
         getattr(server, name) == getattr(star.server, name)
@@ -47,7 +47,7 @@ def same(star: Star, server: CoordinatorSession) -> bool:
 
 
 def test_a_server_restored_at_any_point_says_the_same() -> None:
-    """Two fall silent in three rounds; restored after every reply and every phase."""
+    """Two drop out in three rounds; restored after every reply and every phase."""
     star = Star(workers=5, threshold=3, rounds=3)
     silent = {(1, Phase.CONTRIBUTE): 2, (2, Phase.OPEN): 5}
     while star.server.state == "running":

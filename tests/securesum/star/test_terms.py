@@ -1,4 +1,4 @@
-"""Terms of a session: checked, and with a name that changes with anything in them."""
+"""Terms of a session: validated, with a name that changes with anything in them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_the_id_is_another_if_anything_is(changes: dict[str, Any]) -> None:
     ({"threshold": 6, "minimum": 6}, "more than half of 5 workers must agree"),
     ({"minimum": 3}, "minimum 3 is not from the threshold 4 to the 5 workers"),
     ({"minimum": 6}, "minimum 6 is not from the threshold 4"),
-    ({"members": TERMS.members[:2]}, "a session has 3 to 10,000 workers, not 2"),
+    ({"members": TERMS.members[:2]}, "a session needs 3 to 10,000 workers, not 2"),
     ({"members": TERMS.members[::-1]}, "numbered 1, 2, 3"),
     ({"coordinator": TERMS.members[0].signing}, "the same signing key"),
     ({"coordinator": "?"}, "the server's signing key is not 32 bytes"),

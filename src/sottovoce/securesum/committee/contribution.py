@@ -1,7 +1,7 @@
-"""Which contributions may be in a batch: those any reader can see to be in order.
+"""Admission of contributions: the checks that anyone can make from the public part.
 
-The server refuses the others when they are uploaded, and a keyholder refuses a batch that has one.
-What only keyholders can see, in shares that nobody else can read, is in `validity`.
+The server refuses invalid contributions on upload, and a keyholder refuses a batch with one. The
+checks of the sealed shares, which only keyholders can make, are in `validity`.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ Places = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """A contribution that one hand has signed: whose it says it is, on which tasks.
+    """A signed contribution: the worker it names, and its tasks.
 
-    `places` are the tasks' places in the campaign; `shares` those that came with it: all, or one.
+    `places` are the tasks' positions in the campaign; `shares` those that came with it: all, or
+    one.
     """
 
     terms: ContributionTerms
@@ -51,16 +52,16 @@ class Contribution:
 
     @property
     def key(self) -> str:
-        """The key that signed it, which is for this contribution only."""
+        """The key that signed it, which is used for this contribution only."""
         return self.terms.key
 
     def info(self, seat: int) -> bytes:
-        """What the share of a seat is sealed for: in another contribution it does not open."""
+        """The HPKE info of a seat's share: in another contribution it does not open."""
         return self.terms.info(seat)
 
 
 class Admission:
-    """Reads contributions to one session; what many of them have in common is looked at once."""
+    """Reads contributions to one session; parts that many of them share are checked once."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -75,7 +76,7 @@ class Admission:
         return self._read(content, "shares", range(1, self._session.sealed.seats + 1))
 
     def item(self, content: bytes, seat: int) -> Contribution:
-        """A contribution as one keyholder is given it, with the share for its seat."""
+        """A contribution as one keyholder receives it, with the share for its seat."""
         return self._read(content, "share", [seat])
 
     def _read(self, content: bytes, beside: str, seats: Sequence[int]) -> Contribution:
@@ -88,7 +89,7 @@ class Admission:
         return Contribution(terms, envelope.digest, places, shares)
 
     def _terms(self, body: Mapping[str, Any]) -> ContributionTerms:
-        """What the body says, if a contribution to this session says so and nothing else."""
+        """The parsed body, if it is a valid contribution to this session."""
         worker: Any = body.get("worker")
         tasks: Any = body.get("tasks")
         shares: Any = body.get("shares")
@@ -107,9 +108,9 @@ class Admission:
         return terms
 
     def _given(self, terms: ContributionTerms, culprit: str) -> tuple[ContributionTerms, Places]:
-        """The places of tasks that this worker was given; all of them where that is hidden.
+        """The positions of the worker's assigned tasks; all of them if participation is hidden.
 
-        Lists of tasks that are alike are kept once: a batch has many, and memory is slow.
+        Equal lists of tasks are stored once: a batch has many, and memory access is slow.
         """
         wrong, places, tasks = self._tasks(terms.tasks)
         if wrong:
@@ -119,20 +120,24 @@ class Admission:
         if block < total:
             given = assigned(self._session.campaign, terms.worker, total, block)
             if not np.isin(places, given).all():
-                raise SealedRefused(culprit, "it answers tasks that it was not given")
+                raise SealedRefused(culprit, "it answers tasks that were not assigned to it")
         if self._session.sealed.hidden and len(places) != block:
-            raise SealedRefused(culprit, "it leaves out tasks, and which ones is to be hidden")
+            raise SealedRefused(culprit, "it leaves out tasks, although participation is hidden")
         return replace(terms, tasks=tasks), places
 
     def _read_tasks(self, tasks: tuple[str, ...]) -> tuple[str | None, Places, tuple[str, ...]]:
-        """What is wrong with a list of tasks, whoever answers them, their places, and itself."""
+        """The fault of a list of tasks for any worker, their positions, and the list itself."""
         places = np.array([self._place.get(name, -1) for name in tasks], np.intp)
         if not 1 <= len(tasks) <= self._answers:
-            return f"it answers {len(tasks):,} tasks, and may 1 to {self._answers:,}", places, tasks
+            return (
+                (f"it answers {len(tasks):,} tasks; 1 to {self._answers:,} are allowed"),
+                places,
+                tasks,
+            )
         if (places < 0).any():
             return "it answers a task that the campaign does not have", places, tasks
         if list(tasks) != sorted(set(tasks)):
-            return "its tasks are not in order, or one is there twice", places, tasks
+            return "its tasks are not in order, or one is repeated", places, tasks
         return None, places, tasks
 
     def _pinned(
@@ -141,13 +146,15 @@ class Admission:
         """The sealed shares, if they are those that were signed."""
         complete = len(hashes) == self._session.sealed.seats
         if not complete or not isinstance(sealed, list) or len(sealed) != len(seats):
-            raise SealedRefused(culprit, "its contribution has not one share for each keyholder")
+            raise SealedRefused(
+                culprit, ("its contribution does not have one share for each keyholder")
+            )
         length = WIDTH * (tasks * self._session.ballot.bits + MASKS) + OVERHEAD
         shares = []
         for seat, text in zip(seats, sealed, strict=True):
             content = unb64(text)
             if content is None or len(content) != length:
-                raise SealedRefused(culprit, f"a share has not {length:,} bytes in base64")
+                raise SealedRefused(culprit, f"a share is not {length:,} bytes in base64")
             if hashlib.sha256(content).hexdigest() != hashes[seat - 1]:
                 raise SealedRefused(culprit, "a share is not the one that was signed")
             shares.append(content)
@@ -155,7 +162,7 @@ class Admission:
 
 
 def _own_key(body: Mapping[str, Any]) -> str:
-    """The key a contribution is signed by is its own: it proves that the text is of one hand."""
+    """A contribution is signed by its own key: this proves that one party wrote the whole text."""
     key = body.get("key")
     return key if isinstance(key, str) else ""
 

@@ -1,15 +1,16 @@
 """A keyholder's side of one session, without I/O: messages in, messages out.
 
-What a keyholder must never forget are *facts*: that it dealt, what it confirmed, what it opened.
-Each call returns a `Reply`. Its facts must be durable before its message leaves; then a keyholder
-that is killed at any moment and starts again from its facts says nothing that contradicts what it
-said before. If they cannot be made durable, the session must be dropped and built again.
+A keyholder must keep its *facts* forever: that it dealt, what it confirmed, what it opened. Each
+call returns a `Reply`. Its facts must be durable before its message is sent; then a keyholder that
+is killed at any moment and restarts from its facts never contradicts itself. If they cannot be made
+durable, the session must be dropped and built again.
 
-A call that refuses (`SealedRefused`, which names who broke the rules) changes nothing.
+A call that refuses (`SealedRefused`, which names the culprit) changes nothing.
 
-`Reader` opens of each share in a batch what checks it, and adds it up. The total only ever has in
-it what passed in a batch that the keyholder has confirmed, and each worker and each contribution at
-most once in a session: whoever failed once is out, and whoever is in cannot be added again.
+`Reader` opens the check values of each share in a batch, and adds the shares up. The total only
+contains contributions that passed in a batch that the keyholder has confirmed, and each worker and
+each contribution at most once in a session: one that failed is excluded, and one that is in cannot
+be added again.
 """
 
 from __future__ import annotations
@@ -56,9 +57,9 @@ from sottovoce.securesum.hpke import X25519PrivateKey, unseal
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """One keyholder's share of a deal or contribution: of what, where, and what it opens of it.
+    """One keyholder's share of a deal or contribution: its digest, its tasks, its check values.
 
-    `slots` and `values` are None where it could not be read.
+    `slots` and `values` are None if it could not be read.
     """
 
     digest: str
@@ -78,7 +79,7 @@ class ReadBatch:
 
     @property
     def values(self) -> list[list[str] | None]:
-        """What is opened of each, to check it."""
+        """The opened check values of each."""
         return [share.values for share in self.shares]
 
     def checked(self, check: bytes) -> Self:
@@ -87,7 +88,7 @@ class ReadBatch:
 
 
 class Reader:
-    """Reads batches for one seat, and adds up what passed."""
+    """Reads batches for one seat, and adds up the contributions that passed."""
 
     def __init__(self, session: Session, seat: int, key: X25519PrivateKey) -> None:
         self._session, self._seat, self._key = session, seat, key
@@ -102,14 +103,15 @@ class Reader:
         return self._total.ravel()
 
     def read(self, propose: Message, items: Sequence[bytes], dealt: str | None) -> ReadBatch:
-        """The batch, if every item is what the server proposed and may be in it.
+        """The batch, if every item is the one that the server proposed and is admissible.
 
-        `dealt` is the digest of the deal of this seat: without it, or with another, nothing begins.
+        `dealt` is the digest of this seat's deal: without it, or with another, the session does not
+        start.
         """
         digests = propose.body["digests"]
         if len(items) != len(digests):
             raise SealedRefused(
-                THE_SERVER, f"{len(items):,} of {len(digests):,} in the batch are there"
+                THE_SERVER, f"{len(items):,} of {len(digests):,} items of the batch are present"
             )
         if propose.number == 0:
             return ReadBatch(propose, self._deals(digests, items, dealt))
@@ -118,7 +120,7 @@ class Reader:
         return ReadBatch(propose, tuple(self._opened(each) for each in contributions))
 
     def keep(self, batch: ReadBatch, passed: frozenset[str]) -> None:
-        """Add what passed; remember everyone."""
+        """Add the contributions that passed; remember every worker."""
         for share in batch.shares:
             if share.digest in passed and share.slots is not None:
                 self._total[share.places] = add(self._total[share.places], share.slots)
@@ -128,7 +130,7 @@ class Reader:
     def _deals(
         self, digests: Sequence[str], items: Sequence[bytes], dealt: str | None
     ) -> tuple[Share, ...]:
-        """The deals of all seats in their order: batch 0 is all the noise, or there is none."""
+        """The deals of all seats in their order: batch 0 has all the noise, or there is none."""
         messages = [
             read_message(self._session, item, MessageKind.DEAL, carrier=THE_SERVER)
             for item in items
@@ -170,9 +172,9 @@ class Reader:
             raise SealedRefused(THE_SERVER, "the contributions are not those it proposed")
         workers = {each.worker for each in contributions}
         if len(workers) != len(contributions) or workers & self._workers:
-            raise SealedRefused(THE_SERVER, "it proposes a worker for the second time")
+            raise SealedRefused(THE_SERVER, "it proposes a worker a second time")
         if not self._digests.isdisjoint(digests):
-            raise SealedRefused(THE_SERVER, "it proposes a contribution for the second time")
+            raise SealedRefused(THE_SERVER, "it proposes a contribution a second time")
 
     def _opened(self, contribution: Contribution) -> Share:
         plaintext = unseal(self._key, contribution.shares[0], contribution.info(self._seat))
@@ -202,23 +204,23 @@ class KeyholderKeys:
 
     @property
     def public(self) -> tuple[str, str]:
-        """The public halves as a card has them: sealing, signing."""
+        """The public keys of its card: sealing, signing."""
         return b64(self.sealing.public_key().public_bytes_raw()), public_text(self.signing)
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Facts to make durable, then the message to send; no facts where it was said before."""
+    """Facts to make durable, then the message to send; no facts if it is a repetition."""
 
     facts: tuple[Fact, ...]
     message: bytes
 
 
 class KeyholderSession:
-    """What one keyholder says in one session.
+    """One keyholder's messages in one session.
 
-    After a restart: build it with *all* facts of the campaign, then `check` and `confirm` batches
-    0 … n again. The same bytes come out, and there are no new facts.
+    After a restart: build it with *all* facts of the campaign, then `check` and `confirm` batches 0
+    … n again. It gives the same bytes and no new facts.
     """
 
     def __init__(self, session: Session, keys: KeyholderKeys, facts: Iterable[Fact] = ()) -> None:
@@ -233,22 +235,22 @@ class KeyholderSession:
 
     @property
     def number(self) -> int:
-        """The last batch that this session went through; −1 before the deals."""
+        """The last batch that this session completed; −1 before the deals."""
         return self._reached.number
 
     def deal(self, randomness: Randomness) -> Reply:
         """Its noise, dealt once: with two deals one sum could be opened under two noises."""
         if self._facts.dealt is not None:
-            raise SealedRefused(self._name, "it has dealt its noise before: send that deal again")
+            raise SealedRefused(self._name, "it has already dealt its noise: send that deal again")
         message = deal_noise(self.session, self.seat, self._keys.signing, randomness)
         digest = read_message(self.session, message, MessageKind.DEAL).digest
         return Reply((self._facts.deal(digest),), message)
 
     def check(self, propose: bytes, items: Sequence[bytes]) -> Reply:
-        """What it opens of each deal or contribution of the next batch, to check it.
+        """The check values of each deal or contribution of the next batch.
 
-        Batches come in order and each number once. That would not have to be: what is opened of a
-        contribution is always the same, and tells nothing of it (`validity`).
+        Batches come in order and each number once. This is not needed for privacy: the check values
+        of a contribution are always the same, and reveal nothing about it (`validity`).
         """
         proposed = read_message(self.session, propose, MessageKind.PROPOSE, carrier=THE_SERVER)
         if self._batch is not None and self._batch.propose.number == proposed.number:
@@ -264,15 +266,15 @@ class KeyholderSession:
     def confirm(self, number: int, checks: Sequence[bytes]) -> Reply:
         """The state it reached with a batch, computed from the checks of all keyholders.
 
-        Its own check must be among them as it sent it. It confirms one state under each number,
-        and none once it has opened.
+        Its own check must be among them unchanged. It confirms one state under each number, and
+        none after it has opened.
         """
         if self._confirm and number == self._reached.number:
             return Reply((), self._confirm)
         batch = self._batch
         if batch is None or batch.propose.number != number:
             raise SealedRefused(
-                THE_SERVER, f"it asks to confirm batch {number}, which is not checked"
+                THE_SERVER, f"it asks to confirm batch {number}, which was not checked"
             )
         messages = by_seat(self.session, checks, MessageKind.CHECK)
         if batch.check not in [bytes(each) for each in checks]:
@@ -280,14 +282,14 @@ class KeyholderSession:
         verdicts = judged(self.session, batch.propose, messages)
         passed = 0 if number == 0 else len(verdicts.passed)
         reached = Certified(number, verdicts.state, self._reached.count + passed)
-        facts = self._facts.confirm(reached)  # refuses what contradicts an earlier fact
+        facts = self._facts.confirm(reached)  # refuses a contradiction of an earlier fact
         self._confirm = self._written(MessageKind.CONFIRM, _fields(reached))
         self._reader.keep(batch, frozenset(verdicts.passed))
         self._reached, self._batch = reached, None
         return Reply(facts, self._confirm)
 
     def open(self, close: bytes, confirms: Sequence[bytes]) -> Reply:
-        """Its share of the one total it ever opens: of the last state that it has confirmed.
+        """Its share of the only total it ever opens: of the last state that it has confirmed.
 
         All keyholders must have confirmed that state, with at least the minimum of contributions.
         """
@@ -296,7 +298,7 @@ class KeyholderSession:
         self._refuse_opening(closed)
         if certified(self.session, confirms) != closed:
             raise SealedRefused(
-                THE_SERVER, "it closes another state than keyholders have confirmed"
+                THE_SERVER, "it closes a different state than keyholders have confirmed"
             )
         total = b64(to_bytes(self._reader.total))
         message = self._written(MessageKind.OPEN, {**_fields(closed), "total": total})
@@ -309,22 +311,22 @@ class KeyholderSession:
             raise SealedRefused(THE_SERVER, "it proposes a batch after the opening")
         if proposed.number != expected:
             raise SealedRefused(
-                THE_SERVER, f"it proposes batch {proposed.number} where {expected} is next"
+                THE_SERVER, f"it proposes batch {proposed.number}, but {expected} is next"
             )
         if proposed.body["previous"] != self._reached.state:
-            raise SealedRefused(THE_SERVER, f"batch {expected} follows another state than the last")
+            raise SealedRefused(
+                THE_SERVER, (f"batch {expected} follows a different state than the last")
+            )
 
     def _refuse_opening(self, closed: Certified) -> None:
         minimum = self.session.sealed.minimum
         if self._facts.opened is not None and self._facts.opened.state != closed.state:
-            raise SealedRefused(
-                THE_SERVER, "it asks for a second opening: there is one in a session"
-            )
+            raise SealedRefused(THE_SERVER, "it asks for a second opening: a session has one")
         if closed.number < self._facts.highest:
             raise SealedRefused(
                 THE_SERVER,
-                f"it asks to open state {closed.number}, and {self._name} has confirmed "
-                f"{self._facts.highest}: two sums could be told apart",
+                f"it asks to open state {closed.number}, but {self._name} has confirmed "
+                f"{self._facts.highest}: the difference of two sums could be computed",
             )
         if closed != self._reached:
             raise SealedRefused(
@@ -333,7 +335,7 @@ class KeyholderSession:
         if closed.count < minimum:
             raise SealedRefused(
                 THE_SERVER,
-                f"it asks to open a sum of {closed.count:,} contributions, and the policy's "
+                f"it asks to open a sum of {closed.count:,} contributions, but the policy's "
                 f"minimum is {minimum:,}",
             )
 
@@ -350,7 +352,7 @@ def _fields(state: Certified) -> dict[str, object]:
 
 
 def _seat(session: Session, keys: KeyholderKeys) -> int:
-    """Where the policy has pinned these keys."""
+    """The seat for which the policy has pinned these keys."""
     seats = [
         seat
         for seat, keyholder in enumerate(session.sealed.keyholders, 1)

@@ -1,4 +1,4 @@
-"""What the parties of a committee tell each other: signed, and bound to session, round and phase.
+"""Messages of a committee: signed, and bound to session, round and phase.
 
     deal      a keyholder's noise, sealed to the others
     propose   the server's next batch of contributions; batch 0 is the deals
@@ -7,9 +7,9 @@
     close     the state that the server asks to open
     open      a keyholder's share of the total in that state
 
-Keyholders are senders 1 … N by their seats, the server is sender 0. Reading a message checks all
-that can be checked without knowing what came before it. `WorkKind` is how the server tells a
-keyholder whose turn it is.
+Keyholders are senders 1 … N by their seats, the server is sender 0. Reading a message makes all
+checks that do not need earlier messages. `WorkKind` is how the server tells a keyholder its next
+step.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FORMAT = "sottovoce-message/1"
 SERVER = 0
 """The server's number as a sender."""
 THE_SERVER = "the server"
-"""What errors call it."""
+"""Its name in errors."""
 MOST_IN_BATCH = 1000
 """The most contributions in one batch."""
 
@@ -40,7 +40,7 @@ _DECIMAL = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)
 
 
 class MessageKind(StrEnum):
-    """What a message is about."""
+    """The phase of a message."""
 
     DEAL = "deal"
     PROPOSE = "propose"
@@ -55,7 +55,7 @@ _BY_SERVER = (MessageKind.PROPOSE, MessageKind.CLOSE)
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message that was signed by its sender for this session. Deals have no number."""
+    """A message that its sender signed for this session. Deals have no number."""
 
     phase: MessageKind
     sender: int
@@ -66,7 +66,7 @@ class Message:
 
 
 def party(session: Session, sender: int) -> str:
-    """A sender as errors call it."""
+    """A sender's name in errors."""
     if sender == SERVER:
         return THE_SERVER
     return f"keyholder {sender} ({session.sealed.keyholders[sender - 1].name})"
@@ -87,10 +87,10 @@ def written(
 def read_message(
     session: Session, content: bytes, phase: MessageKind | None = None, *, carrier: str = "a sender"
 ) -> Message:
-    """The message in these bytes, if its sender signed it for this session and it is whole.
+    """The message in these bytes, if its sender signed it for this session and it is complete.
 
-    `phase` is the one it must be of; `carrier` is named where the bytes are no message at all.
-    A deal also carries sealed shares, or the one for whom it is: who reads them checks them.
+    `phase` is the required one; `carrier` is named if the bytes are not a message. A deal also
+    carries sealed shares, or one of them: the reader of a share checks it.
     """
     beside = [name for name in _SEALED if content.startswith(f'{{"{name}":'.encode())]
     envelope = read_envelope(
@@ -98,7 +98,9 @@ def read_message(
     )
     message = _checked(session, envelope, phase)
     if bool(beside) != (message.phase is MessageKind.DEAL):
-        raise SealedRefused(carrier, "sealed shares come with deals, and only with them")
+        raise SealedRefused(
+            carrier, ("sealed shares come with deals only, and deals with sealed shares")
+        )
     return message
 
 
@@ -114,7 +116,7 @@ def _header(session: Session, phase: MessageKind, sender: int) -> dict[str, Any]
 
 
 def _key(session: Session, body: Mapping[str, Any], carrier: str) -> str:
-    """The pinned key of whoever the body says has sent it."""
+    """The pinned key of the sender that the body names."""
     sender = body.get("sender")
     if type(sender) is not int or not 0 <= sender <= session.sealed.seats:
         raise SealedRefused(carrier, "the message's sender has no seat here")
@@ -124,7 +126,7 @@ def _key(session: Session, body: Mapping[str, Any], carrier: str) -> str:
 
 
 def _checked(session: Session, envelope: Envelope, phase: MessageKind | None) -> Message:
-    """From here on the sender has signed what is wrong, and is named."""
+    """From here on the sender has signed the fault, and is named."""
     body = envelope.body
     sender = body["sender"]
     culprit = party(session, sender)
@@ -140,7 +142,7 @@ def _checked(session: Session, envelope: Envelope, phase: MessageKind | None) ->
     if (sender == SERVER) != (said in _BY_SERVER):
         raise SealedRefused(culprit, f"the phase {said} is not for this sender")
     if body.keys() != header.keys() | shapes.keys():
-        raise SealedRefused(culprit, f"the message has other fields than one of phase {said}")
+        raise SealedRefused(culprit, f"the message does not have the fields of phase {said}")
     for name, fits in shapes.items():
         if not fits(session, body[name], body):
             raise SealedRefused(culprit, f"the field {name} of its {said} message is malformed")
@@ -170,7 +172,7 @@ def _are_digests(session: Session, value: Any, body: Mapping[str, Any]) -> bool:
 
 
 def _are_values(_: Session, value: Any, body: Mapping[str, Any]) -> bool:
-    """For each contribution what was opened of it, or null."""
+    """For each contribution its opened check values, or null."""
     wanted = 2 if body.get("number") == 0 else 4
     return isinstance(value, list) and all(
         opened is None
@@ -200,7 +202,7 @@ _SHAPES: dict[MessageKind, dict[str, Shape]] = {
 
 
 class WorkKind(StrEnum):
-    """What a keyholder shall do next."""
+    """A keyholder's next step."""
 
     DEAL = "deal"
     CHECK = "check"

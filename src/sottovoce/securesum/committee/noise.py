@@ -1,11 +1,11 @@
 """Distributed noise: each keyholder draws a share and secret-shares it with all.
 
-Each draws a Polya vector of shape 1/(N − t) and deals it like a contribution. Shapes add up: any
-N − t honest keyholders have together dealt discrete Laplace noise, whatever the other t did
-(Goryczka & Xiong 2017). All N deals are in the total or nothing is opened. If all are honest
-the opened noise is the difference of two negative binomials of shape N/(N − t).
+Each draws a Polya vector of shape 1/(N − t) and deals it like a contribution. Shapes add up: any N
+− t honest keyholders together have dealt discrete Laplace noise, independent of the other t
+(Goryczka & Xiong 2017). All N deals are in the total or nothing is opened. If all are honest the
+opened noise is the difference of two negative binomials of shape N/(N − t).
 
-To add noise to one's own share instead would not do: opening multiplies shares by weights.
+Adding noise to one's own share instead would be wrong: opening multiplies shares by weights.
 """
 
 from __future__ import annotations
@@ -54,25 +54,25 @@ def check_shares(session: Session, message: Message) -> None:
     shares = message.extra.get("shares")
     culprit = party(session, message.sender)
     if not isinstance(shares, list) or len(shares) != session.sealed.seats:
-        raise SealedRefused(culprit, "its deal has not one share for each keyholder")
+        raise SealedRefused(culprit, "its deal does not have one share for each keyholder")
     for seat, text in enumerate(shares, 1):
         _pinned(session, message, text, seat, culprit)
 
 
 def sealed_share(session: Session, message: Message, seat: int, carrier: str) -> bytes:
-    """The share for one seat in a deal that carries no other."""
+    """The share for one seat, in a deal that carries only this share."""
     return _pinned(session, message, message.extra.get("share"), seat, carrier)
 
 
 def unsealed(
     session: Session, message: Message, content: bytes, seat: int, key: X25519PrivateKey
 ) -> Elements | None:
-    """Shares of the noise, then the masks; None where the dealer has sealed something else."""
+    """Shares of the noise, then the masks; None if the dealer has sealed something else."""
     return read_elements(unseal(key, content, _info(session, message.sender, seat)))
 
 
 def read_elements(plaintext: bytes | None) -> Elements | None:
-    """The field elements in what was unsealed; None where nothing was, or something else."""
+    """The field elements in an unsealed plaintext; None if it is missing or invalid."""
     try:
         return None if plaintext is None else from_bytes(plaintext)
     except UsageError:
@@ -86,7 +86,7 @@ def _noise(session: Session, randomness: Randomness) -> np.ndarray[tuple[int], n
 
 
 def _info(session: Session, sender: int, seat: int) -> bytes:
-    """What the seal is for: nobody can pass off another's deal as its own, or use it again."""
+    """The HPKE info of a deal: it cannot be reused by another keyholder or in another session."""
     terms = {
         "keyholder": seat,
         "phase": str(MessageKind.DEAL),
@@ -101,7 +101,7 @@ def _pinned(session: Session, message: Message, text: object, seat: int, culprit
     content = unb64(text)
     length = WIDTH * (session.slots + DEAL_MASKS) + OVERHEAD
     if content is None or len(content) != length:
-        raise SealedRefused(culprit, f"a share of the deal has not {length:,} bytes in base64")
+        raise SealedRefused(culprit, f"a share of the deal is not {length:,} bytes in base64")
     if hashlib.sha256(content).hexdigest() != message.body["shares"][seat - 1]:
         raise SealedRefused(culprit, "a share of the deal is not the one that was signed")
     return content

@@ -1,7 +1,7 @@
-"""The server's side, without I/O: it carries messages, proposes batches and opens what is opened.
+"""The server's side, without I/O: it relays messages, proposes batches and combines openings.
 
-Nobody has to trust it with an answer. It can leave contributions out, and it can stop; it cannot
-have two sums opened, or one of too few contributions, or one without noise (`state_chain`).
+It is not trusted with any answer. It can leave contributions out, and it can stop; it cannot have
+two sums opened, or one of too few contributions, or one without noise (`state_chain`).
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ __all__ = [
 ]
 
 _SPARE = 2
-"""Noise is believed up to so many times what it reaches but once in 10¹⁵ draws."""
+"""Noise is accepted up to this many times its reach at a probability of 10⁻¹⁵."""
 
 
 def read_contribution(session: Session, content: bytes) -> Contribution:
-    """An upload, if it may be in a batch; `Admission(session).whole` for many of them."""
+    """An upload, if it is admissible; use `Admission(session).whole` for many of them."""
     return Admission(session).whole(content)
 
 
 def read_message(session: Session, content: bytes) -> Message:
-    """A keyholder's message, with the shares of a deal checked against what it signed."""
+    """A keyholder's message, with the shares of a deal checked against its signature."""
     message = messages.read_message(session, content)
     if message.phase is MessageKind.DEAL:
         check_shares(session, message)
@@ -66,7 +66,7 @@ def read_message(session: Session, content: bytes) -> Message:
 
 
 def item_for(content: bytes, seat: int) -> bytes:
-    """What one keyholder is given of a deal or contribution that was read: the text, its share."""
+    """One keyholder's part of a deal or contribution that was read: the text and its share."""
     wire = json.loads(content)
     return canonical(
         {"share": wire["shares"][seat - 1], "signature": wire["signature"], "text": wire["text"]}
@@ -83,13 +83,13 @@ def propose(
 
 
 def verdicts(session: Session, propose: bytes, checks: Sequence[bytes]) -> Verdicts:
-    """What the checks of all keyholders say of a batch, as every keyholder works it out too."""
+    """The verdicts on a batch from the checks of all keyholders, which compute the same."""
     proposed = messages.read_message(session, propose, MessageKind.PROPOSE, carrier=THE_SERVER)
     return judged(session, proposed, by_seat(session, checks, MessageKind.CHECK))
 
 
 def close(session: Session, key: Ed25519PrivateKey, state: Certified) -> bytes:
-    """The request to open a state that is certified."""
+    """The request to open a certified state."""
     fields = {"number": state.number, "state": state.state, "count": state.count}
     return written(session, MessageKind.CLOSE, SERVER, fields, key)
 
@@ -97,8 +97,8 @@ def close(session: Session, key: Ed25519PrivateKey, state: Certified) -> bytes:
 def opened_total(session: Session, opens: Sequence[bytes], count: int) -> npt.NDArray[np.int64]:
     """The noised sums (tasks, slots), from the openings of t + 1 keyholders or more.
 
-    With more than t + 1 all of them must lie on one polynomial. Where enough are there to tell
-    whose does not, it is named.
+    With more than t + 1 all of them must lie on one polynomial. If there are enough to identify a
+    false one, it is named.
     """
     read = sorted(
         (messages.read_message(session, content, MessageKind.OPEN) for content in opens),
@@ -117,14 +117,14 @@ def opened_total(session: Session, opens: Sequence[bytes], count: int) -> npt.ND
 def _refuse_different(session: Session, opens: Sequence[Message], count: int) -> None:
     needed = session.sealed.degree + 1
     if len({message.sender for message in opens}) != len(opens):
-        raise UsageError("a keyholder's opening is there twice")
+        raise UsageError("a keyholder's opening is repeated")
     if len(opens) < needed:
-        raise UsageError(f"an opening needs {needed} keyholders, and {len(opens)} are there")
+        raise UsageError(f"an opening needs {needed} keyholders, but {len(opens)} are present")
     first = opens[0].body
     for message in opens:
         said = (message.body["number"], message.body["state"], message.body["count"])
         if said != (first["number"], first["state"], count):
-            raise SealedRefused(party(session, message.sender), "it has opened another state")
+            raise SealedRefused(party(session, message.sender), "it has opened a different state")
 
 
 def _total(session: Session, message: Message) -> Elements:
@@ -132,12 +132,12 @@ def _total(session: Session, message: Message) -> Elements:
         return from_bytes(unb64(message.body["total"]) or b"")
     except UsageError:
         raise SealedRefused(
-            party(session, message.sender), "its share of the total is no field elements"
+            party(session, message.sender), "its share of the total is not a list of field elements"
         ) from None
 
 
 def _refuse_off_line(session: Session, points: Sequence[int], shares: Elements) -> None:
-    """One false opening among t + 3 or more stands out: the others agree without it."""
+    """One false opening among t + 3 or more can be identified: the others agree without it."""
     degree = session.sealed.degree
     if lies_on(degree, points, shares):
         return

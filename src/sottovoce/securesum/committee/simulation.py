@@ -3,11 +3,12 @@
 `run_in_memory` runs the protocol, for tests, simulations and measurements.
 
 `CommitteeSum` is the arithmetic for vectors of bounded integers, to rehearse a private EM with it.
-Workers who are all there share each round's vector over the field of 2⁶¹ − 1 and seal one share to
-each keyholder; keyholders add up what they unsealed and open each round once. That is all. Nobody
-adds noise, so what is opened has no guarantee; no contribution proves that it is in range, so one
-worker can spoil a total; and nobody confirms sets, so a server could have several opened. Hence no
-keyholder process offers it: it is for rehearsals in one process, where no one cheats.
+Workers, who are all present, share each round's vector over the field of 2⁶¹ − 1 and seal one share
+to each keyholder; keyholders add up the unsealed shares and open each round once. It does nothing
+else. No noise is added, so the opened sums have no guarantee; no contribution proves that it is in
+range, so one worker can spoil a total; and nobody confirms sets, so a server could have several
+opened. So no keyholder process offers it: it is for rehearsals in one process, where all parties
+are honest.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from sottovoce.securesum.shamir import interpolate, lies_on, share
 
 
 class AddingKeyholder:
-    """A seat: it adds up its shares of one round's vectors, and opens their sum, once a round."""
+    """A seat: it adds up its shares of one round's vectors, and opens their sum once per round."""
 
     def __init__(self, session: str, seat: int) -> None:
         self.seat, self._session = seat, session
@@ -53,7 +54,7 @@ class AddingKeyholder:
     def open(self, round: int, spec: SumSpec, sealed: Mapping[int, bytes]) -> bytes:
         """Its share of the total of these workers' vectors."""
         if round <= self._last:
-            raise SealedRefused("the server", f"round {round} was opened before")
+            raise SealedRefused("the server", f"round {round} was already opened")
         rows = []
         for worker, content in sealed.items():
             info = _info(self._session, round, worker, self.seat)
@@ -66,7 +67,7 @@ class AddingKeyholder:
 
 
 class CommitteeSum:
-    """A committee of `seats` keyholders, any `degree` + 1 of whom know a total."""
+    """A committee of `seats` keyholders, of whom any `degree` + 1 can open a total."""
 
     def __init__(self, seats: int = 3, degree: int = 1) -> None:
         self._session, self._degree = secrets.token_hex(16), degree
@@ -102,9 +103,7 @@ class CommitteeSum:
             raise SealedRefused("the committee", "the opened shares are not of one total")
         totals = interpolate(points, rows).astype(np.int64)
         if (totals > workers * spec.greatest).any():
-            raise SealedRefused(
-                "the committee", f"a total is not what {workers:,} workers can add up to"
-            )
+            raise SealedRefused("the committee", f"a total is impossible for {workers:,} workers")
         return totals
 
     @contextmanager
@@ -115,7 +114,7 @@ class CommitteeSum:
 
 
 def check_fits(spec: SumSpec, workers: int) -> None:
-    """Refuse sums that could be larger than the field: they would come out as others."""
+    """Refuse sums that could exceed the field: they would wrap around."""
     if workers * spec.greatest >= P:
         raise UsageError(
             f"sums of {workers:,} workers up to {spec.greatest:,} each do not fit the committee's "
@@ -124,7 +123,7 @@ def check_fits(spec: SumSpec, workers: int) -> None:
 
 
 def _info(session: str, round: int, worker: int, seat: int) -> bytes:
-    """What a share is sealed for: nobody can use it in another round, or for another worker."""
+    """The HPKE info of a share: it cannot be used in another round, or for another worker."""
     return sealing_info(
         {"keyholder": seat, "phase": "add", "round": round, "session": session, "worker": worker}
     )
@@ -132,10 +131,10 @@ def _info(session: str, round: int, worker: int, seat: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class CommitteeRun:
-    """What a session came to: sums (tasks, slots), verdicts of each batch, CPU seconds by party.
+    """The result of a session: sums (tasks, slots), verdicts of each batch, CPU seconds by party.
 
-    `workers` are those whose contributions are in the total; `refused` says why uploads were not
-    even proposed.
+    `workers` are those whose contributions are in the total; `refused` gives the reasons why
+    uploads were not proposed.
     """
 
     totals: npt.NDArray[np.int64]
@@ -147,7 +146,7 @@ class CommitteeRun:
 
 @dataclass(slots=True)
 class Committee:
-    """A server and keyholders that are all there and honest; each call is one phase for all."""
+    """A server and keyholders that are all present and honest; each call is one phase for all."""
 
     session: Session
     keyholders: Sequence[KeyholderSession]
@@ -158,7 +157,7 @@ class Committee:
     seconds: dict[str, float] = field(default_factory=dict)
 
     def deal(self, randomness: Randomness) -> None:
-        """Everybody deals its noise, and the deals are checked."""
+        """All keyholders deal their noise, and the deals are checked."""
         deals = []
         for keyholder in self.keyholders:
             with self._timed(keyholder):
@@ -219,7 +218,7 @@ def run_in_memory(
     randomness: Randomness,
     batch: int = MOST_IN_BATCH,
 ) -> CommitteeRun:
-    """Deal, check and confirm in batches, and open. Uploads out of order are left out and named."""
+    """Deal, check and confirm in batches, and open. Invalid uploads are left out and named."""
     committee = Committee(session, [KeyholderSession(session, each) for each in keys], coordinator)
     committee.deal(randomness)
     with committee._timed():
@@ -249,7 +248,7 @@ def _read(
             refused.append(str(error))
             continue
         if read.worker in seen:
-            refused.append(f"worker {read.worker!r}: it has contributed before")
+            refused.append(f"worker {read.worker!r}: it has already contributed")
             continue
         seen.add(read.worker)
         uploads[read.digest], owners[read.digest] = content, read.worker

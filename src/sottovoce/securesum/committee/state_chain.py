@@ -3,20 +3,20 @@
     stateₙ = SHA-256(session, stateₙ₋₁, batchₙ, passedₙ, failedₙ)
 
 Batch 0 is the deals, so every state has all the noise in it. A state is *certified* when all N
-keyholders have confirmed it. With what `KeyholderSession` refuses, at most one state is ever
-opened by honest keyholders, even if the server and t of the keyholders are in league:
+keyholders have confirmed it. With the refusals of `KeyholderSession`, honest keyholders open at
+most one state, even if the server and t of the keyholders collude:
 
-    Say that honest keyholders A and B open states n ≤ m that differ. Both states are certified,
+    Suppose that honest keyholders A and B open states n ≤ m that differ. Both states are certified,
     so A has confirmed both. If n = m, A has confirmed two states under one number, which it
-    refuses. If n < m, A has opened n either after it confirmed m, and it opens no state before
-    the last that it confirmed; or before, and it confirms nothing once it has opened.
+    refuses. If n < m, A has opened n either after it confirmed m, but it opens no state before the
+    last that it confirmed; or before, but it confirms nothing after it has opened.
 
-Whoever opens needs t + 1 shares of the total, so at least one of an honest keyholder. A keyholder
-that is away after certification is not needed, if t + 1 others are there. One that goes away while
-others have confirmed a state that it has not is waited for: to go back to the state before would
-be to open two.
+An opening needs t + 1 shares of the total, so at least one from an honest keyholder. A keyholder
+that is absent after certification is not needed, if t + 1 others are present. If one leaves while
+others have confirmed a state that it has not, the session waits for it: going back to the previous
+state would open two.
 
-What a keyholder must never forget, and what it therefore refuses to say, are its `Facts`:
+The `Facts` of a keyholder are what it must keep forever; they determine its refusals:
 
     {"fact": "dealt", "session", "digest"}
     {"fact": "confirmed", "session", "number", "state", "count"}
@@ -24,8 +24,8 @@ What a keyholder must never forget, and what it therefore refuses to say, are it
 
 A fact names its session. Contributions are bound to a campaign and its policy, not to the list of
 tasks, so a server that shows a keyholder two lists could have the same contributions opened in two
-sessions. Whoever hands over the facts of a campaign hands over all of them, and facts of another
-session are refused.
+sessions. So all facts of a campaign must be passed together, and facts of another session are
+refused.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ BEGINNING = "0" * 64
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """What all checks of one batch say: digests that passed, digests that failed and why."""
+    """The verdicts of all checks of one batch: digests that passed, digests that failed and why."""
 
     number: int
     passed: tuple[str, ...]
@@ -62,7 +62,7 @@ class Verdicts:
 
 @dataclass(frozen=True, slots=True)
 class Certified:
-    """A state that all keyholders have confirmed, with so many contributions in its total."""
+    """A state that all keyholders have confirmed, with the number of contributions in its total."""
 
     number: int
     state: str
@@ -70,14 +70,14 @@ class Certified:
 
 
 START = Certified(-1, BEGINNING, 0)
-"""Before the deals."""
+"""The state before the deals."""
 
 
 def judged(session: Session, propose: Message, checks: Sequence[Message]) -> Verdicts:
     """The verdicts on a proposed batch from the checks of all seats, in their order.
 
-    If a deal fails, its keyholder is named and there is no state: without the noise of all of
-    them nothing may be opened.
+    If a deal fails, its keyholder is named and there is no state: without the noise of all of them
+    nothing may be opened.
     """
     digests = propose.body["digests"]
     for check in checks:
@@ -85,7 +85,7 @@ def judged(session: Session, propose: Message, checks: Sequence[Message]) -> Ver
             raise SealedRefused(party(session, check.sender), "its check is of another batch")
         if len(check.body["values"]) != len(digests):
             raise SealedRefused(
-                party(session, check.sender), "its check is not of all in the batch"
+                party(session, check.sender), "its check does not cover the whole batch"
             )
     found = failures([_values(check) for check in checks], session.sealed.degree)
     if propose.number == 0:
@@ -98,7 +98,7 @@ def judged(session: Session, propose: Message, checks: Sequence[Message]) -> Ver
 
 
 def certified(session: Session, confirms: Sequence[bytes]) -> Certified:
-    """What the confirms of all keyholders agree on; whoever is missing or differs is named."""
+    """The state in the confirms of all keyholders; names a keyholder that is missing or differs."""
     messages = by_seat(session, confirms, MessageKind.CONFIRM)
     first = messages[0].body
     reached = Certified(first["number"], first["state"], first["count"])
@@ -109,19 +109,21 @@ def certified(session: Session, confirms: Sequence[bytes]) -> Certified:
             reached.state,
             reached.count,
         ):
-            raise SealedRefused(party(session, message.sender), "it has confirmed another state")
+            raise SealedRefused(
+                party(session, message.sender), "it has confirmed a different state"
+            )
     return reached
 
 
 def by_seat(session: Session, contents: Sequence[bytes], phase: MessageKind) -> list[Message]:
-    """One message of a phase from each keyholder, by seat; the server carries them."""
+    """One message of a phase from each keyholder, by seat; the server relays them."""
     messages = [read_message(session, content, phase, carrier=THE_SERVER) for content in contents]
     senders = sorted(message.sender for message in messages)
     for seat in range(1, session.sealed.seats + 1):
         if seat not in senders:
             raise SealedRefused(THE_SERVER, f"the {phase} of {party(session, seat)} is missing")
     if len(senders) != session.sealed.seats:
-        raise SealedRefused(THE_SERVER, f"a keyholder's {phase} is there twice")
+        raise SealedRefused(THE_SERVER, f"a keyholder's {phase} is repeated")
     return sorted(messages, key=lambda message: message.sender)
 
 
@@ -137,8 +139,8 @@ def _refuse_failed_deals(session: Session, found: Sequence[str | None]) -> None:
         if why is not None:
             raise SealedRefused(
                 party(session, seat),
-                f"its noise is {why}, or another keyholder says so falsely; nothing can be opened "
-                "without it: start another campaign",
+                f"its noise is {why}, or another keyholder falsely claims so; nothing can be "
+                "opened without it: start another campaign",
             )
 
 
@@ -163,14 +165,14 @@ Fact: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """The state that was opened, and the message that said so."""
+    """The state that was opened, and the message with the opening."""
 
     state: str
     digest: str
 
 
 class SessionFacts:
-    """The facts of one session, and the rules that they make."""
+    """The facts of one session, and the rules that follow from them."""
 
     def __init__(self, session: str, facts: Iterable[Fact]) -> None:
         self._session = session
@@ -186,17 +188,18 @@ class SessionFacts:
         return len(self.confirmed) - 1
 
     def deal(self, digest: str) -> Fact:
-        """The noise was dealt."""
+        """Record that the noise was dealt."""
         self.dealt = digest
         return {"fact": "dealt", "session": self._session, "digest": digest}
 
     def confirm(self, state: Certified) -> tuple[Fact, ...]:
-        """A state is confirmed: one under each number, in order, and none after the opening."""
+        """Record a confirmed state: one under each number, in order, and none after the opening."""
         if state.number <= self.highest:
             if self.confirmed[state.number] != state:
                 raise SealedRefused(
                     THE_SERVER,
-                    f"batch {state.number} now leads to another state than was confirmed before",
+                    f"batch {state.number} now leads to a different state than was confirmed "
+                    "before",
                 )
             return ()
         if self.opened is not None:
@@ -213,7 +216,7 @@ class SessionFacts:
         )
 
     def open(self, state: str, digest: str) -> tuple[Fact, ...]:
-        """The total is opened: once. The same words may be said again."""
+        """Record the opening: once. The same message may be sent again."""
         if self.opened is not None:
             if self.opened != Opening(state, digest):
                 raise SealedRefused(THE_SERVER, "it asks for a second, different opening")
@@ -225,7 +228,7 @@ class SessionFacts:
         if fact.get("session") != self._session:
             raise UsageError(
                 "this keyholder took part in another session of this campaign, with other tasks: "
-                "it opens one, and takes part in no second one"
+                "it takes part in one session only"
             )
         match fact:
             case {"fact": "dealt", "digest": str(digest)} if self.dealt is None:

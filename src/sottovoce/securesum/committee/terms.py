@@ -1,6 +1,6 @@
-"""Session and ContributionTerms: what messages and contributions are bound to.
+"""Session and ContributionTerms, to which messages and contributions are bound.
 
-A contribution is bound to it: a share opens only where both sides say the same.
+A share opens only if both sides have the same terms.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SUITE = "committee"
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One opening of one campaign. Its `id` is in every message, so none serves another session.
+    """One opening of one campaign. Its `id` is in every message, so none fits another session.
 
     `names` are all tasks of the campaign, in its order: slots follow them.
     """
@@ -37,7 +37,7 @@ class Session:
 
     def __post_init__(self) -> None:
         if not self.names or len(set(self.names)) != len(self.names):
-            raise UsageError("a session has at least one task, and each of them once")
+            raise UsageError("a session needs at least one task, and each of them once")
         if self.round < 1:
             raise UsageError(f"rounds are counted from 1, not {self.round}")
         sealed = committee_of(self.policy)
@@ -47,7 +47,7 @@ class Session:
 
     @property
     def slots(self) -> int:
-        """Integers that are opened in all."""
+        """The number of opened integers."""
         return len(self.names) * self.ballot.slots
 
     def _terms(self) -> dict[str, str | int]:
@@ -62,20 +62,20 @@ class Session:
 
 
 def committee_of(policy: Policy) -> SealedSum:
-    """The sealed sum of a policy that names its keyholders, after checking that it keeps it.
+    """The sealed sum of a policy that names its keyholders, after checking its promise.
 
-    A policy without a promise, or without keyholders, is good for plans and studies only.
+    A policy without a promise, or without keyholders, is for plans and studies only.
     """
     release_of(policy)
     if not policy.sealed:
         raise UsageError(f"the policy's {policy.name} seals nothing: its answers are randomised")
     sealed = sealed_of(policy)
     if policy.promise is None:
-        raise UsageError("the policy promises nothing: no answer is sealed under it")
+        raise UsageError("the policy has no promise: answers cannot be sealed under it")
     if len(sealed.keyholders) != sealed.seats:
-        raise UsageError("the policy names no keyholders yet: no answer is sealed under it")
+        raise UsageError("the policy names no keyholders yet: answers cannot be sealed under it")
     if not sealed.coordinator:
-        raise UsageError("the policy names no server yet: no answer is sealed under it")
+        raise UsageError("the policy names no server yet: answers cannot be sealed under it")
     return sealed
 
 
@@ -84,7 +84,7 @@ PHASE = "contribute"
 ROUND = 1
 
 CHECKS = 2
-"""Independent checks of a contribution: a bad one passes both with a chance of about 2⁻¹²²."""
+"""Independent checks of a contribution: a bad one passes both with probability about 2⁻¹²²."""
 
 
 def sealing_info(terms: dict[str, Any]) -> bytes:
@@ -94,7 +94,7 @@ def sealing_info(terms: dict[str, Any]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class ContributionTerms:
-    """Who contributes what to which campaign, and the key that signs it.
+    """The worker, tasks and campaign of a contribution, and the key that signs it.
 
     `tasks` are names in order, `policy` is the policy's hash, `key` the worker's public key.
     """
@@ -106,7 +106,7 @@ class ContributionTerms:
     key: str
 
     def body(self, shares: Sequence[str]) -> dict[str, Any]:
-        """What is signed. It pins every sealed share by its SHA-256."""
+        """The signed body. It pins every sealed share by its SHA-256."""
         return {
             "campaign": self.campaign,
             "format": FORMAT,
@@ -130,10 +130,10 @@ class ContributionTerms:
         return sealing_info({**self._sealed_under(), "keyholder": seat})
 
     def _sealed_under(self) -> dict[str, Any]:
-        """What every share of the contribution is bound to.
+        """The context to which every share of the contribution is bound.
 
-        The worker's key is among it: a share that is cut out of one contribution and put into
-        another cannot be unsealed.
+        It includes the worker's key: a share that is moved from one contribution to another cannot
+        be unsealed.
         """
         return {
             "campaign": self.campaign,
@@ -148,5 +148,5 @@ class ContributionTerms:
 
 @lru_cache(maxsize=64)
 def _hash_of(tasks: tuple[str, ...]) -> str:
-    """Kept, since in many campaigns all workers are given the same tasks."""
+    """Cached, because in many campaigns all workers have the same tasks."""
     return sha256_hex(canonical(list(tasks)))

@@ -1,22 +1,22 @@
 """Validity checks of a contribution on its shares, without opening it.
 
-A contribution's bits b and its constraints c(b), which are 0 where the ballot is filled in rightly
-(`Ballot`), are shared by polynomials of degree t; c has degree 2t. Every keyholder i publishes
+A contribution's bits b and its constraints c(b), which are 0 for a valid ballot (`Ballot`), are
+shared by polynomials of degree t; c has degree 2t. Every keyholder i publishes
 
     Pₖ(i) = Σ r c(bᵢ) + zₖ(i)        Qₖ(i) = Σ s bᵢ + mₖ(i)        k = 1, 2
 
-with coefficients r and s that nobody knows before the sealed shares are fixed: they come out of
-the hash of the signed text, which has the hashes of all of them (Fiat & Shamir 1986). The worker
-dealt z, a random polynomial of degree 2t with z(0) = 0, and m, a random one of degree t. The
+with coefficients r and s that nobody knows before the sealed shares are fixed: they are derived
+from the hash of the signed text, which has the hashes of all shares (Fiat & Shamir 1986). The
+worker dealt z, a random polynomial of degree 2t with z(0) = 0, and m, a random one of degree t. The
 contribution passes if Q₁ and Q₂ lie on polynomials of degree t and P₁ and P₂ on ones of degree 2t
 that are 0 at 0.
 
 *Sound*: shares that lie on no polynomial of degree t, or bits with c(b) ≠ 0, pass each of the two
-with a chance of 1/p, both with 2⁻¹²², for each text that is tried.
+with probability 1/p, both with 2⁻¹²², for each text that is tried.
 
-*Private*: of a contribution that is right, P and Q are uniform among the polynomials that go
-through what t keyholders know already. What is published depends on the contribution alone, so
-asking twice, or in another batch, tells nothing more.
+*Private*: for a valid contribution, P and Q are uniform among the polynomials that go through the
+values that t keyholders know already. The published values depend on the contribution alone, so
+asking twice, or in another batch, reveals nothing more.
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ class Failure(StrEnum):
     """Why a contribution is dropped."""
 
     UNREADABLE = "unreadable"
-    """A keyholder could not open its share, or found no field elements in it."""
+    """A keyholder could not open its share, or it had no field elements."""
     INCONSISTENT = "inconsistent"
-    """The shares lie on no polynomial of degree t: keyholders would add up different things."""
+    """The shares lie on no polynomial of degree t: keyholders would add up different values."""
     INVALID = "invalid"
-    """Some bit is neither 0 nor 1, or the bits of a task do not fit together."""
+    """A bit is neither 0 nor 1, or the bits of a task are inconsistent."""
 
 
 def coefficients(digest: str, which: int, count: int) -> Elements:
-    """Pseudorandom elements that follow from a contribution's digest: AES-256 in counter mode."""
+    """Pseudorandom elements from a contribution's digest: AES-256 in counter mode."""
     key = hashlib.sha256(b"sottovoce-check/1\0" + bytes.fromhex(digest) + bytes([which])).digest()
     stream = Cipher(AES256(key), CTR(bytes(16))).encryptor().update(bytes(WIDTH * count))
     words = np.frombuffer(stream, "<u8") & _P
@@ -71,7 +71,7 @@ def coefficients(digest: str, which: int, count: int) -> Elements:
 def opened_values(
     digest: str, constraints: Elements, values: Elements, masks: Elements
 ) -> list[int]:
-    """P₁, P₂, Q₁, Q₂ of one keyholder; only the Qs where there are no constraints (deals).
+    """P₁, P₂, Q₁, Q₂ of one keyholder; only the Qs if there are no constraints (deals).
 
     `constraints` are those of the keyholder's shares, `values` the shares themselves.
     """
@@ -84,10 +84,10 @@ def opened_values(
 
 
 def failures(values: Sequence[Sequence[Sequence[int] | None]], degree: int) -> list[Failure | None]:
-    """What is wrong with each contribution (None: nothing), from all keyholders' values.
+    """The fault of each contribution (None: valid), from all keyholders' values.
 
-    `values[i][j]` is what the keyholder at seat i + 1 opened of contribution j: two or four
-    elements, or None if it could not read its share.
+    `values[i][j]` are the check values of contribution j by the keyholder at seat i + 1: two or
+    four elements, or None if it could not read its share.
     """
     seats, count = len(values), len(values[0])
     found: list[Failure | None] = [Failure.UNREADABLE] * count
@@ -111,7 +111,7 @@ def failures(values: Sequence[Sequence[Sequence[int] | None]], degree: int) -> l
 def lies_on_each(degree: int, points: Sequence[int], values: Elements) -> npt.NDArray[np.bool_]:
     """For every row of values at these points whether a polynomial of this degree goes through.
 
-    The first degree + 1 values determine it; the others must be what it says.
+    The first degree + 1 values determine it; the others must agree.
     """
     known = degree + 1
     fine = np.ones(values.shape[:-1], np.bool_)

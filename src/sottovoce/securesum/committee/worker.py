@@ -1,8 +1,8 @@
 """A worker's side: answers in, one sealed and signed contribution out.
 
-Raw answers pass through here, so nothing of the server or of a keyholder may import it. What
-leaves is a share of every bit for each keyholder, sealed to it. Up to t keyholders together, also
-with the server, see uniform field elements: nothing of an answer.
+Raw answers pass through here, so no module of the server or of a keyholder may import it. Its
+output is a share of every bit for each keyholder, sealed to it. Up to t keyholders together, also
+with the server, see uniform field elements: nothing about an answer.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def contribute(
 ) -> bytes:
     """The contribution of one worker: the bytes to upload, once.
 
-    `tasks` are sorted by code point, with one code each; −1 is NULL. The key that signs is drawn
-    for this contribution and forgotten. What is wrong is refused before anything is drawn.
+    `tasks` are sorted by code point, with one code each; −1 is NULL. The signing key is drawn for
+    this contribution and discarded. Invalid input is refused before anything is drawn.
     """
     sealed = committee_of(policy)
     _check_names(campaign, worker, tasks)
@@ -54,15 +54,15 @@ def contribute(
 
 
 def entropy(count: int) -> bytes:
-    """So many bytes from the operating system: all that a contribution draws, but for HPKE."""
+    """Bytes from the operating system: all randomness of a contribution, except HPKE's."""
     return os.urandom(count)
 
 
 def _shares(bits: npt.NDArray[np.uint8], sealed: SealedSum) -> Elements:
     """One row for each keyholder: shares of all bits, two zero-sharings, two masks.
 
-    The zero-sharings are of degree 2t, as products of shares are: without them the opened check
-    would tell of the bits. The masks hide the random combination that shows the degree.
+    The zero-sharings are of degree 2t, like products of shares: without them the opened check would
+    reveal information about the bits. The masks hide the random combination that checks the degree.
     """
     degree, seats = sealed.degree, sealed.seats
     return np.hstack(
@@ -78,7 +78,7 @@ def _check_names(campaign: str, worker: str, tasks: Sequence[str]) -> None:
     check_text("the campaign", campaign, LONGEST_NAME)
     check_text("the worker's name", worker, LONGEST_NAME)
     if not tasks or list(tasks) != sorted(tasks) or len(set(tasks)) != len(tasks):
-        raise UsageError("the tasks of a contribution are in order, each of them once")
+        raise UsageError("the tasks of a contribution must be in order, each of them once")
 
 
 def _check_count(policy: Policy, tasks: int, codes: int) -> None:

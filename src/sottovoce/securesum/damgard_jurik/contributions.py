@@ -1,11 +1,11 @@
 """A worker's contribution to a round: its ciphertexts and its announcement, as bytes.
 
-It commits to a hash of them before it has seen any other's. A worker and the server work out the
-same from the contributions of a round (`Gathered`, `Products`).
+The worker commits to a hash of them before it has seen any other's. Workers and the server derive
+the same from the contributions of a round (`Gathered`, `Products`).
 
 Many sums go into few ciphertexts: each message has a tally in its lowest bits, which is 1 for every
-worker, and then as many slots (`codec.Packing`) as fit. So each opened message says how many
-workers are in it.
+worker, and then as many slots (`codec.Packing`) as fit. So each opened message gives the number of
+workers in it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from sottovoce.securesum.star.suite import RoundStart
 
 @dataclass(frozen=True, slots=True)
 class EncryptedContribution:
-    """What one worker has contributed: the frame's digest, ciphertexts and announcement."""
+    """One worker's contribution: the frame's digest, ciphertexts and announcement."""
 
     digest: str
     ciphertexts: list[int] = field(repr=False)
@@ -47,19 +47,19 @@ class EncryptedContribution:
 
 
 def units_content(public: PublicKey, units: Iterable[int]) -> bytes:
-    """Ciphertexts, or partial decryptions, one after the other, each of the same length."""
+    """Ciphertexts, or partial decryptions, concatenated, each of the same length."""
     return b"".join(bytes_of(each, public.length) for each in units)
 
 
 def read_units(public: PublicKey, content: bytes, count: int, culprit: str) -> list[int]:
-    """So many units from 1 to nˢ⁺¹ - 1, written in the one way they are written."""
+    """`count` units from 1 to nˢ⁺¹ - 1, in their canonical encoding."""
     units = read_numbers(public, content, count, culprit)
     check_units(public, [product(public, units)], culprit)
     return units
 
 
 def read_numbers(public: PublicKey, content: bytes, count: int, culprit: str) -> list[int]:
-    """So many numbers from 1 to nˢ⁺¹ - 1; whether they are units is still to be seen."""
+    """`count` numbers from 1 to nˢ⁺¹ - 1; whether they are units is checked later."""
     length = public.length
     if len(content) != count * length:
         raise SealedRefused(culprit, f"it sent {len(content):,} bytes, not {count * length:,}")
@@ -72,7 +72,7 @@ def read_numbers(public: PublicKey, content: bytes, count: int, culprit: str) ->
 def check_units(public: PublicKey, products: Iterable[int], culprit: str) -> None:
     """Refuse products of numbers that are not all units.
 
-    A product has a factor in common with n exactly if one of its factors has: one test does for
+    A product has a factor in common with n exactly if one of its factors has, so one test covers
     all of them.
     """
     if not all(is_ciphertext(public, each) for each in products):
@@ -82,19 +82,19 @@ def check_units(public: PublicKey, products: Iterable[int], culprit: str) -> Non
 def read_contribution(
     public: PublicKey, frame: SignedFrame, count: int, culprit: str
 ) -> EncryptedContribution:
-    """The contribution in a frame: so many ciphertexts, then the announcement.
+    """The contribution in a frame: `count` ciphertexts, then the announcement.
 
-    Whether they are units is still to be seen (`check_units`).
+    Whether they are units is checked later (`check_units`).
     """
     *ciphertexts, announced = read_numbers(public, frame.payload, count + 1, culprit)
     return EncryptedContribution(frame.digest, ciphertexts, announced)
 
 
 def commitment(start: RoundStart, number: int, content: bytes) -> str:
-    """What a worker says of its contribution before it has seen any other: a hash.
+    """The hash that a worker publishes before it has seen any other contribution.
 
-    It is bound to the worker: a copy of somebody's hash fits no contribution of one's own. It
-    hides enough, since ciphertexts are as unpredictable as their blinds.
+    It is bound to the worker: a copied hash fits no contribution of the copier. It hides enough,
+    because ciphertexts are as unpredictable as their blinds.
     """
     purpose = {
         "kind": "commitment",
@@ -112,20 +112,20 @@ def is_digest(value: object) -> TypeGuard[str]:
 
 
 def note_distinct(seen: set[bytes], content: bytes, length: int, culprit: str) -> None:
-    """Add a contribution's units to those seen; refused where one is there already.
+    """Add a contribution's units to those seen; refuses a repeated one.
 
-    An honest ciphertext never comes twice: its blind is fresh. The second one was copied.
+    An honest ciphertext never repeats: its blind is fresh. The second one was copied.
     """
     units = [content[at : at + length] for at in range(0, len(content), length)]
     new = set(units)
     if len(new) != len(units) or not seen.isdisjoint(new):
-        raise SealedRefused(culprit, "the same ciphertext is there twice: one was copied")
+        raise SealedRefused(culprit, "the same ciphertext occurs twice: one was copied")
     seen |= new
 
 
 @dataclass(frozen=True, slots=True)
 class PlaintextLayout:
-    """The layout of one sum of at most so many workers, in messages of so many bits.
+    """The layout of one sum of at most `workers` workers, in messages of `bits` bits.
 
     >>> slots = PlaintextLayout(SumSpec(values=3, greatest=10), workers=3, bits=16)
     >>> slots.messages, slots.pack(np.array([7, 0, 10]))
@@ -159,12 +159,12 @@ class PlaintextLayout:
 
     @property
     def each(self) -> int:
-        """How many values a message has."""
+        """The number of values in a message."""
         return self.values.slots(self.bits - self.tally.width)
 
     @property
     def messages(self) -> int:
-        """How many messages a contribution has."""
+        """The number of messages in a contribution."""
         return -(-self.spec.values // self.each)
 
     def pack(self, values: Integers) -> list[int]:
@@ -176,7 +176,7 @@ class PlaintextLayout:
         ]
 
     def unpack(self, messages: list[int], workers: int) -> Integers | None:
-        """The totals of so many workers; None where they cannot add up to these messages."""
+        """The totals of `workers` workers; None if these messages are impossible."""
         shift, totals = self.tally.width, list[int]()
         for message in map(int, messages):
             if message & (1 << shift) - 1 != workers:
@@ -193,7 +193,7 @@ class PlaintextLayout:
 
 @dataclass(frozen=True, slots=True)
 class Products:
-    """The products of some workers' ciphertexts at each place, and of their announcements."""
+    """The products of some workers' ciphertexts at each position, and of their announcements."""
 
     ciphertexts: list[int]
     announced: int
@@ -215,7 +215,7 @@ class Gathered:
 
     @cached_property
     def shown(self) -> str:
-        """The name of what everybody was shown: contributions, commitments, key and history."""
+        """The name of the data shown to all: contributions, commitments, key and history."""
         return ProposedSet(self.start, self._digests(self.members), self._pins({})).digest
 
     @property
@@ -225,7 +225,7 @@ class Gathered:
 
     @cached_property
     def challenges(self) -> list[int]:
-        """What everybody has to answer, to show that it knows what is in its ciphertexts."""
+        """The challenges by which each worker proves that it knows its plaintexts."""
         count = len(next(iter(self.contributions.values())).ciphertexts)
         return challenges(self.public, self.shown, count)
 
@@ -235,11 +235,11 @@ class Gathered:
 
     @cached_property
     def everything(self) -> Products:
-        """What all have contributed together."""
+        """The products of all contributions."""
         return self._products(self.members)
 
     def products(self, members: frozenset[int]) -> Products:
-        """What these members have contributed together."""
+        """The products of these members' contributions."""
         return self.everything if members == self.members else self._products(members)
 
     def _products(self, members: frozenset[int]) -> Products:
@@ -251,7 +251,7 @@ class Gathered:
         )
 
     def known(self, products: Products, answer: ProofResponse) -> bool:
-        """Whether whoever answered knows what is in these products."""
+        """Whether the answer proves knowledge of the plaintexts of these products."""
         return holds(self.public, answer, products.announced, self.challenges, products.ciphertexts)
 
     def _digests(self, members: frozenset[int]) -> dict[int, str]:
@@ -266,14 +266,14 @@ def plaintext_layout(public: PublicKey, start: RoundStart) -> PlaintextLayout:
     terms = start.terms
     if (public.holders, public.threshold) != (terms.size + 1, terms.threshold):
         raise UsageError(
-            f"the key is for {public.threshold} of {public.holders} holders, and the session needs "
-            f"{terms.threshold} of {terms.size + 1}"
+            f"the key is for {public.threshold} of {public.holders} holders, but the session "
+            f"needs {terms.threshold} of {terms.size + 1}"
         )
     return PlaintextLayout(start.spec, terms.size, public.message_bits)
 
 
 def proof_context(proposed: ProposedSet, number: int) -> bytes:
-    """What a proof is bound to beside the values: session, round, sender and set."""
+    """The context of a proof in addition to the values: session, round, sender and set."""
     start = proposed.start
     purpose = {
         "round": start.round,

@@ -1,17 +1,16 @@
-"""Dealing a key: each holder gets its share, sealed to it; everybody gets the public document.
+"""Dealing a key: each holder gets its sealed share; everyone gets the public document.
 
-The dealer could decrypt everything: for a while it has the whole secret. It must be somebody who
-is neither the requester nor a worker, and who forgets what it made. If the requester deals, there
-is no privacy from the requester at all. What forgetting means in Python, `keys` says.
+The dealer could decrypt everything: for a while it has the whole secret. It must be neither the
+requester nor a worker, and must discard the secret. If the requester deals, there is no privacy
+from the requester. For the limits of discarding secrets in Python, see `keys`.
 
 Holders 1 … J are the workers, holder J + 1 is the server (P2, protocol 2): a set of θ - 1 workers
 and the server opens.
 
-The public document is one text that says what the key of a session is: canonical JSON, signed with
-the key that the terms pin for the dealer. It names the session: a key that was dealt for other
-members, another threshold or another purpose is refused. What can be checked of it without the
-primes is checked. That n is a product of two safe primes cannot: the dealer is believed in that, as
-in forgetting them.
+The public document describes the key of a session: canonical JSON, signed with the dealer's key in
+the terms. It names the session: a key that was dealt for other members, another threshold or
+another purpose is refused. Everything that can be checked without the primes is checked. That n is
+a product of two safe primes cannot be: the dealer is trusted in that, and in discarding them.
 """
 
 from __future__ import annotations
@@ -55,14 +54,14 @@ _FIELDS = frozenset({"format", "h", "n", "s", "session", "threshold", "v", "veri
 
 
 def key_terms(terms: StarTerms) -> KeyTerms:
-    """What the terms say of the key; there must be one."""
+    """The terms of the key; there must be one."""
     if terms.key is None:
         raise UsageError(f"sessions of the suite {terms.suite} have no key: nothing is dealt")
     return terms.key
 
 
 def public_document(terms: StarTerms, public: PublicKey, signing: Ed25519PrivateKey) -> bytes:
-    """What the dealer publishes."""
+    """The dealer's published document."""
     length = public.length
     body = {
         "format": FORMAT,
@@ -78,15 +77,15 @@ def public_document(terms: StarTerms, public: PublicKey, signing: Ed25519Private
 
 
 def read_public(terms: StarTerms, content: bytes) -> PublicKey:
-    """The key of this session, if its dealer signed it and nothing about it is impossible."""
+    """The key of this session, if its dealer signed it and it is valid."""
     key = key_terms(terms)
     body = read_envelope(content, key.dealer.signing, culprit=THE_DEALER).body
     if body.keys() != _FIELDS or body["format"] != FORMAT:
-        raise _refused("the key's document has other fields than it must have")
+        raise _refused("the key's document does not have the required fields")
     if body["session"] != terms.id:
         raise _refused("the key was dealt for another session")
     if (body["s"], body["threshold"]) != (key.s, terms.threshold):
-        raise _refused("the key has another s or threshold than the terms")
+        raise _refused("the key has a different s or threshold than the terms")
     public = _public(body, terms, key)
     _check_n(public.n)
     _check_units(public)
@@ -96,7 +95,7 @@ def read_public(terms: StarTerms, content: bytes) -> PublicKey:
 def _public(body: Mapping[str, Any], terms: StarTerms, key: KeyTerms) -> PublicKey:
     n = _read(body["n"], key.bits // 8)
     if int(n).bit_length() != key.bits:
-        raise _refused(f"n has {int(n).bit_length()} bits, and the terms say {key.bits}")
+        raise _refused(f"n has {int(n).bit_length()} bits, but the terms say {key.bits}")
     length, verifiers = length_of(n ** (key.s + 1)), body["verifiers"]
     if not isinstance(verifiers, list) or len(verifiers) != terms.size + 1:
         raise _refused(f"the key is not for {terms.size + 1} holders")
@@ -118,7 +117,7 @@ def _read(text: object, length: int) -> int:
 
 
 def _check_n(n: int) -> None:
-    """Refuse an n that anybody could factor: with a small factor, prime, or a power."""
+    """Refuse an n that is easy to factor: with a small factor, prime, or a power."""
     if gcd(n, primorial(SIEVED_TO)) != 1:
         raise _refused("n has a small factor")
     if is_prime(n, ROUNDS) or is_power(n):
@@ -126,7 +125,7 @@ def _check_n(n: int) -> None:
 
 
 def _check_units(public: PublicKey) -> None:
-    """h, v and the verifiers are units of their range with Jacobi symbol 1, and no two alike."""
+    """h, v and the verifiers must be units in range with Jacobi symbol 1, and all different."""
     numbers = [(public.h, public.n), *((each, public.modulus) for each in _squares(public))]
     for number, bound in numbers:
         if not 1 < number < bound - 1 or gcd(number, public.n) != 1:
@@ -147,7 +146,7 @@ def _refused(reason: str) -> SealedRefused:
 
 @dataclass(frozen=True, slots=True)
 class DealtKey:
-    """What leaves the dealer: the signed document, and the sealed share of each holder."""
+    """The dealer's output: the signed document, and the sealed share of each holder."""
 
     public: bytes
     shares: Mapping[int, bytes]
@@ -157,7 +156,7 @@ def deal_threshold_key(terms: StarTerms, signing: Ed25519PrivateKey, server: str
     """A fresh key for a session. `server` is the X25519 key, base64, of the server's share."""
     key = key_terms(terms)
     if public_text(signing) != key.dealer.signing:
-        raise UsageError("the terms of this session have another dealer: use the dealer's own key")
+        raise UsageError("the terms of this session name another dealer: use the dealer's own key")
     sealing = _sealing_keys(terms, server)
     public, shares = generate(key.bits, key.s, terms.threshold, terms.size + 1)
     sealed = {
@@ -174,7 +173,7 @@ def deal_threshold_key(terms: StarTerms, signing: Ed25519PrivateKey, server: str
 def open_share(
     terms: StarTerms, public: PublicKey, number: int, sealing: X25519PrivateKey, sealed: bytes
 ) -> KeyShare:
-    """A holder's own share, if it is the one that the public document has the verifier of."""
+    """A holder's own share, if it matches its verifier in the public document."""
     content = unseal(sealing, sealed, _info(terms, public, number))
     if content is None:
         raise SealedRefused(THE_DEALER, "the share was not sealed to this holder for this key")
@@ -182,12 +181,12 @@ def open_share(
         raise SealedRefused(THE_DEALER, f"the share is not {public.length} bytes long")
     share = KeyShare(number, integer_of(content))
     if not holds_share(public, share):
-        raise SealedRefused(THE_DEALER, "the share is not the one that its document speaks of")
+        raise SealedRefused(THE_DEALER, "the share does not match its verifier in the document")
     return share
 
 
 def _sealing_keys(terms: StarTerms, server: str) -> dict[int, bytes]:
-    """To which key each holder's share is sealed."""
+    """The sealing key of each holder."""
     texts = [*(member.sealing for member in terms.members), server]
     keys = {number: unb64(text) or b"" for number, text in enumerate(texts, 1)}
     if len(keys[len(texts)]) != 32:
@@ -196,6 +195,6 @@ def _sealing_keys(terms: StarTerms, server: str) -> dict[int, bytes]:
 
 
 def _info(terms: StarTerms, public: PublicKey, number: int) -> bytes:
-    """What a sealed share is for: one holder of one key of one session."""
+    """The purpose of a sealed share: one holder of one key of one session."""
     purpose = {"format": FORMAT, "holder": number, "key": public.id, "session": terms.id}
     return CONTEXT + canonical(purpose).encode("ascii")

@@ -2,8 +2,8 @@
 
     c_i = c^(2 Δ f(i)) modulo nˢ⁺¹                                      holder i's part
 
-(Damgård and Jurik, PKC 2001, after Shoup, EUROCRYPT 2000). The 2 makes a square of
-it, and with Δ = ℓ! nobody needs to divide by the unknown order of the group.
+(Damgård and Jurik, PKC 2001, after Shoup, EUROCRYPT 2000). The 2 makes it a square, and with Δ = ℓ!
+nobody needs to divide by the unknown order of the group.
 
 Parts are combined by Lagrange in the exponent, then a logarithm. For a set S of θ holders,
 λ_i = D Π_{i' ∈ S, i' ≠ i} i' / (i' - i) are integers if D is a common
@@ -12,9 +12,9 @@ that divides nˢ m, and c_i² is one, so
 
     c' = Π c_i^(2 λ_i) = c^(4 Δ D d) = (1 + n)^(4 Δ D · message)       since d = 0 mod m, 1 mod nˢ
 
-(Damgård and Jurik, PKC 2001, with D = Δ; any common multiple does, and the least one
-makes the exponents short). What is left is the logarithm to base 1 + n, which is easy
-(`logarithm`), and a division by 4 Δ D modulo nˢ, which has no factor in common with n.
+(Damgård and Jurik, PKC 2001, with D = Δ; any common multiple works, and the least one makes the
+exponents short). The rest is the logarithm to base 1 + n, which is easy (`logarithm`), and a
+division by 4 Δ D modulo nˢ, which has no factor in common with n.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def lagrange(points: tuple[int, ...], at: int = 0) -> tuple[int, tuple[int, ...]
 def combine(public: PublicKey, partials: Mapping[int, Sequence[int]]) -> list[int] | None:
     """The messages of several ciphertexts, from the partial decryptions of exactly θ holders.
 
-    None where what comes out is no power of 1 + n: some partial decryption was wrong then. That
-    it is a power proves nothing (`proofs.prove` does).
+    None if the result is not a power of 1 + n: then some partial decryption was wrong. A power
+    proves nothing (`proofs.prove` does).
     """
     if len(partials) != public.threshold:
         raise UsageError(f"{public.threshold} holders open a ciphertext, not {len(partials)}")
@@ -76,7 +76,7 @@ def combine(public: PublicKey, partials: Mapping[int, Sequence[int]]) -> list[in
 def logarithm(n: int, s: int, power: int) -> int:
     """The i below nˢ with (1 + n)^i = power modulo nˢ⁺¹ (Damgård and Jurik, PKC 2001).
 
-    With L(b) = (b - 1) / n, and i known modulo nʲ⁻¹ from the turn before:
+    With L(b) = (b - 1) / n, and i known modulo nʲ⁻¹ from the previous turn:
 
         i mod nʲ = L(power mod nʲ⁺¹) - Σ_{k=2…j} (i over k) nᵏ⁻¹  modulo nʲ
     """
@@ -99,7 +99,7 @@ def _inverse(k: int, modulus: int) -> int:
 
 
 def partial(public: PublicKey, share: KeyShare, ciphertext: int) -> int:
-    """What this holder contributes to opening a ciphertext; in constant time."""
+    """The holder's partial decryption of a ciphertext; in constant time."""
     exponent = 2 * public.delta * share.value
     return powmod_sec(ciphertext, exponent, public.modulus)
 

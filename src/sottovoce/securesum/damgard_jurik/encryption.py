@@ -4,14 +4,13 @@ The product of ciphertexts is a ciphertext of the sum. A blind is an nˢ-th powe
 r^(nˢ) (PKC 2001), or a cheap one, a power of one fixed number with a short exponent:
 
 h = -x² modulo n for a random x; a blind is (h^(nˢ))^ρ modulo nˢ⁺¹ for a random ρ of half as many
-bits as n (Damgård, Jurik and Nielsen, Int. J. Inf. Secur. 9, 2010). That it looks
-like a random blind is an assumption of theirs: short exponents of h modulo n must not be told from
-long ones.
+bits as n (Damgård, Jurik and Nielsen, Int. J. Inf. Secur. 9, 2010). That it looks like a random
+blind is their assumption: short exponents of h modulo n must be indistinguishable from long ones.
 
-The powers come from a comb (Lim and Lee, CRYPTO 1994). Its look-ups are not made in constant
-time: Python cannot promise that. What they may betray is bounded, since ρ serves one ciphertext
-and is forgotten with its round. A ρ that leaks opens that one ciphertext, and neither the key nor
-another one; and whoever could watch a worker's device so closely could read its answers there.
+The powers come from a comb (Lim and Lee, CRYPTO 1994). Its look-ups are not in constant time:
+Python cannot guarantee that. Their leakage is bounded, because ρ is used for one ciphertext and
+discarded with its round. A leaked ρ opens that one ciphertext, and neither the key nor another one;
+and an attacker who can observe a worker's device so closely could read its answers there.
 """
 
 from __future__ import annotations
@@ -38,9 +37,9 @@ def exponent_bits(public: PublicKey) -> int:
 class Comb:
     """Powers of a fixed base: an exponent is read in columns of `TEETH` bits at once.
 
-    An exponent of a · b bits is written as a rows of b bits. Column j of the rows chooses one of
-    2ᵃ products of base^(2^(b i)); `TABLES` such tables, each shifted by b / TABLES columns, leave
-    as many squarings as a table has columns.
+    An exponent of a · b bits is written as a rows of b bits. Column j of the rows chooses one of 2ᵃ
+    products of base^(2^(b i)); `TABLES` such tables, each shifted by b / TABLES columns, leave as
+    many squarings as a table has columns.
     """
 
     def __init__(self, base: int, modulus: int, bits: int) -> None:
@@ -73,7 +72,7 @@ class Comb:
 
 @dataclass(frozen=True, slots=True)
 class Blind:
-    """(h^(nˢ))^ρ, and ρ, which proves that one knows what is in a ciphertext (`proofs`)."""
+    """(h^(nˢ))^ρ, and ρ, which proves knowledge of a ciphertext's message (`proofs`)."""
 
     value: int
     exponent: int = field(repr=False)
@@ -81,13 +80,13 @@ class Blind:
 
 @lru_cache(maxsize=8)
 def blinding_comb(public: PublicKey, bits: int) -> Comb:
-    """The comb of h^(nˢ): worked out once for each key and length in a process."""
+    """The comb of h^(nˢ): computed once for each key and length in a process."""
     base = powmod(public.h, public.messages, public.modulus)
     return Comb(base, public.modulus, bits)
 
 
 class Blinds:
-    """A worker's pool of blinds: filled while it waits, and each of them taken once."""
+    """A worker's pool of blinds: filled while it waits; each blind is used once."""
 
     def __init__(self, public: PublicKey) -> None:
         self._bits = exponent_bits(public)
@@ -98,12 +97,12 @@ class Blinds:
         return len(self._pool)
 
     def fill(self, count: int) -> None:
-        """Make blinds until there are so many."""
+        """Make blinds until there are `count` of them."""
         while len(self._pool) < count:
             self._pool.append(self._fresh())
 
     def take(self) -> Blind:
-        """A blind that nobody has seen; made now if none is left."""
+        """A fresh blind; made now if the pool is empty."""
         return self._pool.popleft() if self._pool else self._fresh()
 
     def _fresh(self) -> Blind:
@@ -129,15 +128,15 @@ def power_of_generator(public: PublicKey, message: int) -> int:
 
 
 def full_blind(public: PublicKey, unit: int | None = None) -> int:
-    """r^(nˢ) for a random unit r: slow, and needs no assumption but Damgård's and Jurik's."""
+    """r^(nˢ) for a random unit r: slow, and needs only Damgård's and Jurik's assumption."""
     drawn = unit_below(public.n) if unit is None else mpz(unit)
     return powmod(drawn, public.messages, public.modulus)
 
 
 def encrypt(public: PublicKey, message: int, blind: int) -> int:
-    """The ciphertext of a message under a blind that serves once."""
+    """The ciphertext of a message under a blind that is used once."""
     if not 0 <= message < public.messages:
-        raise UsageError("a message is from 0 to n^s - 1: pack fewer values in it")
+        raise UsageError("a message must be from 0 to n^s - 1: pack fewer values in it")
     return power_of_generator(public, message) * blind % public.modulus
 
 

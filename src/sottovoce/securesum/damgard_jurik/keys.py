@@ -1,16 +1,16 @@
-"""The threshold key of Damgård and Jurik: what is public, what each holder has, how it is made.
+"""The threshold key of Damgård and Jurik: its public part, the shares, and its generation.
 
-n = p q for safe primes p = 2p' + 1 and q = 2q' + 1, and m = p' q'. Messages are integers modulo
-nˢ, ciphertexts are units modulo nˢ⁺¹. The squares among those are a cyclic group of order nˢ m,
-whose prime factors are all huge: whoever does not know m can look for small subgroups in vain.
+n = p q for safe primes p = 2p' + 1 and q = 2q' + 1, and m = p' q'. Messages are integers modulo nˢ,
+ciphertexts are units modulo nˢ⁺¹. The squares among those are a cyclic group of order nˢ m, whose
+prime factors are all huge: without m, there are no small subgroups to find.
 
 The secret d is 0 modulo m and 1 modulo nˢ. It is the constant of a random polynomial f of degree
 θ - 1 modulo nˢ m; holder i of ℓ has f(i), and Δ = ℓ! (Damgård and Jurik, PKC 2001).
 
-Whoever makes a key knows p and q and could decrypt everything. Python cannot overwrite integers:
-that the primes, the secret and the polynomial are forgotten means that nothing refers to them any
-more once a function returns, and that the process should end soon after. Until its memory is used
-for something else, whoever can read it, a swap file or a core dump can find them there.
+The generator of a key knows p and q and could decrypt everything. Python cannot overwrite integers:
+discarding the primes, the secret and the polynomial means that nothing refers to them once a
+function returns, and that the process should end soon after. Until its memory is reused, anyone who
+can read it, a swap file or a core dump can find them there.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from sottovoce.securesum.envelope import canonical, sha256_hex
 
 @dataclass(frozen=True)
 class PublicKey:
-    """What everybody knows of a key.
+    """The public part of a key.
 
     `h` generates the blinds, `v` is a random square modulo nˢ⁺¹, and `verifiers` has
     v_i = v^(Δ f(i)) for the holders i = 1 … ℓ: a partial decryption is proven against it.
@@ -53,16 +53,16 @@ class PublicKey:
 
     def __post_init__(self) -> None:
         if self.s < 1:
-            raise UsageError(f"s is at least 1, not {self.s}")
+            raise UsageError(f"s must be at least 1, not {self.s}")
         if not 1 <= self.threshold <= self.holders:
             raise UsageError(
                 f"{self.threshold} of {self.holders} holders cannot open anything: the threshold "
-                "is from 1 to the number of holders"
+                "must be from 1 to the number of holders"
             )
 
     @property
     def holders(self) -> int:
-        """ℓ: how many have a share."""
+        """ℓ: the number of shares."""
         return len(self.verifiers)
 
     @cached_property
@@ -82,7 +82,7 @@ class PublicKey:
 
     @cached_property
     def message_bits(self) -> int:
-        """Every integer of so many bits is a message."""
+        """Every integer of this many bits is a message."""
         return int(self.messages).bit_length() - 1
 
     @cached_property
@@ -92,7 +92,7 @@ class PublicKey:
 
     @cached_property
     def id(self) -> str:
-        """SHA-256 of the key, in hexadecimal: what shares and proofs are bound to."""
+        """SHA-256 of the key, in hexadecimal, to which shares and proofs are bound."""
         rows = [bytes_of(each, self.length) for each in (self.n, self.h, self.v, *self.verifiers)]
         numbers = hashlib.sha256(b"".join(rows)).hexdigest()
         return sha256_hex(canonical({"numbers": numbers, "s": self.s, "threshold": self.threshold}))
@@ -100,7 +100,7 @@ class PublicKey:
 
 @dataclass(frozen=True, slots=True)
 class KeyShare:
-    """What holder i has of the secret: f(i). It is in no repr, log or error."""
+    """Holder i's share of the secret: f(i). It is in no repr, log or error."""
 
     number: int
     value: int = field(repr=False)
@@ -109,9 +109,11 @@ class KeyShare:
 def generate(
     bits: int, s: int, threshold: int, holders: int
 ) -> tuple[PublicKey, tuple[KeyShare, ...]]:
-    """A fresh key with n of so many bits, and the shares of holders 1 … ℓ."""
+    """A fresh key with n of `bits` bits, and the shares of holders 1 … ℓ."""
     if bits % 2:
-        raise UsageError(f"n is a product of two primes of the same size: {bits} bits are odd")
+        raise UsageError(
+            f"n is a product of two primes of the same size: its bits must be even, not {bits}"
+        )
     p = q = safe_prime(bits // 2)
     while q == p:
         q = safe_prime(bits // 2)

@@ -1,17 +1,16 @@
 """Large integers: the arithmetic of gmpy2, products of powers, and safe primes.
 
-A secret exponent goes through `powmod_sec` only: it takes the same time whatever the exponent's
-bits are. Everything else here is quick and takes whatever time it takes. Integers are written as
-bytes in one way only.
+A secret exponent goes through `powmod_sec` only: its time does not depend on the exponent's bits.
+Everything else here is fast and not in constant time. Integers have one encoding as bytes.
 
 Products of powers with public exponents, Π bᵢ^eᵢ, share one row of squarings (Straus, Amer. Math.
 Monthly, 1964, problem 5125): exponents are read in windows of the same width, from the highest on,
 and each base has a table of its small powers.
 
 Safe primes p = 2q + 1 with q prime too are found by sieving q and 2q + 1 together. Of the odd
-numbers q in a window, whoever divides q or 2q + 1 by a small prime is struck out before the first
-exponentiation: one prime in each number would be rare, two in the same place are rarer, and a joint
-sieve is why a key takes seconds and not minutes.
+numbers q in a window, those with a small prime that divides q or 2q + 1 are eliminated before the
+first exponentiation. Primes are rare and safe primes rarer; with the joint sieve a key takes
+seconds and not minutes.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ except ImportError:
     if not TYPE_CHECKING:
         gmpy2 = absent("gmpy2", purpose="the suite damgard_jurik", extra="secure")
 
-# gmpy2 has no types of its own: an mpz is used as the int that it behaves like.
+# gmpy2 has no types: an mpz is typed as the int that it behaves like.
 mpz: Callable[[int], int] = gmpy2.mpz
 gcd: Callable[[int, int], int] = gmpy2.gcd
 invert: Callable[[int, int], int] = gmpy2.invert
@@ -50,7 +49,7 @@ def primorial(to: int) -> int:
 
 
 def below(bound: int) -> int:
-    """A secret integer from 0 to bound - 1, all as likely, from the system's randomness."""
+    """A secret uniform integer from 0 to bound - 1, from the system's randomness."""
     return mpz(secrets.randbelow(int(bound)))
 
 
@@ -63,7 +62,7 @@ def unit_below(bound: int) -> int:
 
 
 def length_of(bound: int) -> int:
-    """How many bytes integers below this bound are written with."""
+    """The number of bytes of integers below this bound."""
     return (int(bound - 1).bit_length() + 7) // 8
 
 
@@ -117,7 +116,7 @@ def _small_powers(base: int, width: int, modulus: int) -> list[int]:
 
 
 SIEVED_TO = 1 << 20
-"""Whatever has a smaller factor is struck out; for small numbers, less far (`_primes_for`)."""
+"""Numbers with a smaller factor are eliminated; small numbers use fewer (`_primes_for`)."""
 ROUNDS = 64
 """GMP's rounds: the first 24 are a Baillie-PSW test, the other 40 are Miller-Rabin."""
 FEWEST_BITS = 16
@@ -139,7 +138,7 @@ def small_primes(to: int = SIEVED_TO) -> npt.NDArray[np.int64]:
 
 
 def is_safe_prime(p: int) -> bool:
-    """Whether p and (p - 1) / 2 are both prime, but for a chance below 4⁻⁴⁰.
+    """Whether p and (p - 1) / 2 are both prime, with an error probability below 4⁻⁴⁰.
 
     >>> [p for p in range(60) if is_safe_prime(p)]
     [5, 7, 11, 23, 47, 59]
@@ -148,13 +147,13 @@ def is_safe_prime(p: int) -> bool:
 
 
 def safe_prime(bits: int) -> int:
-    """A secret safe prime of so many bits whose two highest bits are set.
+    """A secret safe prime of `bits` bits whose two highest bits are set.
 
     The product of two of them has exactly 2 · bits bits. Every window starts at a fresh random
-    place; the first safe prime in it is taken.
+    position; the first safe prime in it is taken.
     """
     if bits < FEWEST_BITS:
-        raise UsageError(f"a safe prime has at least {FEWEST_BITS} bits, not {bits}")
+        raise UsageError(f"a safe prime needs at least {FEWEST_BITS} bits, not {bits}")
     while True:
         for q in _candidates(bits - 1):
             p = 2 * q + 1
@@ -163,7 +162,7 @@ def safe_prime(bits: int) -> int:
 
 
 def _passes(number: int) -> bool:
-    """Fermat's test to base 2: quick, and enough to throw nearly everything away."""
+    """Fermat's test to base 2: fast, and eliminates nearly everything."""
     return bool(powmod(2, number - 1, number) == 1)
 
 
@@ -175,19 +174,19 @@ def _candidates(bits: int) -> Iterator[int]:
 
 
 def _primes_for(bits: int) -> npt.NDArray[np.int64]:
-    """The small primes below bits²: beyond, striking out costs more than a test would.
+    """The small primes below bits²: beyond, sieving costs more than a test would.
 
-    They are smaller than any q of these bits, so none strikes itself out.
+    They are smaller than any q of these bits, so none eliminates itself.
     """
     primes = small_primes()
     return primes[primes < min(bits * bits, 1 << bits - 2)]
 
 
 def _sieved(first: int, window: int, primes: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """Which q = first + 2k, k < window, have no factor here, nor has 2q + 1.
+    """Which q = first + 2k, k < window, have no factor here, and neither has 2q + 1.
 
-    q = first + 2k is divisible by r where k = -first / 2 (mod r), and 2q + 1 where
-    k = -(2 first + 1) / 4. (r + 1) / 2 is the inverse of 2.
+    q = first + 2k is divisible by r where k = -first / 2 (mod r), and 2q + 1 where k = -(2 first +
+    1) / 4. (r + 1) / 2 is the inverse of 2.
     """
     left = np.ones(window, bool)
     remainder = np.array([int(first % int(each)) for each in primes], np.int64)

@@ -1,8 +1,8 @@
-"""Proof that those who contributed know what is in their ciphertexts.
+"""Proofs of plaintext knowledge, and of correct partial decryptions.
 
-Without it a worker in league with the server could contribute what another one had sent in an
-earlier round, blinded anew: the total would hold that worker's values once more. A commitment
-alone does not stop this, since the earlier ciphertext is long known.
+Without it a worker who colludes with the server could contribute another's ciphertext of an earlier
+round, blinded again: the total would contain that worker's values twice. A commitment alone does
+not prevent this, because the earlier ciphertext is already known.
 
 Each worker j announces a_j = (1 + n)^(x_j) h_s^(r_j), h_s = h^(nˢ), together with its ciphertexts
 c_{j,k} = (1 + n)^(m_{j,k}) h_s^(ρ_{j,k}). A hash of everything that all have announced gives one
@@ -10,24 +10,24 @@ challenge e_k for each place k, the same for all workers, and worker j answers
 
     z_j = x_j + Σ_k e_k m_{j,k}  modulo nˢ        w_j = r_j + Σ_k e_k ρ_{j,k}
 
-(a proof of plaintext knowledge, as in Cramer, Damgård and Nielsen, EUROCRYPT 2001). Whoever can
-answer for several challenges can solve for the messages: h_s carries none, so z alone decides.
+(a proof of plaintext knowledge, as in Cramer, Damgård and Nielsen, EUROCRYPT 2001). A party that
+can answer several challenges can solve for the messages: h_s carries none, so z alone decides.
 Since the challenges are the same, answers can be added up, and one equation is checked for all:
 
     (1 + n)^(Σ_j z_j) h_s^(Σ_j w_j) = Π_j a_j · Π_k (Π_j c_{j,k})^(e_k)
 
-The products on the right are those that are opened anyway, so this is cheap. Where it holds and
-the honest workers' parts hold, the part of all others holds too: together they know what is in the
-product of theirs, which is all that a total betrays of it. Everything was committed to before it
-was seen, so none of it was made of another's. A set may lose members after the challenges are
-known; with one more bit of challenge for each worker, no choice of a subset helps.
+The products on the right are those that are opened anyway, so this is cheap. If it holds and the
+honest workers' parts hold, the part of all others holds too: together they know the plaintext of
+the product of theirs, which is all that a total reveals about it. Everything was committed to
+before it was seen, so none of it was derived from another's. A set may lose members after the
+challenges are known; with one more bit of challenge for each worker, no choice of a subset helps.
 
 x_j is uniform modulo nˢ, and r_j has 128 bits more than what it hides.
 
-Proof that a holder's partial decryptions are right, without saying its share.
+Proof that a holder's partial decryptions are right, without revealing its share.
 
 A holder i claims c_{i,k} = c_k^(2 Δ f(i)) for k = 1 … K. With x = Δ f(i), that is, up to a square
-root of one, which the combination squares away:
+root of one, which the combination removes by squaring:
 
     v_i = v^x    and    c_{i,k}² = (c_k⁴)^x                                       for every k
 
@@ -39,18 +39,18 @@ EUROCRYPT 1998; for threshold decryption Aditya, Peng, Boyd, Dawson and Lee, ACN
     C = Π c_k^(4 ρ_k),    D = Π c_{i,k}^(2 ρ_k),    and    log_v v_i = log_C D.
 
 If one of the K were wrong, at most one ρ_k modulo a prime factor of nˢ m, all beyond 2¹²⁸, would
-hide it: a chance of 2⁻¹²⁸. The equality of logarithms is Shoup's proof (EUROCRYPT 2000; Damgård
-and Jurik, PKC 2001), made non-interactive after Fiat and Shamir:
+hide it: a probability of 2⁻¹²⁸. The equality of logarithms is Shoup's proof (EUROCRYPT 2000;
+Damgård and Jurik, PKC 2001), made non-interactive after Fiat and Shamir:
 
     w random,  a = v^w,  b = C^w,  e = hash(everything, a, b),  z = w + e x      proof: (e, z)
     check:  e = hash(everything, v^z v_i^-e, C^z D^-e)
 
-Two answers z, z' to challenges e, e' give v^(z - z') = v_i^(e - e') and the same for C and D;
-e - e' is below 2²⁵⁶ and so invertible modulo the order: both logarithms are (z - z') / (e - e').
-w has 128 bits more than e x, so z tells nothing of x but with a chance of 2⁻¹²⁸.
+Two answers z, z' to challenges e, e' give v^(z - z') = v_i^(e - e') and the same for C and D; e -
+e' is below 2²⁵⁶ and so invertible modulo the order: both logarithms are (z - z') / (e - e'). w has
+128 bits more than e x, so z reveals nothing about x except with probability 2⁻¹²⁸.
 
-"Everything" has the key's id, the caller's context (session, round, sender and set), the holder
-and all values: a proof serves one purpose.
+"Everything" has the key's id, the caller's context (session, round, sender and set), the holder and
+all values: a proof is valid for one purpose.
 """
 
 from __future__ import annotations
@@ -80,14 +80,14 @@ from sottovoce.securesum.damgard_jurik.number_theory import (
 
 _KNOWLEDGE_LABEL = b"sottovoce-known-contributions/1\0"
 _SOUND, _KNOWLEDGE_SLACK = 16, 16
-"""Bytes: of a challenge beside the bits for subsets, and by how much r is longer than needed."""
+"""Bytes of a challenge without the bits for subsets, and the additional length of r."""
 _SUMS = 5
-"""Bytes for sums of up to 2²⁴ places, and of up to 2¹⁶ workers."""
+"""Bytes for sums of up to 2²⁴ positions, and of up to 2¹⁶ workers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """a, and the secrets behind it; they serve one answer."""
+    """a, and the secrets behind it, for one answer."""
 
     value: int
     first: int = field(repr=False)
@@ -122,7 +122,7 @@ class ProofResponse:
 
     @classmethod
     def read(cls, public: PublicKey, content: bytes, culprit: str) -> Self:
-        """What `content` wrote."""
+        """The answer that `content` wrote."""
         first, second = _lengths(public)
         answer = cls(integer_of(content[:first]), integer_of(content[first:]))
         if len(content) != first + second or answer.z >= public.messages:
@@ -137,14 +137,14 @@ class ProofResponse:
 
 
 def announce(public: PublicKey) -> Announcement:
-    """A fresh a. The look-ups of its comb betray no more than those of blinds (`encryption`)."""
-    hidden = _lengths(public)[1] - _SUMS + 3  # the places' bytes count, the workers' do not
+    """A fresh a. Its comb's look-ups leak no more than those of blinds (`encryption`)."""
+    hidden = _lengths(public)[1] - _SUMS + 3  # the positions' bytes count, the workers' do not
     first, second = below(public.messages), below(1 << 8 * hidden)
     return Announcement(_opened(public, first, second), first, second)
 
 
 def challenges(public: PublicKey, seed: str, count: int) -> list[int]:
-    """The challenge of each place; the seed is a hash of all that was announced."""
+    """The challenge of each position; the seed is a hash of all announcements."""
     length = _challenge_length(public)
     head = _KNOWLEDGE_LABEL + bytes.fromhex(public.id) + seed.encode("ascii")
     drawn = hashlib.shake_256(head + count.to_bytes(8, "big")).digest(count * length)
@@ -158,7 +158,7 @@ def holds(
     given: Sequence[int],
     ciphertexts: Sequence[int],
 ) -> bool:
-    """Whether whoever answered knows what is in these ciphertexts, or products of them."""
+    """Whether the answer proves knowledge of these ciphertexts' plaintexts, or of products'."""
     right = announced * product_of_powers(ciphertexts, given, public.modulus) % public.modulus
     return _opened(public, answer.z, answer.w) == right
 
@@ -181,7 +181,7 @@ def _lengths(public: PublicKey) -> tuple[int, int]:
 
 _DECRYPTION_LABEL = b"sottovoce-partial-decryptions/1\0"
 _CHALLENGE, _BATCH, _DECRYPTION_SLACK = 32, 16, 16
-"""Bytes: of a challenge e, of a batch exponent ρ, and by how much w is longer than e x."""
+"""Bytes of a challenge e, of a batch exponent ρ, and the additional length of w over e x."""
 
 
 def prove(
@@ -240,7 +240,7 @@ def _statement(
     ciphertexts: Sequence[int],
     partials: Sequence[int],
 ) -> bytes:
-    """A hash of everything that is claimed; every part has a known length or says its own."""
+    """A hash of everything that is claimed; every part has a known length or states it."""
     head = b"".join(each.to_bytes(8, "big") for each in (number, len(context), len(ciphertexts)))
     values = b"".join(bytes_of(each, public.length) for each in (*ciphertexts, *partials))
     key = bytes.fromhex(public.id)

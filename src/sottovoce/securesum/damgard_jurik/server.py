@@ -1,23 +1,22 @@
 """The server's side of a round with a threshold key. It holds the share of holder J + 1.
 
-Workers commit, contribute, show that they know what they contributed, and confirm; then some of
-them open, others every round. If some of those are missing, all others are asked (step 1). What
-was confirmed is what is opened: whoever goes missing or is found cheating after that stays in this
+Workers commit, contribute, prove knowledge of their contributions, and confirm; then some of them
+open, different ones in every round. If some of those are missing, all others are asked (step 1).
+The confirmed set is opened: a worker who goes missing or is found cheating after that stays in this
 round's total, and is in no later one. Below the threshold the session ends: no smaller set is ever
-asked for. `Collected` is what was taken before a set is proposed: commitments, contributions,
+requested. `Collected` has the messages before a set is proposed: commitments, contributions,
 answers.
 
-An opening (`Assembly`) takes partial decryptions, and totals come out or a cheater does.
-Optimistic first. One worker more than needed is asked. Any θ holders foretell what the next one
+An opening (`Assembly`) takes partial decryptions and gives totals, or names a cheater. It is
+optimistic first. One worker more than needed is asked. Any θ holders determine what the next one
 must have sent:
 
     Π_{i ∈ S} c_i^(2 D λ_i(j)) = c_j^(2 D)       λ_i(j): Lagrange at j (`decryption.lagrange`)
 
 and the totals must be possible: the tallies equal to the number of workers, every slot in range.
-One holder alone cannot send anything wrong that passes this. Two who agree on it could shift
-totals to others that are as possible; the equation costs one partial decryption, and more would
-cost more. Where it fails, or nobody is left for it, proofs are asked for, and those name whoever
-was wrong (`proofs`).
+One holder alone cannot send anything wrong that passes this. Two colluding ones could shift totals
+to other possible ones; the equation costs one partial decryption, and more would cost more. If it
+fails, or nobody is left for it, proofs are requested, and those name the culprit (`proofs`).
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ from sottovoce.securesum.star.suite import Content, Phase, RoundStart
 
 
 class Assembly:
-    """Partial decryptions of the products of one confirmed set; the server's own to begin with."""
+    """Partial decryptions of the products of one confirmed set, starting with the server's own."""
 
     def __init__(
         self,
@@ -75,26 +74,26 @@ class Assembly:
 
     @property
     def unproven(self) -> frozenset[int]:
-        """Whose partial decryptions are there and not proven."""
+        """The workers with unproven partial decryptions."""
         return frozenset(self._partials.keys() - self._proven)
 
     @property
     def enough(self) -> bool:
-        """Whether there are as many as open."""
+        """Whether there are enough to open."""
         return len(self._partials) >= self._public.threshold
 
     @property
     def enough_proven(self) -> bool:
-        """Whether as many as open are proven."""
+        """Whether there are enough proven ones to open."""
         return len(self._proven) >= self._public.threshold
 
     def take(self, number: int, content: bytes) -> None:
-        """A worker's partial decryptions; refused where they are not even units."""
+        """A worker's partial decryptions; refused if they are not units."""
         count = len(self._products)
         self._partials[number] = read_units(self._public, content, count, party(number))
 
     def prove(self, number: int, proof: bytes) -> bool:
-        """Whether the worker has proven what it sent; if not, it is left out."""
+        """Whether the worker has proven its partial decryptions; if not, they are dropped."""
         context = proof_context(self._set, number)
         partials = self._partials[number]
         if verify(self._public, number, context, self._products, partials, proof):
@@ -104,29 +103,29 @@ class Assembly:
         return False
 
     def drop(self, numbers: Iterable[int]) -> None:
-        """Leave out what these workers sent."""
+        """Drop these workers' partial decryptions."""
         for each in numbers:
             self._partials.pop(each, None)
 
     def foretold(self) -> Integers | None:
-        """The totals, if there is one more than needed, it agrees, and all is possible."""
+        """The totals, if there is one more than needed, it agrees, and the totals are possible."""
         holders = self._chosen(self._partials, self._public.threshold + 1)
         if holders is None or not self._agree(holders):
             return None
         return self._totals(holders[:-1])
 
     def proven(self) -> Integers | None:
-        """The totals of those who have proven what they sent; None where they are impossible."""
+        """The totals of the proven ones; None if they are impossible."""
         holders = self._chosen(self._proven, self._public.threshold)
         return None if holders is None else self._totals(holders)
 
     def _chosen(self, among: Iterable[int], count: int) -> list[int] | None:
-        """The server and the first workers, so many in all."""
+        """The server and the first workers, `count` in all."""
         workers = sorted(set(among) - {self._own})[: count - 1]
         return [self._own, *workers] if len(workers) == count - 1 else None
 
     def _agree(self, holders: Sequence[int]) -> bool:
-        """Whether the last holder has sent what the others foretell, up to a sign."""
+        """Whether the last holder has sent what the others determine, up to a sign."""
         *others, last = holders
         common, coefficients = lagrange(tuple(others), last)
         doubled, modulus = [2 * each for each in coefficients], self._public.modulus
@@ -144,7 +143,7 @@ class Assembly:
 
 
 class Collected:
-    """Replies of workers in the first phases; whoever breaks a rule is refused by name."""
+    """Replies of workers in the first phases; a worker who breaks a rule is refused by name."""
 
     def __init__(self, start: RoundStart, public: PublicKey, messages: int) -> None:
         self._start, self._public, self._messages = start, public, messages
@@ -158,23 +157,23 @@ class Collected:
         """The hash of a contribution."""
         said = reply.fields.get("commit")
         if reply.fields.keys() != {"commit"} or reply.payload or not is_digest(said):
-            raise SealedRefused(party(reply.sender), "it sent no commitment, or more than that")
+            raise SealedRefused(party(reply.sender), "it sent no commitment, or additional fields")
         self.commits[reply.sender] = said
 
     def contribute(self, reply: SignedFrame) -> None:
         """The contribution that was committed to."""
         culprit = party(reply.sender)
         if reply.fields:
-            raise SealedRefused(culprit, "its contribution has fields, and must have none")
+            raise SealedRefused(culprit, "its contribution has fields, but must have none")
         if self.commits[reply.sender] != commitment(self._start, reply.sender, reply.payload):
-            raise SealedRefused(culprit, "its contribution is not the one that it committed to")
+            raise SealedRefused(culprit, "its contribution is not the one it committed to")
         read = read_contribution(self._public, reply, self._messages, culprit)
         check_units(self._public, [product(self._public, read.units)], culprit)
         note_distinct(self._seen, reply.payload, self._public.length, culprit)
         self.frames[reply.sender], self._contributions[reply.sender] = reply, read
 
     def answer(self, reply: SignedFrame) -> None:
-        """What shows that a worker knows what is in its contribution, if it holds."""
+        """A worker's answer, if it proves knowledge of its contribution."""
         if reply.fields:
             raise SealedRefused(party(reply.sender), "its answer has fields")
         self.answers[reply.sender] = ProofResponse.read(
@@ -183,15 +182,15 @@ class Collected:
 
     @cached_property
     def gathered(self) -> Gathered:
-        """All contributions, once they are all there."""
+        """All contributions, once they are complete."""
         return Gathered(self._start, self._public, self.commits, self._contributions)
 
     def shown(self) -> bytes:
-        """The contributions as everybody is shown them."""
+        """The contributions as they are shown to everyone."""
         return bundle([self.frames[each].content for each in sorted(self.frames)])
 
     def leave_out_unknowing(self) -> list[int]:
-        """Whose answers do not hold; they are left out. Where the sum of all holds, nobody is."""
+        """The workers whose answers fail, who are dropped. None if the sum of all holds."""
         if self._known(*self.answers):
             return []
         wrong = [each for each in sorted(self.answers) if not self._known(each)]
@@ -200,7 +199,7 @@ class Collected:
         return wrong
 
     def added(self) -> bytes:
-        """The answers of all who are left, as one."""
+        """The sum of the remaining workers' answers."""
         return self._sum(*self.answers).content(self._public)
 
     def _known(self, *members: int) -> bool:
@@ -231,7 +230,7 @@ class ThresholdServer:
 
 
 class _Round:
-    """One round. A phase is a way to take replies, and what follows when it is over."""
+    """One round. A phase is a function that takes replies, and one that ends it."""
 
     def __init__(self, start: RoundStart, public: PublicKey, share: KeyShare) -> None:
         self._start, self._public, self._share = start, public, share
@@ -249,15 +248,15 @@ class _Round:
 
     @property
     def contributors(self) -> frozenset[int]:
-        """Whose contributions are in the confirmed set."""
+        """The contributors of the confirmed set."""
         return frozenset() if self._set is None else self._set.members
 
     def turn(self, member: int) -> Content:
-        """The same for everybody who is asked."""
+        """The same for every worker that is asked."""
         return self._content
 
     def take(self, reply: SignedFrame) -> None:
-        """One worker's reply in the phase that is on."""
+        """One worker's reply in the current phase."""
         takers: Mapping[str, Callable[[SignedFrame], None]] = {
             Phase.COMMIT: self._collected.commit,
             Phase.CONTRIBUTE: (
@@ -279,7 +278,7 @@ class _Round:
         if self.place.phase in nexts:
             nexts[self.place.phase]()
             return None
-        self._assembled.drop(missing)  # what it does not prove is not used
+        self._assembled.drop(missing)  # unproven partial decryptions are not used
         return self._settle()
 
     def _take_confirm(self, reply: SignedFrame) -> None:
@@ -292,7 +291,7 @@ class _Round:
         self._assembled.take(reply.sender, reply.payload)
 
     def _take_proof(self, reply: SignedFrame) -> None:
-        """A proof that does not hold is an answer too: it names the worker."""
+        """A proof that fails is a reply too: it names the worker."""
         if reply.fields:
             raise SealedRefused(party(reply.sender), "its proof has fields")
         if not self._assembled.prove(reply.sender, reply.payload):
@@ -310,7 +309,7 @@ class _Round:
         self._ask(Phase.CONTRIBUTE, self._collected.frames)
 
     def _ask_confirms(self) -> None:
-        """The set is of those who know what is in their contributions; others are named."""
+        """The set has the workers who know the plaintexts they contributed; others are named."""
         answers = self._collected.answers
         self._refuse_few(answers, "have answered for their contributions")
         for each in self._collected.leave_out_unknowing():
@@ -324,7 +323,7 @@ class _Round:
         threshold = self._start.terms.threshold
         if len(self._confirms) < threshold:
             raise SealedAborted(
-                f"{len(self._confirms)} workers have confirmed the set, and {threshold} must have"
+                f"{len(self._confirms)} workers have confirmed the set; {threshold} are needed"
             )
         proposed = _there(self._set)
         products = self._collected.gathered.products(proposed.members).ciphertexts
@@ -332,7 +331,7 @@ class _Round:
         self._ask_partials(_rotated(sorted(self._confirms), self._start.round, threshold))
 
     def _settle(self) -> OpenedSum | None:
-        """Totals that can be believed, or whoever can help to find out."""
+        """Totals that are verified, or the workers who can help to verify them."""
         assembly = self._assembled
         if assembly.enough_proven:
             return self._opened(assembly.proven())
@@ -358,8 +357,8 @@ class _Round:
         if totals is None:
             raise SealedAborted(
                 "the total is out of range, and every partial decryption of it is proven: one of "
-                f"the {len(self.contributors)} contributors has sent what it must not. Which one "
-                "cannot be told without opening a contribution"
+                f"the {len(self.contributors)} contributors has sent an invalid value. It cannot "
+                "be identified without opening a contribution"
             )
         return OpenedSum(totals, len(self.contributors))
 
@@ -377,7 +376,7 @@ class _Round:
         minimum = self._start.terms.minimum
         if len(members) < minimum:
             raise SealedAborted(
-                f"{len(members)} workers {done}, and {minimum} are needed", self._culprits
+                f"{len(members)} workers {done}; {minimum} are needed", self._culprits
             )
 
     @property
@@ -390,14 +389,14 @@ class _Round:
 
 
 def _there(value: T | None) -> T:
-    """What an earlier phase has left: phases only come in their order."""
+    """The value that an earlier phase has stored: phases come in order."""
     if value is None:
         raise UsageError("this phase has not been reached")
     return value
 
 
 def _rotated(members: list[int], round_: int, count: int) -> list[int]:
-    """So many of the members, others in every round, so that all do as much.
+    """`count` of the members, different ones in every round, so that all do as much.
 
     >>> _rotated([1, 2, 4, 5, 7], 1, 3)
     [5, 7, 1]

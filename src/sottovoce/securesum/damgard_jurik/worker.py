@@ -1,15 +1,15 @@
 """A worker's side of a round with a threshold key.
 
-    COMMIT        says a hash of its ciphertexts
-    CONTRIBUTE    is shown everybody's hashes; says its ciphertexts
-    CONTRIBUTE 1  is shown everybody's ciphertexts, and checks them; answers to show that it knows
-                  what is in its own (`proofs`)
-    CONFIRM       is shown who has answered, and the sum of the answers; multiplies the ciphertexts
-                  itself, checks that those who made them know what is in them, and says the set
-    OPEN          is shown that enough confirmed this set; decrypts its part of those products
-    PROVE         proves that it did so rightly; asked only where something was wrong
+    COMMIT        publishes a hash of its ciphertexts
+    CONTRIBUTE    sees all hashes; publishes its ciphertexts
+    CONTRIBUTE 1  sees all ciphertexts, and checks them; answers to prove that it knows the
+                  plaintexts of its own (`proofs`)
+    CONFIRM       sees who has answered, and the sum of the answers; multiplies the ciphertexts
+                  itself, checks that their contributors know the plaintexts, and names the set
+    OPEN          sees that enough confirmed this set; decrypts its part of those products
+    PROVE         proves its decryptions; requested only if something was wrong
 
-It never decrypts anything but products that it worked out itself, and those once a round.
+It decrypts only products that it computed itself, and those once per round.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ Step: TypeAlias = Callable[[SignedFrame], Content]
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """A worker's contribution, and what only it knows of it."""
+    """A worker's contribution, and its secrets."""
 
     content: bytes
     messages: list[int] = field(repr=False)
@@ -67,7 +67,7 @@ class Sealed:
 def seal_values(
     public: PublicKey, messages: list[int], blinds: list[Blind], announcement: Announcement
 ) -> Sealed:
-    """Messages under blinds that serve once, and an announcement that does."""
+    """Messages under fresh blinds, and a fresh announcement."""
     ciphertexts = [
         encrypt(public, message, blind.value)
         for message, blind in zip(messages, blinds, strict=True)
@@ -107,7 +107,7 @@ class ThresholdWorker:
 
 
 class _Round:
-    """One round: which phase may come next, and what was pinned in those before."""
+    """One round: the next allowed phase, and the values pinned in earlier ones."""
 
     def __init__(
         self, start: RoundStart, public: PublicKey, share: KeyShare, sealed: Sealed
@@ -123,14 +123,14 @@ class _Round:
 
     @property
     def confirmed(self) -> frozenset[int]:
-        """Whose contributions this worker confirmed."""
+        """The contributors of the set that this worker confirmed."""
         return frozenset() if self._set is None else self._set.members
 
     def on(self, turn: SignedFrame) -> Content:
-        """The reply to a turn; each phase opens the way to the next, and to nothing else."""
+        """The reply to a turn; each phase allows only the next one."""
         step = self._steps.get(turn.place.phase)
         if step is None:
-            raise SealedRefused(THE_SERVER, f"phase {turn.place.phase} is not what comes next")
+            raise SealedRefused(THE_SERVER, f"phase {turn.place.phase} is not the next one")
         self._steps = {}
         return step(turn)
 
@@ -140,7 +140,7 @@ class _Round:
 
     def _contribute(self, turn: SignedFrame) -> Content:
         if turn.fields.keys() != {"commits"} or turn.payload or turn.place.step:
-            raise SealedRefused(THE_SERVER, "there are no commitments, or more than those")
+            raise SealedRefused(THE_SERVER, "there are no commitments, or additional fields")
         commits = read_list(turn.fields["commits"], self._start.members)
         if commits.get(self._share.number) != self._own_commitment:
             raise SealedRefused(THE_SERVER, "this worker's own commitment is not in the list")
@@ -169,7 +169,9 @@ class _Round:
     def _confirm(self, turn: SignedFrame) -> Content:
         gathered = self._gathered
         if turn.fields.keys() != {"members"} or turn.place.step or gathered is None:
-            raise SealedRefused(THE_SERVER, "it says no members of the set, or more than those")
+            raise SealedRefused(
+                THE_SERVER, ("the members of the set are missing, or there are additional fields")
+            )
         members = _members(turn.fields["members"], gathered.members)
         proposed = gathered.proposed(members)
         own = gathered.contributions[self._share.number].digest
@@ -178,7 +180,7 @@ class _Round:
         answer = ProofResponse.read(self._public, turn.payload, THE_SERVER)
         if not gathered.known(products, answer):
             raise SealedRefused(
-                THE_SERVER, "somebody in the set does not know what is in its contribution"
+                THE_SERVER, "a worker in the set does not know what is in its contribution"
             )
         self._products, self._set = products.ciphertexts, proposed
         self._steps = {Phase.OPEN: self._open}
@@ -194,12 +196,14 @@ class _Round:
 
     def _prove(self, turn: SignedFrame) -> Content:
         if turn.fields or turn.payload or self._set is None:
-            raise SealedRefused(THE_SERVER, "a proof is asked for without anything else")
+            raise SealedRefused(
+                THE_SERVER, ("a request for a proof must have no fields and no payload")
+            )
         context = proof_context(self._set, self._share.number)
         return {}, prove(self._public, self._share, context, self._products, self._partials)
 
     def _contributions(self, payload: bytes) -> dict[int, EncryptedContribution]:
-        """Everybody's contribution: signed by its worker, as committed to, and no copy."""
+        """All contributions: signed by their workers, as committed to, and not copied."""
         place, seen = Place(self._start.round, Phase.CONTRIBUTE), set[bytes]()
         contributions: dict[int, EncryptedContribution] = {}
         for content in unbundle(payload, THE_SERVER):
@@ -207,7 +211,8 @@ class _Round:
             number = frame.sender
             if frame.place != place or frame.fields or number in contributions:
                 raise SealedRefused(
-                    THE_SERVER, "a contribution is of another round, or by nobody new"
+                    THE_SERVER,
+                    ("a contribution is of another round, or by a repeated or unknown worker"),
                 )
             if self._commits.get(number) != commitment(self._start, number, frame.payload):
                 raise SealedRefused(
@@ -222,12 +227,12 @@ class _Round:
         minimum = self._start.terms.minimum
         if count < minimum:
             raise SealedRefused(
-                THE_SERVER, f"{count} workers take part, and fewer than {minimum} are not opened"
+                THE_SERVER, f"{count} workers take part; fewer than {minimum} are not opened"
             )
 
 
 def _members(value: object, allowed: frozenset[int]) -> frozenset[int]:
-    """The members that the server says, each once and in rising order, of those allowed."""
+    """The members that the server names, each once and in rising order, of those allowed."""
     if not isinstance(value, list) or not all(type(each) is int for each in value):
         raise SealedRefused(THE_SERVER, "there is no list of members")
     if value != sorted(set(value)) or not allowed.issuperset(value):

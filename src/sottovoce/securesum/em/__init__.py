@@ -1,1 +1,1 @@
-"""The worker-private EM of P2 in rounds of sums: what is added up, and what is made of it."""
+"""The worker-private EM of P2 in rounds of sums: the sums, and the posteriors from them."""

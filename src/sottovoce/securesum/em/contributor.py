@@ -1,7 +1,7 @@
-"""One worker's side of a private EM. Its answers stay in here; only what it adds leaves, sealed.
+"""One worker's side of a private EM. Its answers stay here; only sealed contributions leave.
 
-Raw answers pass through here, so nothing of the server may import it. In noised rounds a worker
-gives votes first, then votes by what it is worth, with noise.
+Raw answers pass through here, so no module of the server may import it. In noised rounds a worker
+sends votes first, then votes weighted by its skill, with noise.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from sottovoce.securesum.em.weights import IntegerArray, agreement, log_terms, s
 
 
 def check_answers(terms: EMTerms, task: IntegerArray, label: IntegerArray) -> None:
-    """Refuse codes that are not about the tasks and labels of the terms, or too many to a task."""
+    """Refuse codes outside the tasks and labels of the terms, or too many per task."""
     if task.ndim != 1 or task.shape != label.shape:
-        raise UsageError("answers have one task and one label each")
+        raise UsageError("answers must have one task and one label each")
     if not task.size:
         return
     if task.min() < 0 or task.max() >= len(terms.tasks):
-        raise UsageError(f"an answer is to none of the {len(terms.tasks):,} tasks there are")
+        raise UsageError(f"an answer is not to one of the {len(terms.tasks):,} tasks")
     if label.min() < 0 or label.max() >= len(terms.labels):
-        raise UsageError(f"an answer is none of the {len(terms.labels):,} labels there are")
+        raise UsageError(f"an answer is not one of the {len(terms.labels):,} labels")
     most = int(np.bincount(task).max())
     if most > terms.repeats:
         times = "once" if terms.repeats == 1 else f"up to {terms.repeats} times"
@@ -37,10 +37,10 @@ def check_answers(terms: EMTerms, task: IntegerArray, label: IntegerArray) -> No
 
 
 class NoisedContributor:
-    """A worker in the mode `noised`: what it sends has its share of the noise in it.
+    """A worker in the mode `noised`: its contributions include its share of the noise.
 
-    `task` and `label` are the codes of its answers, at most one to a task. Noise is drawn once a
-    round, in every slot; a worker that answered nothing sends noise alone.
+    `task` and `label` are the codes of its answers, at most one per task. Noise is drawn once per
+    round, in every slot; a worker without answers sends noise alone.
     """
 
     def __init__(
@@ -60,12 +60,12 @@ class NoisedContributor:
         return slots.encoded(number, votes, slots.drawn(number, self._randomness))
 
     def skill(self, opened: Sequence[OpenedSum]) -> FloatArray:
-        """P(answer | truth), given all that was opened."""
+        """P(answer | truth), given all opened sums."""
         state = self._planner.decode(opened)
         return skill(state.posterior, self._task, self._label, self._planner.terms.clip)
 
     def weight(self, opened: Sequence[OpenedSum]) -> float:
-        """What its answers weigh, from -1 to 1, given all that was opened. It never leaves."""
+        """The weight of its answers, from -1 to 1, given all opened sums. It never leaves."""
         return self._weight(opened) / self._planner.terms.scale
 
     def _weight(self, opened: Sequence[OpenedSum]) -> int:
@@ -81,7 +81,7 @@ class NoisedContributor:
         return votes * self._planner.slots.unit(0)
 
     def _votes(self) -> Integers:
-        """1 for its label of each answered task; of two labels, -1 or 1 in one column."""
+        """1 for its label of each answered task; with two labels, -1 or 1 in one column."""
         terms = self._planner.terms
         two = len(terms.labels) == 2
         votes = np.zeros((len(terms.tasks), 1 if two else len(terms.labels)), np.int64)
@@ -90,10 +90,10 @@ class NoisedContributor:
 
 
 class PrivateContributor(Contributor, Protocol):
-    """A contributor to a private EM, which also tells its worker how good it is."""
+    """A contributor to a private EM, which also reports its own accuracy to the worker."""
 
     def skill(self, opened: Sequence[OpenedSum]) -> FloatArray:
-        """P(answer | truth) at [truth, answer], given all that was opened. It never leaves."""
+        """P(answer | truth) at [truth, answer], given all opened sums. It never leaves."""
         ...
 
 
@@ -101,8 +101,8 @@ class EMContributor:
     """A worker in the modes `as_published` and `log_odds` (P2, protocol 1, lines 2, 5 and 7).
 
     `task` and `label` are the codes of its answers, one row each, in the order of the terms. Every
-    slot is sent whatever was answered, so that the length says nothing. In a rehearsal workers may
-    share a `planner`, so that each round is decoded once and not by everybody.
+    slot is always sent, so that the length reveals nothing. In a rehearsal workers may share a
+    `planner`, so that each round is decoded once and not by every worker.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class EMContributor:
         return "EMContributor()"
 
     def values(self, opened: Sequence[OpenedSum]) -> Integers:
-        """Counts of own labels in round 0; then what the own answers say, as integers."""
+        """Counts of its labels in round 0; then its log-likelihoods, as integers."""
         terms, codec = self._planner.terms, self._planner.codec
         if not opened:
             counts = np.zeros((len(terms.tasks), len(terms.labels)), np.int64)
@@ -139,9 +139,9 @@ class EMContributor:
 def contributor_of(
     terms: EMTerms, task: IntegerArray, label: IntegerArray, randomness: Randomness
 ) -> PrivateContributor:
-    """The worker with these answers, in the mode of the terms; noise, if any, is drawn from there.
+    """The worker with these answers, in the mode of the terms; noise comes from `randomness`.
 
-    A worker that answered nothing contributes all the same.
+    A worker without answers contributes too.
     """
     if terms.mode is Mode.NOISED:
         return NoisedContributor(terms, task, label, randomness)

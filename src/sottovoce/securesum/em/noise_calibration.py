@@ -1,4 +1,4 @@
-"""What noised rounds promise, and how much noise a promise takes."""
+"""The guarantee of noised rounds, and the noise that a target needs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sottovoce.securesum.em.terms import MOST_NOISED, EMTerms, Law, Mode, NoiseT
 from sottovoce.securesum.em.weights import MOST_SCALE, SMOOTHING, Moves
 
 REACHED = 1e-39
-"""What it costs in each slot, for each share, that noise has an end (see `guarantee`)."""
+"""The cost of the noise's finite reach, in each slot and for each share (see `guarantee`)."""
 
 SOURCE = (
     "upper bound: discrete Laplace noise, and sums of discrete Gaussians (Kairouz, Liu & Steinke "
@@ -31,36 +31,36 @@ SOURCE = (
 
 @dataclass(frozen=True, slots=True)
 class _Spent:
-    """What one round costs: ε if its noise is Laplace, and ρ in any case."""
+    """The cost of one round: ε if its noise is Laplace, and ρ in any case."""
 
     pure: float | None
     rho: float
 
 
 def guarantee(terms: EMTerms, answers: int, unit: UnitName) -> Guarantee:
-    """(ε, δ) for a worker with up to so many answers, against whoever sees every opened sum.
+    """(ε, δ) for a worker with up to `answers` answers, against an observer of every opened sum.
 
-    Neighbours differ in one answer among {none, labels}; for the unit worker, in all of them: up
-    to `answers` answers to any tasks against up to as many to any others. In round r a vector
-    moves by Σ|move| = Δ₁ and Σ move² = Δ₂² at most (`counted_moves`, `answer_moves`), in every
-    slot there is noise of its own, and of its shares those of `honest` workers count: what others
-    add to it is a change of the output. So round r keeps
+    Neighbours differ in one answer among {none, labels}; for the unit worker, in all of them: up to
+    `answers` answers to any tasks against up to as many to any others. In round r a vector moves by
+    Σ|move| = Δ₁ and Σ move² = Δ₂² at most (`counted_moves`, `answer_moves`), every slot has
+    independent noise, and of its shares those of `honest` workers count: the others' shares are
+    post-processing. So round r keeps
 
         Laplace, size b:     ε = Δ₁ / b,  and ρ = Δ₂² / 2b²: a slot that moves by m keeps ε = m/b,
                              hence ρ = ε²/2 (Bun & Steinke 2016, prop. 1.4), and slots add up
         Gaussian, size σ²:   ρ of a sum of discrete Gaussians (`summed_rho`)
 
-    Rounds may depend on what was opened before; ρ adds up, and so do ε and δ. Two bounds hold, and
-    the smaller one is stated: ε of the Laplace rounds and that of the others' ρ at δ; or that of
-    the ρ of all.
+    Rounds may depend on earlier openings; ρ adds up, and so do ε and δ. Two bounds hold, and the
+    smaller one is stated: ε of the Laplace rounds plus that of the others' ρ at δ; or that of the ρ
+    of all.
 
-    δ is that of the conversion, which the terms say, and what the reach of the noise costs: noise
-    beyond it is drawn again. In one slot this happens to any of n honest shares with a chance of
-    n 10⁻¹⁰⁰ at most (`TAIL`). Let an output be usual if their noise is nowhere farther out than is
-    seen with a chance of 10⁻⁵⁰. Up to there every value has a chance of 10⁻⁶⁰ or more (for b and
-    √n σ up to 10⁶), which drawing again changes by a factor within 1 ± n 10⁻⁴⁰. So on usual outputs
-    all that was said holds but for these factors, and others cost their own chance: slots ·
-    n · 10⁻³⁹ is more than both, whatever ε is. Without Gaussian rounds there may be no other δ.
+    δ is that of the conversion, which is in the terms, plus the cost of the noise's reach: noise
+    beyond it is drawn again. In one slot this happens to any of n honest shares with probability n
+    10⁻¹⁰⁰ at most (`TAIL`). Let an output be usual if their noise is nowhere farther out than is
+    seen with probability 10⁻⁵⁰. Up to there every value has probability 10⁻⁶⁰ or more (for b and √n
+    σ up to 10⁶), which drawing again changes by a factor within 1 ± n 10⁻⁴⁰. So on usual outputs
+    everything above holds up to these factors, and others cost their own probability: slots · n ·
+    10⁻³⁹ exceeds both, for any ε. Without Gaussian rounds there may be no other δ.
     """
     unit = Unit(unit)
     check_count("answers", answers)
@@ -75,7 +75,7 @@ def guarantee(terms: EMTerms, answers: int, unit: UnitName) -> Guarantee:
 
 
 def default_honest(workers: int) -> int:
-    """Half of the workers: so many shares have to be there for the guarantee to hold.
+    """Half of the workers: this many honest shares are needed for the guarantee.
 
     >>> default_honest(20), default_honest(3)
     (10, 2)
@@ -116,22 +116,22 @@ def _up(exact: Fraction) -> float:
 def _assumptions(noise: NoiseTerms) -> tuple[str, ...]:
     return (
         f"at least {noise.honest} of the workers in every opened set follow the protocol and draw "
-        "their noise from the operating system's generator; all others may be in league with the "
+        "their noise from the operating system's generator; all others may collude with the "
         "server",
-        "fewer workers are in league with the server than it takes to open the sums of two sets of "
+        "fewer workers collude with the server than it takes to open the sums of two sets of "
         "workers in one round",
         "nobody breaks the cryptography of the suite",
     )
 
 
 FIRST = Fraction(1, 3)
-"""The share of the budget that the counts get where weighted rounds follow: by measured error."""
+"""The counts' share of the budget if weighted rounds follow: by measured error."""
 
 CLOSE = Fraction(1, 10**9)
-"""How far below what was asked for a simpler fraction may be, as a share of it."""
+"""How far below the target a simpler fraction may be, as a share of it."""
 
 PARTS = 10**6
-"""Sizes of Laplace noise are rounded up to so many parts of a step."""
+"""Sizes of Laplace noise are rounded up to this many parts of a step."""
 
 COARSEST, SMOOTHEST = 64, 8
 """The fewest steps of a weight, and the least deviation of a Gaussian share in steps."""
@@ -142,13 +142,13 @@ MOST_PROPOSALS = 1 << 23
 LEAST_EPSILON, MOST_EPSILON = 1e-4, 1000
 
 FINEST = 1024
-"""In so many parts of itself noise is made smaller."""
+"""The number of parts of itself by which noise is reduced."""
 
 NEARLY = 1 << 12
 """Steps of a weight at which the size of the noise is tried first."""
 
 NOTHING = 1e-20
-"""A delta that may be spent where none is asked for: what the reach of noise costs is far below."""
+"""A delta that may be spent if none is requested: the cost of the noise's reach is far below."""
 
 
 _Laws: TypeAlias = tuple[Law, Law]
@@ -168,10 +168,10 @@ def calibrated(
     """Noised rounds with the least noise that keeps (epsilon, delta) per answer.
 
     Without weighted rounds the counts have Laplace noise of ε, and delta is not needed. With them
-    the counts get a third of ε; the rest is for Laplace noise in all weighted rounds alike, or for
-    Gaussian noise, whichever has the smaller variance. `law` asks for one of them, in all rounds
-    and in the counts too. The scale is so fine that steps hardly matter: a Gaussian share has a
-    deviation of 8 steps or more. The guarantee counts on `honest` workers (`default_honest`).
+    the counts get a third of ε; the rest is for Laplace noise in all weighted rounds equally, or
+    for Gaussian noise, whichever has the smaller variance. `law` requests one of them, in all
+    rounds and in the counts too. The scale is so fine that steps hardly matter: a Gaussian share
+    has a deviation of 8 steps or more. The guarantee assumes `honest` workers (`default_honest`).
 
     >>> terms = calibrated(["q1", "q2"], ["no", "yes"], 1.0, 0.0, honest=10)
     >>> [(str(each.law), each.size) for each in terms.noise.rounds]
@@ -183,7 +183,9 @@ def calibrated(
             f"epsilon must be from {LEAST_EPSILON:g} to {MOST_EPSILON:,}, not {epsilon:g}"
         )
     if not 0 <= weighted_rounds < MOST_NOISED:
-        raise UsageError(f"weighted_rounds is from 0 to {MOST_NOISED - 1}, not {weighted_rounds}")
+        raise UsageError(
+            f"weighted_rounds must be from 0 to {MOST_NOISED - 1}, not {weighted_rounds}"
+        )
     # A little of delta is for the reach.
     asked = _Asked(
         tuple(tasks),
@@ -205,7 +207,7 @@ def calibrated(
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What noise is calibrated for."""
+    """The target of the calibration."""
 
     tasks: tuple[str, ...]
     labels: tuple[str, ...]
@@ -216,7 +218,7 @@ class _Asked:
 
     @property
     def first(self) -> Fraction:
-        """The share of the budget that the counts get."""
+        """The counts' share of the budget."""
         return FIRST if self.weighted else Fraction(1)
 
     def laws(self, laws: _Laws) -> list[Law]:
@@ -237,10 +239,10 @@ def _laws(asked: _Asked, law: Law | None) -> list[_Laws]:
 
 
 def _least(asked: _Asked, laws: _Laws, epsilon: float, delta: float) -> EMTerms | None:
-    """The least noise of such laws; None if it cannot be drawn.
+    """The least noise of these laws; None if it cannot be drawn.
 
     Each round gets noise for its part of the budget. Parts that were added up cost less together
-    than apart, so all noise is then made smaller as far as the guarantee holds.
+    than apart, so all noise is then reduced as far as the guarantee holds.
     """
     if Law.GAUSSIAN in laws and asked.delta == 0:
         return None
@@ -303,7 +305,7 @@ def _gaussian_size(moves: Moves, rho: float, honest: int, factor: Fraction) -> F
 
 
 def _proposals(terms: EMTerms) -> float:
-    """About how many draws the Laplace shares of a round take at most."""
+    """The approximate maximum number of draws for the Laplace shares of a round."""
     slots = NoisedSlots(terms)
     return max(
         float(slots.values(number) * each.size) if each.law is Law.LAPLACE else 0.0
@@ -317,7 +319,7 @@ def _is_drawn(law: Law, size: Fraction) -> bool:
 
 
 def _at_most(value: float) -> Fraction:
-    """A fraction of integers up to 10¹² that is not above: as simple as the value itself is."""
+    """A fraction of integers up to 10¹² that is not above, as simple as the value itself."""
     exact = Fraction(value)
     near = exact.limit_denominator(10**6)
     if near <= exact and exact - near <= exact * CLOSE:

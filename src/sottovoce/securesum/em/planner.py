@@ -1,11 +1,10 @@
 """Rounds of a private EM: the next sum to request, and the posterior after each.
 
-This is the side that needs no answer. Round 0 adds up how often each task was given each label.
-Every round t > 0 adds up what workers' answers say of each task, given how good the workers are:
--ln P(answers | truth) for each truth as published, or the differences to the first label. Each is a
-fixed-point number of `scale` steps to one. Server and workers work all of it out alone, from what
-was opened. In noised rounds posteriors follow from what was opened, noise included, so working them
-out betrays nothing more.
+This side needs no answers. Round 0 adds up how often each task was given each label. Every round t
+> 0 adds up the workers' log-likelihoods of each task, given their skill: -ln P(answers | truth) for
+each truth as published, or the differences to the first label. Each is a fixed-point number of
+`scale` steps to one. Server and workers compute everything from the opened sums. In noised rounds
+posteriors follow from the noised sums, so computing them has no further privacy loss.
 """
 
 from __future__ import annotations
@@ -44,19 +43,19 @@ USUAL: Mapping[Mode, Mapping[str, int]] = {
     Mode.AS_PUBLISHED: {"scale": 10**10, "clip": 10**6, "tolerance": 10**8},
     Mode.LOG_ODDS: {"scale": 10**3, "clip": 10**3, "tolerance": 10**4},
 }
-"""What exact sums are made with where nobody says otherwise. As published, as P2 has it.
+"""Default parameters of exact sums. As published, as in P2.
 
 At a scale of 10^3, changes of Q below 10^-4 are mostly rounding, which might never end; and every
-round gives away more.
+round reveals more.
 """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EMState:
-    """Where the EM stands after some opened rounds.
+    """The state of the EM after some opened rounds.
 
     `posterior[task, label]` and `prior[label]` (the mean of it) are of the last round, `rounds`
-    counts those after round 0, `answers` are those to each task: noised where there is noise.
+    counts those after round 0, `answers` are those to each task: noised if there is noise.
     """
 
     posterior: FloatArray = field(repr=False)
@@ -72,7 +71,7 @@ class EMPlanner:
 
     def __init__(self, terms: EMTerms) -> None:
         if terms.mode is Mode.NOISED:
-            raise UsageError("noised rounds have a planner of their own")
+            raise UsageError("noised rounds need NoisedPlanner")
         self.terms, self.codec = terms, codec_of(terms)
         tasks, labels = len(terms.tasks), len(terms.labels)
         columns = labels if terms.mode is Mode.AS_PUBLISHED else labels - 1
@@ -81,7 +80,7 @@ class EMPlanner:
         self._seen: tuple[tuple[OpenedSum, EMState], ...] = ()
 
     def next(self, opened: Sequence[OpenedSum]) -> SumSpec | None:
-        """Counts first, then logarithms until Q has settled or the rounds are used up."""
+        """Counts first, then logarithms until Q has converged or the rounds are used up."""
         if not opened:
             return self._counts
         state = self.decode(opened)
@@ -89,12 +88,12 @@ class EMPlanner:
         return None if ended else self._logs
 
     def decode(self, opened: Sequence[OpenedSum]) -> EMState:
-        """What follows from the opened rounds, of which there is at least one.
+        """The state after the opened rounds, of which there is at least one.
 
-        Rounds that were decoded before are remembered: each costs its arithmetic once.
+        Decoded rounds are cached: each is computed once.
         """
         if not opened:
-            raise UsageError("nothing was opened yet")
+            raise UsageError("nothing has been opened yet")
         seen = self._remembered(opened)
         for each in opened[len(seen) :]:
             state = self._after(seen[-1][1], each) if seen else self._first(each)
@@ -103,13 +102,13 @@ class EMPlanner:
         return seen[-1][1]
 
     def result(self, opened: Sequence[OpenedSum], domain: Domain | None = None) -> Result:
-        """Truths: the most probable labels. No worker has a weight here: each knows its own."""
+        """Truths: the most probable labels. No weights: each worker knows only its own."""
         return result_of(self.terms, self.decode(opened), domain)
 
     def logs(self, opened: OpenedSum) -> FloatArray:
         """The log-likelihoods (tasks, labels) in the totals of a round after round 0.
 
-        In `log_odds` they are less that of the first label, whose column is 0.
+        In `log_odds` they are relative to the first label, whose column is 0.
         """
         check_opened(self._logs, opened)
         sums = self.codec.decode_sum(opened.totals, opened.workers)
@@ -134,7 +133,7 @@ class EMPlanner:
         return EMState(posterior, prior, before.rounds + 1, converged, before.answers, value)
 
     def _remembered(self, opened: Sequence[OpenedSum]) -> tuple[tuple[OpenedSum, EMState], ...]:
-        """The states of those rounds, from the first on, that were decoded before."""
+        """The cached states of the first of these rounds."""
         seen = self._seen
         for place, ((known, _), each) in enumerate(zip(seen, opened, strict=False)):
             if known is each:
@@ -147,7 +146,7 @@ class EMPlanner:
 def exact_terms(
     tasks: Sequence[str], labels: Sequence[str], mode: Mode, **given: int | None
 ) -> EMTerms:
-    """The terms of a mode without noise; what is not given, or None, is as usual.
+    """The terms of a mode without noise; parameters that are missing or None have their defaults.
 
     `given` are scale, clip, tolerance, rounds and repeats.
     """
@@ -159,20 +158,22 @@ def exact_terms(
 
 
 def codec_of(terms: EMTerms) -> FixedPoint:
-    """How logarithms become integers: -ln P as published, differences of ln P in log-odds.
+    """The integer encoding of logarithms: -ln P as published, differences of ln P in log-odds.
 
     A probability is at least 1/clip, so each logarithm is within ln clip of 0; the next integer
-    above it is the bound, since that is the same on every machine.
+    above it is the bound, because that is the same on every machine.
     """
     bound = float(math.ceil(math.log(terms.clip)) * terms.repeats)
     return FixedPoint(0.0 if terms.mode is Mode.AS_PUBLISHED else -bound, bound, terms.scale)
 
 
 def result_of(terms: EMTerms, state: EMState, domain: Domain | None = None) -> Result:
-    """The result of an EM that stands there; `domain` has the labels of the terms, typed."""
+    """The result of an EM in this state; `domain` has the labels of the terms, typed."""
     domain = domain or Domain.categorical(terms.labels)
     if domain.size != len(terms.labels):
-        raise UsageError(f"the terms have {len(terms.labels)} labels, the domain {domain.size}")
+        raise UsageError(
+            f"the terms have {len(terms.labels)} labels, but the domain has {domain.size}"
+        )
     truths = choose(state.posterior)
     parameters = {
         "mode": str(terms.mode),
@@ -198,7 +199,7 @@ def result_of(terms: EMTerms, state: EMState, domain: Domain | None = None) -> R
 
 
 class NoisedPlanner:
-    """The rounds of the mode `noised`: as many as the terms have noise for, whatever is opened."""
+    """The rounds of the mode `noised`: their number is fixed by the terms."""
 
     def __init__(self, terms: EMTerms) -> None:
         self.terms, self.slots = terms, NoisedSlots(terms)
@@ -210,13 +211,13 @@ class NoisedPlanner:
         return self._specs[len(opened)] if len(opened) < len(self._specs) else None
 
     def decode(self, opened: Sequence[OpenedSum]) -> EMState:
-        """What follows from the opened rounds, of which there is at least one.
+        """The state after the opened rounds, of which there is at least one.
 
         The posteriors after round 0 are those of a sealed campaign (`SealedVotes`); each further
         round is read together with all before it (`posterior_of_rounds`).
         """
         if not opened:
-            raise UsageError("nothing was opened yet")
+            raise UsageError("nothing has been opened yet")
         if len(opened) > len(self._specs):
             raise UsageError(f"there are {len(self._specs)} noised rounds, not {len(opened)}")
         if self._seen is not None and self._seen[0] == _key(opened):
@@ -226,7 +227,7 @@ class NoisedPlanner:
         return state
 
     def result(self, opened: Sequence[OpenedSum], domain: Domain | None = None) -> Result:
-        """Truths: the most probable labels. Each worker knows its own weight, and nobody else's."""
+        """Truths: the most probable labels. Each worker knows only its own weight."""
         return result_of(self.terms, self.decode(opened), domain)
 
     def _first(self, opened: OpenedSum) -> EMState:
@@ -235,10 +236,10 @@ class NoisedPlanner:
         return self._state(posterior, 0, answers)
 
     def _after(self, opened: Sequence[OpenedSum]) -> EMState:
-        """From weighted votes, and all that was opened before."""
+        """From weighted votes, and all earlier rounds."""
         before = self.decode(opened[:-1])
         sums = [self._by_label(number, each) for number, each in enumerate(opened)]
-        # Workers may fall silent from round to round, and their noise with them.
+        # Workers may drop out from round to round, and their noise with them.
         noise = [self._noise(number, each.workers) for number, each in enumerate(opened)]
         posterior = posterior_of_rounds(np.stack(sums, axis=2), np.array(noise), before.posterior)
         return self._state(posterior, len(opened) - 1, before.answers)
@@ -248,14 +249,14 @@ class NoisedPlanner:
         return EMState(posterior, prior, rounds, rounds == len(self._specs) - 1, answers)
 
     def _by_label(self, number: int, opened: OpenedSum) -> FloatArray:
-        """Noised votes for every label: of two labels, half the lead, either way."""
+        """Noised votes for every label: with two labels, plus or minus half the lead."""
         votes = self.slots.decoded(number, opened)
         if len(self.terms.labels) > 2:
             return votes
         return np.stack([-votes[:, 0], votes[:, 0]], axis=1) / 2
 
     def _noise(self, number: int, workers: int) -> float:
-        """The variance of the noise in a vote for a label, that of a contrast being twice it."""
+        """The variance of the noise in a vote for a label; that of a contrast is twice it."""
         variance = float(self.slots.variances(workers)[number])
         return variance / 2 if len(self.terms.labels) == 2 else variance
 
@@ -268,7 +269,7 @@ def _key(opened: Sequence[OpenedSum]) -> bytes:
 def _from_votes(terms: EMTerms, totals: bytes, workers: int) -> tuple[FloatArray, Integers]:
     """The posteriors and noised counts in the totals of round 0.
 
-    Remembered, since it takes longest and in a rehearsal every worker asks for the same.
+    Cached, because it takes longest and in a rehearsal every worker needs the same.
     """
     slots = NoisedSlots(terms)
     sums = slots.decoded(0, OpenedSum(np.frombuffer(totals, np.int64), workers))
@@ -290,7 +291,7 @@ def _from_votes(terms: EMTerms, totals: bytes, workers: int) -> tuple[FloatArray
 
 
 def _law_of_votes(slots: NoisedSlots, workers: int) -> NoiseLaw:
-    """The law of the noise in the votes of so many workers, rounded to whole votes."""
+    """The law of the noise in the votes of `workers` workers, rounded to whole votes."""
     first = slots.noise.rounds[0]
     if first.law is Law.LAPLACE:
         return NoiseLaw(*noise_law(1 / first.size, Fraction(workers, slots.noise.honest)))
@@ -301,12 +302,12 @@ def _law_of_votes(slots: NoisedSlots, workers: int) -> NoiseLaw:
 
 
 class PrivatePlanner(Planner, Protocol):
-    """A planner of a private EM, which also knows what the truths are."""
+    """A planner of a private EM that also gives the truths."""
 
     terms: EMTerms
 
     def decode(self, opened: Sequence[OpenedSum]) -> EMState:
-        """Where the EM stands after at least one opened round."""
+        """The state of the EM after at least one opened round."""
         ...
 
     def result(self, opened: Sequence[OpenedSum], domain: Domain | None = None) -> Result:

@@ -5,8 +5,9 @@
     E step  μᵢ(t) ∝ p(t - 1) exp(log sums of round t)                          (line 8)
     stop    Q(t)  = Σᵢ Σ_k μᵢₖ(t) ln(pₖ(t) aᵢₖ(t)), from the second round on    (lines 9 and 10)
 
-For two labels this is `LatentLabel`; for more it is the model of Dawid and Skene, by the same sums.
-`posterior_of_rounds` takes several rounds of sums about the same answers, with noise of known size.
+For two labels this is `LatentLabel`; for more it is the model of Dawid and Skene, with the same
+sums. `posterior_of_rounds` takes several rounds of sums about the same answers, with noise of known
+size.
 """
 
 from __future__ import annotations
@@ -18,24 +19,24 @@ from sottovoce.inference.steps.votes import normalized
 from sottovoce.model import FloatArray
 
 ROUNDS, SETTLED = 20, 1e-4
-"""Rounds of expectation and maximisation at most, and the change of a posterior that ends them."""
+"""The maximum number of EM rounds, and the change of a posterior that ends them."""
 
 PRIOR_TASKS = 8.0
-"""So many tasks the noise alone counts beside the spread that was seen."""
+"""The number of tasks that the noise alone counts as, next to the observed spread."""
 
 
 def posterior_of_rounds(sums: FloatArray, noise: FloatArray, before: FloatArray) -> FloatArray:
     """P(truth = label), from sums (tasks, labels, rounds) that have noise of variance `noise`.
 
-    Every round adds up the same answers, so sums of different rounds are not independent. Less the
-    mean over labels they are taken for Gaussian with one covariance C over rounds,
+    Every round adds up the same answers, so sums of different rounds are not independent. Minus the
+    mean over labels they are taken as Gaussian with one covariance C over rounds,
 
         x[i, l] = baseₗ + d · [truthᵢ = l] + error,     error ~ N(0, C)
 
     so that ln P(truth = l) = ln shareₗ + (K - 1)/K · dᵀC⁻¹(x[i, l] - baseₗ) + const: the factor
-    is what taking the mean over labels away leaves of a contrast's variance. base, d, C and the
-    shares are learnt by expectation and maximisation, from the posteriors `before`. `base` lets
-    labels be given too often whatever is true.
+    remains of a contrast's variance after subtracting the mean over labels. base, d, C and the
+    shares are learnt by EM, from the posteriors `before`. `base` allows for labels that are given
+    too often.
     """
     tasks, labels = sums.shape[:2]
     x = sums - sums.mean(axis=1, keepdims=True)
@@ -58,7 +59,7 @@ def posterior_of_rounds(sums: FloatArray, noise: FloatArray, before: FloatArray)
 
 
 def guess(sums: FloatArray) -> FloatArray:
-    """Posteriors to begin with, from the sums (tasks, labels) of one round: by their lead.
+    """Initial posteriors from the sums (tasks, labels) of one round, by their lead.
 
     >>> guess(np.array([[1.0, 3.0], [2.0, 2.0]])).round(2).tolist()
     [[0.06, 0.94], [0.5, 0.5]]
@@ -74,7 +75,7 @@ def _scatter(x: FloatArray, weight: FloatArray) -> FloatArray:
 
 
 def start(counts: FloatArray) -> FloatArray:
-    """The share of each label among a task's answers; even where there is none.
+    """The share of each label among a task's answers; uniform if there is none.
 
     >>> start(np.array([[1.0, 3.0], [0.0, 0.0]])).tolist()
     [[0.25, 0.75], [0.5, 0.5]]
@@ -89,18 +90,18 @@ def prior_of(posterior: FloatArray, clip: int) -> FloatArray:
 
 
 def posterior_of(logs: FloatArray, prior: FloatArray) -> FloatArray:
-    """Each task's posterior, given log-likelihoods (tasks, labels), or these less one column."""
+    """Each task's posterior, given log-likelihoods (tasks, labels), or these minus one column."""
     return normalized(np.log(prior) + logs)[0]
 
 
 def quality(logs: FloatArray, posterior: FloatArray, prior: FloatArray) -> float:
     """Q = Σ posterior · (ln prior + log-likelihood).
 
-    Of differences of log-likelihoods it is Q less what the first label alone says.
+    For differences of log-likelihoods it is Q minus the first label's part.
     """
     return float(np.sum(posterior * (np.log(prior) + logs)))
 
 
 def is_settled(value: float, before: float | None, tolerance: int) -> bool:
-    """Whether Q changed by less than 1/tolerance of itself; never without a round before."""
+    """Whether Q changed by less than 1/tolerance of itself; never without a previous round."""
     return before is not None and abs(value - before) < abs(value) / tolerance

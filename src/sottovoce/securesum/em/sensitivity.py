@@ -1,4 +1,4 @@
-"""The slots of noised rounds: what stands in each, how far answers move it, and its noise."""
+"""The slots of noised rounds: their contents, their sensitivity, and their noise."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sottovoce.securesum.em.terms import EMTerms, Law, NoiseTerms
 from sottovoce.securesum.em.weights import Moves, answer_moves, worker_moves
 
 TAIL = 1e-100
-"""The chance that a share of noise in one slot lies beyond its reach, at most."""
+"""The maximum probability that a share of noise in one slot lies beyond its reach."""
 
 Share: TypeAlias = Polya | DiscreteGaussian
 
@@ -32,9 +32,9 @@ class NoisedSlots:
         two      1 or -1 for the label, and 1 for an answer     w or -w, w its worker's weight
         more     1 for the label, 0 for all others              w for the label, 0 for all others
 
-    All of it is 0 for a task without an answer, and all of it is sent. A vote is 1 step in round 0
-    where the noise is Laplace, and `scale` steps else. A worker adds v + noise + bound + reach to
-    a slot, with |v| ≤ bound and |noise| ≤ reach, so nothing is negative.
+    A task without an answer has zeros, which are sent too. A vote is 1 step in round 0 if the noise
+    is Laplace, and `scale` steps otherwise. A worker adds v + noise + bound + reach to a slot, with
+    |v| ≤ bound and |noise| ≤ reach, so nothing is negative.
     """
 
     terms: EMTerms
@@ -44,17 +44,17 @@ class NoisedSlots:
         """The noise of the terms."""
         if self.terms.noise is None:
             raise UsageError(
-                f"rounds of mode {self.terms.mode} have no noise: they promise nothing"
+                f"rounds of mode {self.terms.mode} have no noise: they have no guarantee"
             )
         return self.terms.noise
 
     def width(self, number: int) -> int:
-        """Slots of one task in that round."""
+        """The number of slots of one task in that round."""
         labels = len(self.terms.labels)
         return 1 if number and labels == 2 else labels
 
     def values(self, number: int) -> int:
-        """Slots in that round."""
+        """The number of slots in that round."""
         return len(self.terms.tasks) * self.width(number)
 
     def unit(self, number: int) -> int:
@@ -70,7 +70,7 @@ class NoisedSlots:
         return Polya(Fraction(1, self.noise.honest), 1 / each.size)
 
     def reach(self, number: int) -> int:
-        """How far a share may go: P(|noise| > reach) < TAIL.
+        """The reach of a share: P(|noise| > reach) < TAIL.
 
         A Gaussian share is beyond m with 2 exp(-m² / 2σ²) at most. A Laplace share is a difference
         of two variables, each smaller than a geometric one, so it is with 2 exp(-m / b).
@@ -81,11 +81,11 @@ class NoisedSlots:
         return math.ceil(far * each.size) + 1
 
     def spec(self, number: int) -> SumSpec:
-        """What is added up in that round."""
+        """The format of that round's sum."""
         return SumSpec(self.values(number), 2 * self._offset(number))
 
     def drawn(self, number: int, randomness: Randomness) -> Integers:
-        """One worker's noise in every slot; what lies beyond the reach is drawn again."""
+        """One worker's noise in every slot; values beyond the reach are drawn again."""
         share, reach = self.share(number), self.reach(number)
         noise = share.sample(self.values(number), randomness)
         while (far := np.flatnonzero(np.abs(noise) > reach)).size:
@@ -93,7 +93,7 @@ class NoisedSlots:
         return noise
 
     def encoded(self, number: int, votes: Integers, noise: Integers) -> Integers:
-        """What a worker sends: votes (in steps) and noise, from 0 on."""
+        """A worker's contribution: votes (in steps) and noise, from 0 on."""
         return votes.reshape(-1) + noise + self._offset(number)
 
     def decoded(self, number: int, opened: OpenedSum) -> FloatArray:
@@ -103,7 +103,7 @@ class NoisedSlots:
         return steps.reshape(len(self.terms.tasks), -1) / self.unit(number)
 
     def moves(self, number: int, answers: int, unit: UnitName) -> Moves:
-        """How far one answer, or all of a worker's, can move its votes in that round."""
+        """The sensitivity of that round's votes to one answer, or to all of a worker's."""
         tasks, labels, scale = len(self.terms.tasks), len(self.terms.labels), self.unit(number)
         if number and Unit(unit) is Unit.ANSWER:
             return answer_moves(labels, tasks, scale)
@@ -112,7 +112,7 @@ class NoisedSlots:
         return _counted(labels, tasks, scale, answers, unit)
 
     def variances(self, workers: int) -> FloatArray:
-        """The variance of the noise that so many workers add to a slot, in votes², by round."""
+        """The variance of the noise of `workers` workers in a slot, in votes², by round."""
         return np.array(
             [
                 workers * self._variance(number) / self.unit(number) ** 2
@@ -121,7 +121,7 @@ class NoisedSlots:
         )
 
     def _variance(self, number: int) -> float:
-        """Of one share, in steps²; a discrete Gaussian's is its σ² but for less than 10⁻⁵."""
+        """Of one share, in steps²; a discrete Gaussian's is its σ² up to less than 10⁻⁵."""
         each = self.noise.rounds[number]
         if each.law is Law.GAUSSIAN:
             return float(each.size)
@@ -133,19 +133,19 @@ class NoisedSlots:
 
 
 def check_opened(spec: SumSpec, opened: OpenedSum) -> None:
-    """Refuse totals that are not what these workers can add up to."""
+    """Refuse totals that are impossible for these workers."""
     if opened.totals.shape != (spec.values,):
         raise UsageError(f"a round has {spec.values:,} totals, not {opened.totals.size:,}")
     if ((opened.totals < 0) | (opened.totals > opened.workers * spec.greatest)).any():
-        raise UsageError(f"a total is not what {opened.workers:,} workers can add up to")
+        raise UsageError(f"a total is impossible for {opened.workers:,} workers")
 
 
 def _counted(labels: int, tasks: int, scale: int, answers: int, unit: UnitName) -> Moves:
-    """How far votes move, a vote being `scale` steps.
+    """The sensitivity of votes of `scale` steps each.
 
-    An answer that changes moves one slot by 2 (two labels) or two by 1; one that is given or left
-    out moves two slots by 1 (two labels) or one. Of a worker up to k answers change, or up to 2 k
-    are given or left out.
+    A changed answer moves one slot by 2 (two labels) or two by 1; an added or removed one moves two
+    slots by 1 (two labels) or one. Up to k answers of a worker change, or up to 2 k are added or
+    removed.
     """
     changed = answers if Unit(unit) is Unit.WORKER else 1
     if labels > 2:

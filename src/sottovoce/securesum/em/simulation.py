@@ -1,6 +1,6 @@
-"""A private EM rehearsed: its rounds, sealed in one way or another, all parties in this process.
+"""A rehearsal of a private EM: its rounds, sealed by any suite, all parties in this process.
 
-Sums in the open need no library for it; others are loaded where they are used.
+Plain sums need no library; the suites' libraries are imported when used.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sottovoce.securesum.em.terms import EMTerms
 
 
 class Adding(Protocol):
-    """A way to add up one round's vectors, one of each worker."""
+    """A way to add up one round's vectors, one from each worker."""
 
     def __call__(self, round: int, spec: SumSpec, vectors: Sequence[Integers], /) -> Integers:
         """The totals."""
@@ -33,7 +33,7 @@ class Adding(Protocol):
 
 
 class Recorded:
-    """A contributor of a rehearsal: what it gave in each round, and the CPU seconds it took."""
+    """A contributor of a rehearsal: its vectors by round, and its CPU seconds."""
 
     def __init__(self, contributor: Contributor) -> None:
         self._contributor = contributor
@@ -41,7 +41,7 @@ class Recorded:
         self.seconds = 0.0
 
     def values(self, opened: Sequence[OpenedSum]) -> Integers:
-        """What the contributor adds, kept by round."""
+        """The contributor's vector, kept by round."""
         start = thread_time()
         self.given[len(opened)] = self._contributor.values(opened)
         self.seconds += thread_time() - start
@@ -56,7 +56,7 @@ def plain_sum(round: int, spec: SumSpec, vectors: Sequence[Integers]) -> Integer
 def run_rounds(
     planner: Planner, contributors: Sequence[Contributor], add: Adding = plain_sum
 ) -> tuple[OpenedSum, ...]:
-    """What is opened, round after round, until the planner has enough."""
+    """The opened sums, round after round, until the planner has enough."""
     opened: list[OpenedSum] = []
     while (spec := planner.next(opened)) is not None:
         vectors = [spec.check(each.values(opened)) for each in contributors]
@@ -66,18 +66,18 @@ def run_rounds(
 
 Suite: TypeAlias = Literal["masked", "damgard_jurik", "committee", "plain"]
 SUITES: tuple[Suite, ...] = ("masked", "damgard_jurik", "committee", "plain")
-"""How sums are sealed; plain: not at all, which is what all others must come to."""
+"""The suites; plain is no sealing, and all others must give the same sums."""
 
 STARS: tuple[Suite, ...] = ("masked", "damgard_jurik")
-"""Suites in which workers are online, and some may fall silent."""
+"""Suites in which workers are online, and some may drop out."""
 
 Dropouts: TypeAlias = Mapping[tuple[int, str], Collection[int]]
-"""Who falls silent from a round and phase on, by number from 1."""
+"""The workers who drop out from a round and phase on, by number from 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
-    """One session in memory: how it is sealed, and what a star needs to know beside that."""
+    """One session in memory: the suite, and the parameters of a star."""
 
     terms: EMTerms
     suite: Suite
@@ -88,17 +88,17 @@ class Rehearsal:
 
     def __post_init__(self) -> None:
         if self.suite not in SUITES:
-            raise UsageError(f"a suite is one of {', '.join(SUITES)}, not {self.suite!r}")
+            raise UsageError(f"a suite must be one of {', '.join(SUITES)}, not {self.suite!r}")
         if self.suite not in STARS and (self.dropouts or self.threshold is not None):
             raise UsageError(
-                f"the suite {self.suite} has no threshold, and nobody falls silent in it: "
-                f"{' and '.join(STARS)} have one"
+                f"the suite {self.suite} has no threshold and no dropouts: {' and '.join(STARS)} "
+                "have them"
             )
 
 
 @dataclass(frozen=True, slots=True)
 class SummedRounds:
-    """What was opened, who was left out and why, and CPU seconds by party."""
+    """The opened sums, the excluded workers and why, and CPU seconds by party."""
 
     records: tuple[RoundRecord, ...]
     excluded: Mapping[int, str]
@@ -108,7 +108,7 @@ class SummedRounds:
 def rehearse(
     rehearsal: Rehearsal, planner: Planner, contributors: Sequence[Recorded]
 ) -> SummedRounds:
-    """All rounds. SealedAborted where too few are left."""
+    """All rounds. Raises SealedAborted if too few workers are left."""
     if rehearsal.suite == "plain":
         return _together(planner, contributors, plain_sum, {})
     if rehearsal.suite == "committee":
@@ -120,7 +120,7 @@ def rehearse(
 
 
 def _star(rehearsal: Rehearsal, planner: Planner, contributors: Sequence[Recorded]) -> SummedRounds:
-    """Rounds in which workers are online, and some may fall silent."""
+    """Rounds in which workers are online, and some may drop out."""
     from sottovoce.securesum.star.simulation import run_star
 
     done, set_up = run_star(
@@ -144,7 +144,7 @@ def _star(rehearsal: Rehearsal, planner: Planner, contributors: Sequence[Recorde
 def _together(
     planner: Planner, contributors: Sequence[Recorded], add: Adding, sealing: Mapping[str, float]
 ) -> SummedRounds:
-    """Rounds in which everybody is there from the first to the last."""
+    """Rounds in which all workers stay from the first to the last."""
     start = thread_time()
     opened = run_rounds(planner, contributors, add)
     spent = thread_time() - start

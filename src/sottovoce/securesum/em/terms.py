@@ -19,18 +19,18 @@ MOST_NOISED = 10
 
 
 class Mode(StrEnum):
-    """What is opened, and with it what is betrayed."""
+    """What is opened, and so the privacy loss."""
 
     AS_PUBLISHED = "as_published"
     """Every log-likelihood of every round (P2, protocol 1): labels can be computed from it."""
     LOG_ODDS = "log_odds"
-    """Differences of log-likelihoods only: half of it, and labels can be computed all the same."""
+    """Differences of log-likelihoods only: half of it, and labels can still be computed."""
     NOISED = "noised"
-    """Counts, and weighted counts if they pay, with noise in them: a guarantee."""
+    """Noised counts, and noised weighted counts if they help: with a guarantee."""
 
 
 class Law(StrEnum):
-    """What the noise of a round is made of."""
+    """The law of a round's noise."""
 
     LAPLACE = "laplace"
     """Shares of discrete Laplace noise: `size` is b of P(z) ∝ exp(-|z| / b), of honest shares."""
@@ -40,7 +40,7 @@ class Law(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RoundNoise:
-    """The noise that is in the sums of one round, in its steps: the law, and b or σ² of it."""
+    """The noise in the sums of one round, in its steps: the law, and its b or σ²."""
 
     law: Law
     size: Fraction
@@ -57,10 +57,10 @@ class RoundNoise:
 
 @dataclass(frozen=True, slots=True)
 class NoiseTerms:
-    """The noise of `noised` rounds: of counts first, then of one weighted sum for each more.
+    """The noise of `noised` rounds: of counts first, then of each weighted sum.
 
-    They keep `epsilon` and `delta` per answer as long as `honest` workers of every opened set add
-    their share of the noise.
+    They keep `epsilon` and `delta` per answer if `honest` workers of every opened set add their
+    share of the noise.
     """
 
     epsilon: Fraction
@@ -75,13 +75,13 @@ class NoiseTerms:
         if self.delta >= 1:
             raise UsageError(f"delta must be below 1, not {float(self.delta):g}")
         if self.honest < 2:
-            raise UsageError(f"at least 2 workers must be counted on for noise, not {self.honest}")
+            raise UsageError(f"noise needs at least 2 honest workers, not {self.honest}")
         if not 1 <= len(self.rounds) <= MOST_NOISED:
-            raise UsageError(f"noise is of 1 to {MOST_NOISED} rounds, not {len(self.rounds)}")
+            raise UsageError(f"noise must be of 1 to {MOST_NOISED} rounds, not {len(self.rounds)}")
 
     @property
     def weighted(self) -> int:
-        """How many rounds follow that of the counts."""
+        """The number of rounds after that of the counts."""
         return len(self.rounds) - 1
 
     def as_json(self) -> dict[str, Any]:
@@ -125,21 +125,21 @@ class EMTerms:
 
     def __post_init__(self) -> None:
         if not self.tasks or len(set(self.tasks)) != len(self.tasks):
-            raise UsageError("a private EM is about at least one task, and each of them once")
+            raise UsageError("a private EM needs at least one task, and each of them once")
         if len(self.labels) < 2 or len(set(self.labels)) != len(self.labels):
-            raise UsageError("a private EM has at least two labels, and each of them once")
+            raise UsageError("a private EM needs at least two labels, and each of them once")
         if not 1 <= self.scale <= MOST_SCALE:
-            raise UsageError(f"scale is from 1 to 10^14, not {self.scale}")
+            raise UsageError(f"scale must be from 1 to 10^14, not {self.scale}")
         for name, least in (("clip", 3), ("tolerance", 2), ("rounds", 1), ("repeats", 1)):
             if getattr(self, name) < least:
                 raise UsageError(f"{name} must be at least {least}, not {getattr(self, name)}")
         if (self.mode is Mode.NOISED) != (self.noise is not None):
-            raise UsageError("noised, and nothing else, says what its noise is")
+            raise UsageError("the mode noised needs its noise, and other modes have none")
         if self.noise is not None and self.repeats != 1:
-            raise UsageError("noised takes one answer of a worker to a task")
+            raise UsageError("the mode noised takes one answer of a worker per task")
 
     def as_json(self) -> dict[str, Any]:
-        """The purpose of a session, as `StarTerms` has it."""
+        """The purpose of a session, as in `StarTerms`."""
         return {
             "clip": self.clip,
             "labels": list(self.labels),
@@ -173,7 +173,7 @@ class EMTerms:
         except (KeyError, TypeError, ValueError, ZeroDivisionError):
             same = False
         if not same:
-            raise UsageError("this is not what a private EM is about")
+            raise UsageError("these are not the terms of a private EM")
         return terms
 
 

@@ -1,4 +1,4 @@
-"""What a server that follows the protocol has seen of a private EM, in a file."""
+"""Transcripts: the view of a server that follows the protocol of a private EM, in a file."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _TOTAL = re.compile(r"0|[1-9][0-9]{0,18}")
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """The terms, how many workers took part, the totals of every round, and who had which tasks.
+    """The terms, the number of workers, the totals of every round, and the assignments of tasks.
 
-    No key, no answer and no contribution is in it. Assignments are None where the server does not
-    know them; whoever hands out and pays for tasks does.
+    It contains no key, no answer and no contribution. Assignments are None if the server does not
+    know them; a party that assigns and pays for tasks does.
 
     >>> from sottovoce.securesum.em.terms import Mode
     >>> terms = EMTerms(("q1", "q2"), ("no", "yes"), Mode.AS_PUBLISHED, scale=100)
@@ -42,16 +42,16 @@ class Transcript:
 
     def __post_init__(self) -> None:
         if self.workers < 1:
-            raise UsageError("a transcript is of at least one worker")
+            raise UsageError("a transcript needs at least one worker")
         for number, each in enumerate(self.opened):
             if not 1 <= each.workers <= self.workers:
                 raise UsageError(f"round {number} adds up {each.workers} of {self.workers} workers")
             if each.totals.dtype != np.int64 or each.totals.ndim != 1 or (each.totals < 0).any():
-                raise UsageError(f"round {number} has totals that are no integers from 0")
+                raise UsageError(f"round {number} has totals that are not integers from 0")
         known = set(self.terms.tasks)
         for tasks in (self.assignments or {}).values():
             if len(set(tasks)) != len(tasks) or not known.issuperset(tasks):
-                raise UsageError("a worker is assigned tasks of the terms, and each of them once")
+                raise UsageError("a worker's tasks must be tasks of the terms, each of them once")
 
     def text(self) -> str:
         """The file: canonical JSON, one line."""
@@ -71,7 +71,7 @@ class Transcript:
 
     @classmethod
     def parse(cls, text: str, file: str | None = None) -> Self:
-        """The transcript in a file; anything else is refused in a line that says what it is."""
+        """The transcript in a file; raises an error of one line for anything else."""
         document = _document(text, file)
         try:
             assigned = document["assignments"]
@@ -85,13 +85,11 @@ class Transcript:
             )
             whole = canonical(json.loads(found.text())) == canonical(document)
         except UsageError as error:
-            raise DataError(f"not a transcript that can be: {error}", file=file) from None
+            raise DataError(f"not a valid transcript: {error}", file=file) from None
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
             whole = False
         if not whole:
-            raise DataError(
-                "a transcript with parts that are missing or wrong: write it again", file=file
-            )
+            raise DataError("a transcript with missing or wrong parts: write it again", file=file)
         return found
 
 

@@ -1,11 +1,9 @@
 """A worker's skill and weight, and the sensitivity of both.
 
-Both need posteriors that everybody knows and answers that the worker alone knows (P2, protocol 1,
-lines 5 and 7).
+Both need public posteriors and the worker's private answers (P2, protocol 1, lines 5 and 7).
 
-In noised rounds answers weigh by how far they agree with what was opened, in whole steps: all of
-that is integer arithmetic, so that how far one answer can move a weight is a theorem about what is
-really sent.
+In noised rounds answers are weighted by their agreement with the opened sums, in whole steps. All
+of it is integer arithmetic, so the bound on a weight's sensitivity holds for the actual messages.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ def skill(posterior: FloatArray, task: IntegerArray, label: IntegerArray, clip: 
 
         P(v | t) = Σ posterior[i, t] over own answers v to tasks i, divided by its sum over v
 
-    For two labels [1, 1] is P2's α and [0, 0] its β (§2.2). 0/0 is 1/K. All lies within
+    For two labels [1, 1] is P2's α and [0, 0] its β (§2.2). 0/0 is 1/K. All values are within
     [1/clip, 1 - 1/clip], so that logarithms stay finite.
 
     >>> posterior = np.array([[0.0, 1.0], [0.5, 0.5]])
@@ -59,18 +57,18 @@ def log_terms(
 
 
 SLOPE, SMOOTHING = 2, 10
-"""g and s of the weight: by measured error the best of those that were tried."""
+"""g and s of the weight: the best of those tried, by measured error."""
 
 GRID = 1 << 14
-"""Parts of 1 in which agreement is counted."""
+"""The resolution of agreement: parts of 1."""
 
 MOST_TASKS, MOST_SCALE, MOST_LABELS = 1 << 17, 1 << 20, 1 << 8
-"""Up to these no product leaves 64 bits."""
+"""Up to these no product exceeds 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """How far a vector can move, in steps: the sum of all moves at most, and that of squares."""
+    """The sensitivity of a vector, in steps: the largest sum of moves, and of squared moves."""
 
     absolute: int
     squared: int
@@ -79,7 +77,7 @@ class Moves:
 def agreement(posterior: FloatArray, task: IntegerArray, label: IntegerArray) -> int:
     """Σ P(own label is right) over a worker's answers, each in whole parts of 1/GRID.
 
-    Whatever the posteriors are, each answer counts from 0 to GRID.
+    For any posteriors, each answer counts from 0 to GRID.
     """
     chances = np.nan_to_num(posterior[task, label], nan=0.0)
     return int(np.rint(np.clip(chances, 0.0, 1.0) * GRID).astype(np.int64).sum())
@@ -92,8 +90,8 @@ def weights(agreed: Integers, answers: Integers, labels: int, scale: int) -> Int
 
         w = g (K a - 1) / (K - 1), cut to [-1, 1], in steps of 1/scale, rounded half up
 
-    which is 2 g (a - 1/2) for two labels. A worker that errs on purpose has a negative weight, and
-    its answers are turned round.
+    which is 2 g (a - 1/2) for two labels. A worker that errs on purpose has a negative weight,
+    which inverts its answers.
 
     >>> weights(np.array([16 * GRID, 8 * GRID]), np.array([16, 16]), 2, 100).tolist()
     [100, 0]
@@ -106,11 +104,11 @@ def weights(agreed: Integers, answers: Integers, labels: int, scale: int) -> Int
 
 @lru_cache(maxsize=256)
 def answer_moves(labels: int, tasks: int, scale: int) -> Moves:
-    """How far one answer can move a worker's weighted answers, whatever else it answered.
+    """The sensitivity of a worker's weighted answers to one answer, for any other answers.
 
-    Sent are w eᵢ for each answered task i: with two labels eᵢ is 1 or -1 in one slot, with more
-    1 in one of K slots. Let one answer change among {none, labels}, let k be the number of answers
-    with it, and G = g K / (K - 1).
+    The message is w eᵢ for each answered task i: with two labels eᵢ is 1 or -1 in one slot, with
+    more 1 in one of K slots. Let one answer change among {none, labels}, let k be the number of
+    answers with it, and G = g K / (K - 1).
 
     1. The other k - 1 tasks. If the label changes, Σ agreement moves by at most 1, so a by at most
        1/(s + k). If the answer is new, a' - a = (m - a)/(s + k) with m and a in [0, 1]: at most
@@ -122,8 +120,8 @@ def answer_moves(labels: int, tasks: int, scale: int) -> Moves:
 
         Σ|move| ≤ 2 scale + max (k - 1) Dₖ,   Σ move² ≤ (4 or 2) scale² + max (k - 1) Dₖ²
 
-    over k = 1 … tasks. Nothing was assumed of the posteriors but that each counts from 0 to 1, so
-    a server that lies about them gains nothing.
+    over k = 1 … tasks. The only assumption on the posteriors is that each counts from 0 to 1, so a
+    server that lies about them gains nothing.
 
     >>> answer_moves(2, 159, 1000)
     Moves(absolute=5875, squared=4364810)
@@ -140,10 +138,10 @@ def answer_moves(labels: int, tasks: int, scale: int) -> Moves:
 
 
 def worker_moves(answers: int, labels: int, scale: int) -> Moves:
-    """How far all of a worker's answers can move what it sends: k of them to k others at most.
+    """The sensitivity to all of a worker's answers: at most k of them to k others.
 
-    |w| ≤ scale. An answer that changes moves one slot by 2 scale (two labels) or two slots by
-    scale. One that is given or left out, of which there are 2 k at most, moves one slot by scale.
+    |w| ≤ scale. A changed answer moves one slot by 2 scale (two labels) or two slots by scale. An
+    added or removed one, of which there are at most 2 k, moves one slot by scale.
     """
     own = 4 if labels == 2 else 2
     return Moves(2 * scale * answers, own * scale**2 * answers)
@@ -152,6 +150,6 @@ def worker_moves(answers: int, labels: int, scale: int) -> Moves:
 def _check(labels: int, scale: int) -> None:
     if scale > MOST_SCALE or labels > MOST_LABELS:
         raise UsageError(
-            f"weighted rounds have up to {MOST_SCALE:,} steps and {MOST_LABELS} labels, not "
+            f"weighted rounds take up to {MOST_SCALE:,} steps and {MOST_LABELS} labels, not "
             f"{scale:,} and {labels:,}"
         )

@@ -1,16 +1,16 @@
-"""The keys of a worker under masks: those of a round, those of a session, and their primitives.
+"""The keys of a worker under masks: for a round, for a session, and their primitives.
 
-For a round a worker has a pair from which masks are agreed, and a seed. They are fresh in every
-round. The mask key of a worker who falls silent is recovered, and with it all masks it ever agreed
-on under that key: had it served an earlier round too, where the worker's own mask was opened, the
-server could bare that round's contribution. And the key of the channels (`Channels`) is another
-one, so that nobody who recovers a mask key can read the shares of others.
+For a round a worker has a key pair for the agreement of masks, and a seed. They are fresh in every
+round. The mask key of a dropout is recovered, and with it all masks agreed under that key: had it
+been used in an earlier round too, where the worker's own mask was opened, the server could reveal
+that round's contribution. The key of the channels (`Channels`) is a different one, so that
+recovering a mask key does not reveal the shares of others.
 
-For a whole session a worker has a channel with each other worker. Everybody's sealing key is in the
-terms, so both ends of a channel are known before anything is said, and nobody can stand between
-them. What two workers have agreed on is computed once. From it a key is derived for each row that
-one seals to the other, bound to the session, the round, who sends it to whom, and the mask key it
-comes with; and one key for tags, each of which is over the session, the round, its sender and its
+For a whole session a worker has a channel with each other worker. All sealing keys are in the
+terms, so both ends of a channel are known before the first message, and no man in the middle is
+possible. The agreement of two workers is computed once. From it a key is derived for each row that
+one seals to the other, bound to the session, the round, the sender and recipient, and the mask key
+it comes with; and one key for tags, each of which covers the session, the round, its sender and its
 reader.
 """
 
@@ -60,17 +60,17 @@ def derived(secret: bytes, salt: bytes, info: bytes) -> bytes:
 
 
 def tagged(key: bytes, content: bytes) -> bytes:
-    """Who has the key says this: HMAC-SHA256 (RFC 2104), cut to 128 bits."""
+    """A tag by the owner of the key: HMAC-SHA256 (RFC 2104), truncated to 128 bits."""
     return hmac.digest(key, content, "sha256")[:TAG]
 
 
 def sealed(key: bytes, plaintext: bytes, bound: bytes) -> bytes:
-    """AES-256-GCM. The nonce is constant: a key is derived for one message and used for it."""
+    """AES-256-GCM. The nonce is constant: a key is derived for one message and used for it only."""
     return AESGCM(key).encrypt(_NONCE, plaintext, bound)
 
 
 def unsealed(key: bytes, content: bytes, bound: bytes) -> bytes | None:
-    """What `sealed` sealed; None where it was not under this key, or bound to something else."""
+    """The plaintext of `sealed`; None if the key or the context differs."""
     try:
         return AESGCM(key).decrypt(_NONCE, content, bound)
     except InvalidTag:
@@ -86,7 +86,7 @@ _ORDER_8 = (
     39382357235489614581723060781553021112529911719440698176882885853963445705823,
 )
 _SMALL = frozenset({0, 1, *_ORDER_8, _PRIME - 1, _PRIME, _PRIME + 1})
-"""Points with which every agreement is zero, and every way to write them (RFC 7748, section 7)."""
+"""Points with which every agreement is zero, in all their encodings (RFC 7748, section 7)."""
 
 _ENDS = struct.Struct("<II")
 
@@ -110,12 +110,12 @@ class MaskKeys:
         return cls(os.urandom(KEY))
 
     def agreed(self, public: bytes) -> bytes:
-        """What the owners of both keys, and nobody else, can compute."""
+        """The shared secret of the owners of both keys."""
         return self._key.exchange(X25519PublicKey.from_public_bytes(public))
 
 
 def pair_key(start: RoundStart, own: int, pair: MaskKeys, peer: int, public: bytes) -> bytes:
-    """The key of the mask that two workers have in common; both derive the same."""
+    """The key of the mask that two workers share; both derive the same."""
     if own < peer:
         info = bound("pair", start, own, peer, pair.public, public)
     else:
@@ -124,22 +124,22 @@ def pair_key(start: RoundStart, own: int, pair: MaskKeys, peer: int, public: byt
 
 
 def self_key(start: RoundStart, number: int, seed: bytes) -> bytes:
-    """The key of the mask that is a worker's own, from its seed b."""
+    """The key of a worker's own mask, from its seed b."""
     return derived(seed, salt(start), bound("self", start, number, number))
 
 
 def bound(purpose: str, start: RoundStart, one: int, other: int, *keys: bytes) -> bytes:
-    """What binds a key to its purpose, session, round, workers and their public keys."""
+    """The context of a key: purpose, session, round, workers and their public keys."""
     return b"".join((_where(purpose, start.terms.id, start.round), _ENDS.pack(one, other), *keys))
 
 
 def salt(start: RoundStart) -> bytes:
-    """The session, to derive keys in."""
+    """The session id, for key derivation."""
     return bytes.fromhex(start.terms.id)
 
 
 def is_small(public: bytes) -> bool:
-    """Whether everybody who agrees on something with this key agrees on zero."""
+    """Whether every agreement with this key gives zero."""
     return int.from_bytes(public, "little") & ((1 << 255) - 1) in _SMALL
 
 
@@ -150,25 +150,25 @@ def _where(purpose: str, session: str, round: int) -> bytes:
 
 
 Lock = tuple[bytes, bytes]
-"""The key of one message, and what it is bound to."""
+"""The key of one message, and its context."""
 
 _TAGS = b"sottovoce-star/1 masked tags"
 
 
 class Channels:
-    """The channels of worker `number` to everybody, itself too."""
+    """The channels of worker `number` to every worker, itself included."""
 
     def __init__(self, terms: StarTerms, number: int, sealing: X25519PrivateKey) -> None:
         if b64(sealing.public_key().public_bytes_raw()) != terms.members[number - 1].sealing:
-            raise UsageError(f"the terms have another sealing key for worker {number}")
+            raise UsageError(f"the terms have a different sealing key for worker {number}")
         self._number, session = number, bytes.fromhex(terms.id)
         self._keys = [_agreed(sealing, member, session) for member in terms.members]
         self._tag_keys = [None if key is None else hkdf_expand(key, _TAGS) for key in self._keys]
 
     def lock(self, start: RoundStart, dealer: int, recipient: int, masks: bytes) -> Lock | None:
-        """How a dealer seals to a recipient, in the round in which its mask key is this one.
+        """The key by which a dealer seals to a recipient, in the round of this mask key.
 
-        None: what one of the two has in the terms is no key, and neither can read the other.
+        None: one of the two has an invalid key in the terms, and neither can read the other.
         """
         key = self._keys[self._peer(dealer, recipient)]
         if key is None:
@@ -177,25 +177,25 @@ class Channels:
         return hkdf_expand(key, info), info
 
     def tag(self, start: RoundStart, sender: int, recipient: int, digest: str) -> bytes | None:
-        """What tells the recipient that the sender has confirmed the set of this name."""
+        """The tag that tells the recipient that the sender has confirmed the set of this name."""
         key = self._tag_keys[self._peer(sender, recipient)]
         if key is None:
             return None
         return tagged(key, bound("confirm", start, sender, recipient, bytes.fromhex(digest)))
 
     def tags(self, start: RoundStart, members: frozenset[int], digest: str) -> bytes:
-        """The tags of this worker for everybody in the set, numbers rising."""
+        """The tags of this worker for all members of the set, numbers rising."""
         made = (self.tag(start, self._number, each, digest) for each in sorted(members))
         return b"".join(bytes(TAG) if tag is None else tag for tag in made)
 
     def _peer(self, one: int, other: int) -> int:
-        """The place of the other end."""
+        """The position of the other end."""
         return (other if one == self._number else one) - 1
 
 
 def _agreed(sealing: X25519PrivateKey, peer: Member, session: bytes) -> bytes | None:
     try:
         secret = sealing.exchange(X25519PublicKey.from_public_bytes(unb64(peer.sealing) or b""))
-    except ValueError:  # zero, whatever the private key is: no secret
+    except ValueError:  # always zero, for any private key: not a secret
         return None
     return hkdf_extract(secret, session)

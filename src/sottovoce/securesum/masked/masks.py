@@ -1,9 +1,8 @@
-"""Masks on a contribution, and off a total.
+"""Adding masks to a contribution, and removing them from a total.
 
-A contribution is a worker's values and a 1, modulo 2⁶⁴, plus the mask that is its own, plus the
-masks it has in common with higher numbers, minus those with lower ones. The total of the ones
-must be the number of contributors: a total that is off was not unmasked by the right keys, or one
-of them sent something else.
+A contribution is a worker's values and a 1, modulo 2⁶⁴, plus its own mask, plus the masks it shares
+with higher numbers, minus those with lower ones. The total of the ones must be the number of
+contributors: a different total was unmasked by wrong keys, or one of them sent something else.
 """
 
 from __future__ import annotations
@@ -33,18 +32,18 @@ _HALF = 1 << 63
 
 
 class Masks:
-    """Masks of so many words each, one after another in the same memory."""
+    """Masks of `count` words each, one after another in the same memory."""
 
     def __init__(self, count: int) -> None:
         self._zeros = bytes(_WORD * count)
-        self._stream = bytearray(len(self._zeros) + _BLOCK - 1)  # as `update_into` asks for
+        self._stream = bytearray(len(self._zeros) + _BLOCK - 1)  # as `update_into` requires
         self._words = np.frombuffer(self._stream, "<u8", count)
 
     def of(self, key: bytes, counter: bytes = _ZERO) -> Words:
-        """Words that are uniform modulo 2⁶⁴ to whoever lacks the key; the next takes their place.
+        """Words that are uniform modulo 2⁶⁴ without the key; the next call overwrites them.
 
         AES-256-CTR (NIST SP 800-38A, 6.5) from counter 0: a key is derived for one mask. All 64
-        bits of a word are drawn, so that x + mask is uniform too, whatever x is.
+        bits of a word are drawn, so that x + mask is uniform for any x.
         """
         encryptor = Cipher(algorithms.AES(key), modes.CTR(counter)).encryptor()
         encryptor.update_into(self._zeros, self._stream)
@@ -52,7 +51,7 @@ class Masks:
 
 
 def check_fits(spec: SumSpec, workers: int) -> None:
-    """Refuse a sum that could reach the upper half of the ring, in which no total may lie."""
+    """Refuse a sum that could reach the upper half of the ring, where no total may lie."""
     if spec.greatest * workers >= _HALF:
         raise UsageError(
             f"{workers:,} values of up to {spec.greatest:,} may add up to 2^63 or more: lower the "
@@ -80,7 +79,7 @@ def masked(plain: Words, own: bytes, pairs: Mapping[int, bytes], number: int) ->
 
 
 def _add_pair(sent: Words, mask: Words, number: int, peer: int) -> None:
-    """Put on the mask that worker `number` has in common with a peer; the peer's cancels it."""
+    """Add the mask that worker `number` shares with a peer; the peer's cancels it."""
     if number < peer:
         np.add(sent, mask, out=sent)
     else:
@@ -93,9 +92,9 @@ def unmasked(
     pairs: Iterable[tuple[int, int, bytes]],
     spec: SumSpec,
 ) -> Words:
-    """The sum, less each contributor's own mask, less those with workers who fell silent.
+    """The sum, minus each contributor's own mask, minus those shared with dropouts.
 
-    Pairs are (the contributor, who fell silent, their key).
+    Pairs are (contributor, dropout, their key).
     """
     total, masks = np.zeros(spec.values + 1, np.uint64), Masks(spec.values + 1)
     for payload in contributions:
@@ -103,20 +102,20 @@ def unmasked(
     for key in own:
         np.subtract(total, masks.of(key), out=total)
     for contributor, silent, key in pairs:
-        _add_pair(total, masks.of(key), silent, contributor)  # what the silent one would put on
+        _add_pair(total, masks.of(key), silent, contributor)  # the mask that the dropout would add
     return total
 
 
 def checked_totals(total: Words, spec: SumSpec, workers: int) -> Integers:
-    """The totals, if so many honest workers can add up to them.
+    """The totals, if they are possible for `workers` honest workers.
 
-    All masks are off as they should, since every secret was checked. So a contributor has sent
-    something else. Who it was cannot be told without baring contributions.
+    All masks were removed correctly, because every secret was checked. So a contributor has sent
+    something else. It cannot be identified without revealing contributions.
     """
     count, values = total[-1], total[:-1]
     if count != workers or (values > np.uint64(workers * spec.greatest)).any():
         raise SealedAborted(
-            "it has contributed what nobody may contribute; which one it was cannot be told",
+            "it has contributed an invalid value; it cannot be identified",
             [f"one of the {workers} contributors"],
         )
     return values.astype(np.int64)

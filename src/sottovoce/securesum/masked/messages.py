@@ -1,4 +1,4 @@
-"""What travels in a round under masks: deals, and confirmations of the one set that is opened.
+"""Messages of a round under masks: deals, and confirmations of the one set that is opened.
 
 A deal is a worker's mask key, and pieces of it and of its seed, sealed:
 
@@ -6,22 +6,22 @@ A deal is a worker's mask key, and pieces of it and of its seed, sealed:
     payload: commitment of the seed (32 bytes) | a row for each worker in the terms
     row: commitment of either piece (2 x 32 bytes) | both pieces, sealed to the recipient
 
-The row of a worker who is not in the round any more is zeros. A recipient gets its own row, and
-the mask key with the head of the frame. A row is sealed under a key that the dealer and the
-recipient alone have, and bound to the dealer's mask key. So a row that opens says whose the mask
-key is, and where it does not, the signature of the head must: nobody stands between two honest
-workers, as if each had checked the other's signature. A dealer that seals garbage to somebody
-loses a holder of its pieces, and nothing else. The server keeps of the deals of a round rows to
-hand on, and commitments to check by (`Deals`).
+The row of a worker who has left the round is zeros. A recipient gets its own row, and the mask key
+with the head of the frame. A row is sealed under a key that only the dealer and the recipient have,
+and bound to the dealer's mask key. So a row that opens authenticates the mask key, and otherwise
+the signature of the head must: there is no man in the middle between two honest workers, as if each
+had checked the other's signature. A dealer that seals garbage to a worker loses a holder of its
+pieces, and nothing else. The server keeps the rows of a round's deals to forward, and the
+commitments to check (`Deals`).
 
 Confirmations are signed for the server, tagged for each other:
 
     reply: the name of the set in the fields; payload: a tag (16 bytes) for each member of the set
     turn: who has confirmed in the fields; payload: the head of its frame | its tag for the reader
 
-A tag is made with a key that its maker and its reader alone have, so the reader knows without a
-signature. A worker may send good tags to some and bad ones to others: where a tag is bad, the
-signature counts, and no honest worker refuses an honest server.
+A tag is made with a key that only its maker and its reader have, so the reader needs no signature.
+A worker may send good tags to some and bad ones to others: if a tag is bad, the signature counts,
+and no honest worker refuses an honest server.
 """
 
 from __future__ import annotations
@@ -71,9 +71,11 @@ _SHOWN = HEAD + TAG
 def check_tagged_confirm(reply: SignedFrame, proposed: ProposedSet) -> None:
     """A worker's confirmation, for the server: of this set, with a tag for each of its members."""
     if dict(reply.fields) != {"set": proposed.digest}:
-        raise SealedRefused(party(reply.sender), "it has confirmed another set")
+        raise SealedRefused(party(reply.sender), "it has confirmed a different set")
     if len(reply.view) != TAG * len(proposed.members):
-        raise SealedRefused(party(reply.sender), "it has not one tag for each in the set")
+        raise SealedRefused(
+            party(reply.sender), ("it does not have one tag for each member of the set")
+        )
 
 
 class Confirms:
@@ -102,21 +104,21 @@ class Confirms:
 def check_tagged_confirms(
     proposed: ProposedSet, channels: Channels, number: int, turn: SignedFrame
 ) -> None:
-    """Refuse to open unless `threshold` members of the set confirmed this very set."""
+    """Refuse to open unless `threshold` members of the set confirmed exactly this set."""
     if turn.fields.keys() != {"confirmed"}:
-        raise SealedRefused(THE_SERVER, "it asks to open something else than what is confirmed")
+        raise SealedRefused(THE_SERVER, "it asks to open something other than the confirmed set")
     confirmers = read_numbers(turn.fields["confirmed"], proposed.members)
     payload, needed, good = turn.payload, proposed.start.terms.threshold, 0
     if len(payload) != _SHOWN * len(confirmers):
-        raise SealedRefused(THE_SERVER, "it has not sent one confirmation of each who confirmed")
+        raise SealedRefused(
+            THE_SERVER, ("it has not sent one confirmation of each worker who confirmed")
+        )
     for at, confirmer in enumerate(confirmers):
         shown = payload[_SHOWN * at : _SHOWN * (at + 1)]
         good += _has_confirmed(proposed, channels, number, confirmer, shown)
         if good == needed:
             return
-    raise SealedRefused(
-        THE_SERVER, f"{good} workers have confirmed this set, and {needed} must have"
-    )
+    raise SealedRefused(THE_SERVER, f"{good} workers have confirmed this set; {needed} are needed")
 
 
 def _has_confirmed(
@@ -132,13 +134,13 @@ def _has_confirmed(
 
 _SEALED = 2 * PIECE + TAG
 ROW = 2 * COMMITMENT + _SEALED
-"""Bytes of what one recipient gets of one deal."""
+"""Bytes of one recipient's part of one deal."""
 SHOWN = HEAD + KEY + ROW
-"""Bytes of what a recipient is shown of one dealer: the head of its frame, its key, and a row."""
+"""Bytes that a recipient sees of one dealer: the head of its frame, its key, and a row."""
 
 
 class PieceKind(IntEnum):
-    """Which secret a piece is of. Of one worker, one kind is opened."""
+    """The secret of a piece. Of one worker, one kind is opened."""
 
     SEED = 0
     MASKS = 1
@@ -146,7 +148,7 @@ class PieceKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Dealt:
-    """What a worker has of one dealer: its mask key, which is genuine, and both pieces if any."""
+    """A worker's view of one dealer: its authentic mask key, and both pieces if any."""
 
     masks: bytes
     digest: str
@@ -161,7 +163,7 @@ def piece_of(pieces: bytes, kind: PieceKind) -> bytes:
 def deal_shares(
     start: RoundStart, number: int, seed: bytes, masks: MaskKeys, channels: Channels
 ) -> bytes:
-    """The payload of a deal by worker `number`, to everybody in the round.
+    """The payload of a deal by worker `number`, to all workers in the round.
 
     The polynomials have degree threshold - 1, and seats are the workers' numbers.
     """
@@ -180,9 +182,9 @@ def deal_shares(
 def read_dealt(
     start: RoundStart, number: int, channels: Channels, dealers: list[int], payload: bytes
 ) -> dict[int, Dealt]:
-    """What worker `number` is shown of each dealer, as the server hands it on."""
+    """Worker `number`'s view of each dealer, as the server forwards it."""
     if len(payload) != SHOWN * len(dealers):
-        raise SealedRefused(THE_SERVER, "it has not sent one row of each who has dealt")
+        raise SealedRefused(THE_SERVER, "it has not sent one row of each dealer")
     found, place = dict[int, Dealt](), Place(start.round, Phase.SHARE)
     for at, dealer in enumerate(dealers):
         shown = payload[SHOWN * at : SHOWN * (at + 1)]
@@ -203,16 +205,16 @@ def read_dealt(
 
 
 def _committed(pieces: bytes, row: bytes) -> bool:
-    """Whether pieces are what the dealer committed itself to.
+    """Whether pieces match the dealer's commitments.
 
-    The recipient checks this before it has to open them: or a dealer could make it look like a
-    cheat, by committing itself to other pieces than it sends.
+    The recipient checks this before it has to open them: otherwise a dealer could make it look like
+    a cheater, by committing to other pieces than it sends.
     """
     return commitments((pieces[:PIECE], pieces[PIECE:])) == row[: 2 * COMMITMENT]
 
 
 def _readable(found: dict[int, Dealt]) -> dict[int, Dealt]:
-    """Without the pieces that are written otherwise than they must be."""
+    """Without the pieces that are not in canonical form."""
     having = {dealer: each.pieces for dealer, each in found.items() if each.pieces is not None}
     fits = well_formed(b"".join(having.values()))
     for at, dealer in enumerate(having):
@@ -223,7 +225,7 @@ def _readable(found: dict[int, Dealt]) -> dict[int, Dealt]:
 
 @dataclass(frozen=True, slots=True)
 class Deal:
-    """A deal as the server has it: of one worker, to everybody."""
+    """A deal as the server has it: of one worker, to all."""
 
     masks: bytes
     payload: bytes = field(repr=False)
@@ -231,9 +233,9 @@ class Deal:
 
     @classmethod
     def read(cls, frame: SignedFrame, terms: StarTerms) -> Deal:
-        """The deal in a frame, if others can agree on secrets with its sender, and all have a row.
+        """The deal in a frame, if its key is usable and every worker has a row.
 
-        A worker whose sealing key in the terms is no key could be read by nobody.
+        A worker whose sealing key in the terms is invalid could be read by nobody.
         """
         masks, culprit = unb64(frame.fields.get("masks")), party(frame.sender)
         if frame.fields.keys() != {"masks"} or masks is None or len(masks) != KEY:
@@ -263,7 +265,7 @@ class Deals:
 
     @cached_property
     def _rows(self) -> Bytes:
-        """By recipient and dealer: what one worker is shown lies together."""
+        """By recipient and dealer: one worker's view is contiguous."""
         dealt = rows([deal.payload for deal in self._deals.values()])[:, COMMITMENT:]
         by_dealer = dealt.reshape(len(self._deals), -1, ROW)
         return np.ascontiguousarray(by_dealer.transpose(1, 0, 2))
@@ -275,15 +277,17 @@ class Deals:
     def opened(
         self, sender: int, missing: Collection[int], among: frozenset[int], payload: bytes
     ) -> dict[int, bytes]:
-        """Pieces by dealer, each of which is the one its dealer committed itself to.
+        """Pieces by dealer, each of which matches its dealer's commitment.
 
-        Of whoever is among the contributors it is the piece of the seed, of others of the masks.
+        For contributors it is the piece of the seed, for others that of the mask key.
         """
         there = [dealer for dealer in self._deals if dealer not in missing]
         if len(payload) != PIECE * len(there):
-            raise SealedRefused(party(sender), "its opening has not one piece of each deal")
+            raise SealedRefused(party(sender), "its opening does not have one piece of each deal")
         if not all(well_formed(payload)):
-            raise SealedRefused(party(sender), "it opens what is no piece, and should have said so")
+            raise SealedRefused(
+                party(sender), ("it opens an invalid piece, and should have reported it")
+            )
         pieces = pieces_in(payload)
         said, found = self._committed(sender, missing, among), commitments(pieces)
         if said != found:
@@ -292,13 +296,13 @@ class Deals:
             )
             raise SealedRefused(
                 party(sender),
-                f"the piece it opens is not what worker {there[wrong // COMMITMENT]} has dealt to "
-                "it",
+                f"the piece it opens is not the one that worker {there[wrong // COMMITMENT]} has "
+                "dealt to it",
             )
         return dict(zip(there, pieces, strict=True))
 
     def _committed(self, recipient: int, missing: Collection[int], among: frozenset[int]) -> bytes:
-        """The commitment in each deal of the one piece that a recipient may open of it."""
+        """The commitment in each deal to the one piece that a recipient may open of it."""
         mine = self._rows[recipient - 1]
         seeds, masks = mine[:, :COMMITMENT], mine[:, COMMITMENT : 2 * COMMITMENT]
         alive = np.array([dealer in among for dealer in self._deals])

@@ -29,12 +29,12 @@ class MaskedServer:
     first: Phase = Phase.SHARE
 
     def round(self, start: RoundStart) -> ServerRound:
-        """A round, in which nobody has said anything yet."""
+        """A round in which no reply has come yet."""
         return _Round(start)
 
 
 class _Round:
-    """What was said in each phase, by worker; whoever has said nothing is not asked again."""
+    """The replies of each phase, by worker; a worker without one is not asked again."""
 
     def __init__(self, start: RoundStart) -> None:
         check_fits(start.spec, start.terms.size)
@@ -52,21 +52,21 @@ class _Round:
 
     @property
     def place(self) -> Place:
-        """The phase that is on."""
+        """The current phase."""
         return Place(self._start.round, self._phase)
 
     @property
     def asked(self) -> frozenset[int]:
-        """Whoever has answered in the phase before."""
+        """The workers who answered in the previous phase."""
         return self._asked
 
     @property
     def contributors(self) -> frozenset[int]:
-        """Who is in the set."""
+        """The members of the set."""
         return self._proposed.members
 
     def turn(self, member: int) -> Content:
-        """The same for everybody, but for the rows of the deals and the tags of confirmations."""
+        """The same for all workers, except the rows of the deals and the tags of confirmations."""
         match self._phase:
             case Phase.CONTRIBUTE:
                 return self._content[0], self._rows.shown(member)
@@ -76,13 +76,15 @@ class _Round:
                 return self._content
 
     def take(self, reply: SignedFrame) -> None:
-        """Whatever is wrong with a reply is its sender's fault, and is seen here."""
+        """Any fault of a reply is its sender's, and is detected here."""
         match self._phase:
             case Phase.SHARE:
                 self._deals[reply.sender] = Deal.read(reply, self._start.terms)
             case Phase.CONTRIBUTE:
                 if reply.fields or len(reply.view) != width(self._start.spec):
-                    raise SealedRefused(party(reply.sender), "its contribution has another length")
+                    raise SealedRefused(
+                        party(reply.sender), "its contribution has the wrong length"
+                    )
             case Phase.CONFIRM:
                 check_tagged_confirm(reply, self._proposed)
             case _:
@@ -90,7 +92,7 @@ class _Round:
         self._said[self._phase][reply.sender] = reply
 
     def advance(self, missing: frozenset[int]) -> OpenedSum | None:
-        """The next phase is with those who have answered; there is no way back for the missing."""
+        """The next phase is with those who have answered; missing workers cannot come back."""
         said, terms = self._said[self._phase], self._start.terms
         late = self._phase in (Phase.CONFIRM, Phase.OPEN)
         check_enough(len(said), terms.threshold if late else terms.minimum, self._phase)
@@ -102,7 +104,7 @@ class _Round:
         return None
 
     def _begin(self, said: Mapping[int, SignedFrame]) -> None:
-        """What the phase that begins asks, after what was said in the one before."""
+        """The request of the new phase, from the replies of the previous one."""
         match self._phase:
             case Phase.CONTRIBUTE:
                 self._rows = Deals(self._deals)
@@ -118,12 +120,12 @@ class _Round:
     def _read_open(self, reply: SignedFrame) -> dict[int, bytes]:
         culprit = party(reply.sender)
         if reply.fields.keys() != {"missing"}:
-            raise SealedRefused(culprit, "its opening has other fields than it must have")
+            raise SealedRefused(culprit, "its opening does not have the required fields")
         missing = read_numbers(reply.fields["missing"], frozenset(self._deals), culprit)
         return self._rows.opened(reply.sender, missing, self.contributors, reply.payload)
 
     def _result(self) -> OpenedSum:
-        """The total without masks, after every secret was checked against what was said of it."""
+        """The total without masks, after every secret was checked against its commitment."""
         secrets = recovered(self._opened, sorted(self._deals), self._start.terms.threshold)
         silent = {
             number: self._mask_pair(number, secrets[number])
@@ -147,7 +149,7 @@ class _Round:
         return pair
 
     def _pairs(self, silent: Mapping[int, MaskKeys]) -> Iterator[tuple[int, int, bytes]]:
-        """The masks that contributors have in common with those who fell silent."""
+        """The masks that contributors share with dropouts."""
         for number, pair in silent.items():
             for peer in sorted(self.contributors):
                 key = pair_key(self._start, number, pair, peer, self._deals[peer].masks)

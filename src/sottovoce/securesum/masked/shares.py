@@ -1,9 +1,9 @@
-"""What recovers a worker's masks, cut into pieces: Shamir shares with commitments.
+"""Pieces of the secrets that recover a worker's masks: Shamir shares with commitments.
 
 A secret is 32 bytes, as five numbers below 2⁵⁶ (elements of the field). A piece is a salt and a
 share of all five. Its commitment, SHA-256 of both, is signed by the dealer before anything is
-opened: whoever opens another piece is seen, and named. So secrets come back from the pieces that
-were opened, each checked against what its dealer said.
+opened: a worker who opens another piece is detected, and named. So secrets are recovered from the
+opened pieces, each checked against its dealer's commitment.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ COMMITMENT = 32
 
 
 def commitment(content: bytes | memoryview) -> bytes:
-    """SHA-256: nobody finds two contents with the same, and a random salt or seed hides it."""
+    """SHA-256: collision resistant, and hiding because of a random salt or seed."""
     return hashlib.sha256(content).digest()
 
 
 def commitments(pieces: Iterable[bytes | memoryview]) -> bytes:
-    """The commitments of several pieces, one after another."""
+    """The commitments of several pieces, concatenated."""
     sha256 = hashlib.sha256
     return b"".join([sha256(piece).digest() for piece in pieces])
 
 
 def dealt(secrets: Sequence[bytes], degree: int, seats: int) -> list[bytes]:
-    """For seats 1, 2, …: a piece of each secret, one after another.
+    """For seats 1, 2, …: a piece of each secret, concatenated.
 
-    degree + 1 pieces give a secret, and fewer say nothing of it.
+    degree + 1 pieces give a secret, and fewer reveal nothing about it.
     """
     values = np.concatenate([_elements(secret) for secret in secrets])
     shares = share(values, degree, seats).reshape(seats, len(secrets), _LIMBS)
@@ -54,14 +54,14 @@ def dealt(secrets: Sequence[bytes], degree: int, seats: int) -> list[bytes]:
 
 
 def pieces_in(content: bytes) -> list[bytes]:
-    """Pieces that were sent one after another."""
+    """The pieces of a concatenation."""
     return [content[at : at + PIECE] for at in range(0, len(content), PIECE)]
 
 
 def joined(points: list[int], pieces: list[list[bytes]]) -> list[bytes | None]:
     """Secrets from their pieces: one row for each point, one column for each secret.
 
-    None where what comes out is no secret: its dealer has not dealt points of one polynomial.
+    None if the result is not a secret: its dealer has not dealt points of one polynomial.
     """
     shares = np.stack([from_bytes(b"".join([piece[_SALT:] for piece in row])) for row in pieces])
     values = interpolate(points, shares).reshape(-1, _LIMBS)
@@ -69,7 +69,7 @@ def joined(points: list[int], pieces: list[list[bytes]]) -> list[bytes | None]:
 
 
 def well_formed(content: bytes) -> list[bool]:
-    """Of pieces one after another, whose shares are elements: there is one way to write each."""
+    """Of concatenated pieces, whose shares are elements with one encoding each."""
     words = np.frombuffer(content, "<u8").reshape(-1, _WORDS)
     fits: list[bool] = (words[:, _SALT_WORDS:].max(axis=1) < P).tolist()
     return fits
@@ -90,11 +90,11 @@ def _secret(limbs: list[int]) -> bytes | None:
 def recovered(
     opened: Mapping[int, Mapping[int, bytes]], dealers: list[int], threshold: int
 ) -> dict[int, bytes | None]:
-    """The secret of each dealer, from what workers opened: by worker, then by dealer.
+    """The secret of each dealer, from the opened pieces: by worker, then by dealer.
 
-    The first `threshold` workers who have a dealer's piece do; each piece was checked. None: the
-    pieces are of no secret. Where too few have a piece, either the dealer sealed something that
-    cannot be read, or those lie who say so: both are named, since nobody else can tell.
+    The first `threshold` workers with a dealer's piece are used; each piece was checked. None: the
+    pieces are of no secret. If too few have a piece, either the dealer sealed something unreadable,
+    or those who say so lie: both are named, because nobody else can decide.
     """
     groups: dict[tuple[int, ...], list[int]] = {}
     workers = sorted(opened)
@@ -103,8 +103,8 @@ def recovered(
         if len(holders) < threshold:
             without = [party(worker) for worker in workers if dealer not in opened[worker]]
             raise SealedAborted(
-                f"pieces that {party(dealer)} has dealt cannot be read, say the others; "
-                f"{len(holders)} workers have one, and {threshold} must",
+                f"pieces that {party(dealer)} has dealt cannot be read, according to the others; "
+                f"{len(holders)} workers have one, and {threshold} are needed",
                 [party(dealer), *without],
             )
         groups.setdefault(tuple(holders[:threshold]), []).append(dealer)

@@ -34,9 +34,9 @@ from sottovoce.securesum.star.suite import Content, Phase, RoundStart, WorkerRou
 
 @dataclass(frozen=True, slots=True)
 class MaskedWorker:
-    """The suite on the side of the worker with this sealing key. It has nothing to do ahead.
+    """The suite of the worker with this sealing key. It has no work to do ahead.
 
-    What it has in common with the others is agreed once a session, and kept.
+    Its channels with the others are agreed once per session, and kept.
     """
 
     sealing: X25519PrivateKey = field(repr=False)
@@ -46,7 +46,7 @@ class MaskedWorker:
     )
 
     def round(self, start: RoundStart, number: int, values: Callable[[], Integers]) -> WorkerRound:
-        """A round with a mask key and a seed that nobody has seen."""
+        """A round with a fresh mask key and seed."""
         key = start.terms.id, number
         if key not in self._channels:
             self._channels[key] = Channels(start.terms, number, self.sealing)
@@ -57,7 +57,7 @@ class MaskedWorker:
 
 
 class _Round:
-    """The phases in their order, each of which takes what the ones before have left behind."""
+    """The phases in order, each of which uses the results of the earlier ones."""
 
     def __init__(
         self, start: RoundStart, number: int, values: Callable[[], Integers], channels: Channels
@@ -67,22 +67,22 @@ class _Round:
         self._channels = channels
         self._mask_pair, self._seed = MaskKeys.fresh(), os.urandom(KEY)
         self._step = 0
-        self._said = ""  # the digest of the reply that the next turn must have in it
+        self._said = ""  # the digest of the reply that the next turn must contain
         self._dealt: dict[int, Dealt] = {}
         self._pins: dict[str, str] = {}
         self._proposed = ProposedSet(start, {})
 
     @property
     def confirmed(self) -> frozenset[int]:
-        """The set that was confirmed; empty before."""
+        """The confirmed set; empty before."""
         return self._proposed.members
 
     def on(self, turn: SignedFrame) -> Content:
-        """One phase after another; none is left out, since the next builds on it."""
+        """One phase after another; none is skipped, because the next depends on it."""
         steps = (self._share, self._contribute, self._confirm, self._open)
         at = self._step
         if at == len(ORDER) or turn.place != Place(self._start.round, ORDER[at]):
-            raise SealedRefused(THE_SERVER, f"phase {turn.place.phase} comes out of turn")
+            raise SealedRefused(THE_SERVER, f"phase {turn.place.phase} is out of order")
         content = steps[at](turn)
         if turn.place.phase in (Phase.SHARE, Phase.CONTRIBUTE):
             self._said = digest_of(self._start.terms, turn.place, self._number, *content)
@@ -95,7 +95,7 @@ class _Round:
         return {"masks": b64(masks.public)}, dealt
 
     def _contribute(self, turn: SignedFrame) -> Content:
-        """Mask the values against everybody who has dealt pieces of what recovers its masks."""
+        """Mask the values against all workers who have dealt pieces for recovery."""
         sharers = read_numbers(_only(turn, "sharers"), self._start.members)
         if self._number not in sharers:
             raise SealedRefused(THE_SERVER, "this worker's own shares are not there")
@@ -109,7 +109,7 @@ class _Round:
         return {}, masked(words(self._values()), own, self._pairs(), self._number)
 
     def _confirm(self, turn: SignedFrame) -> Content:
-        """One set, in which everybody has dealt; and this worker's own contribution is in it."""
+        """One set, in which all have dealt, including this worker's own contribution."""
         if len(turn.view):
             raise SealedRefused(THE_SERVER, "a set of contributions has no payload")
         contributions = read_list(_only(turn, "contributions"), frozenset(self._dealt))
@@ -120,10 +120,10 @@ class _Round:
         return {"set": proposed.digest}, tags
 
     def _open(self, turn: SignedFrame) -> Content:
-        """One piece of everybody who has dealt: of the seed if it is in the set, or of the masks.
+        """One piece from each dealer: of the seed if it is in the set, or of the mask key.
 
-        Alive XOR dropped: with `threshold` pieces of both, a contribution would be bare. What is
-        opened follows from the one set that this worker confirmed, and the server has no say.
+        Alive XOR dropped: with `threshold` pieces of both, a contribution would be revealed. What
+        is opened follows from the one set that this worker confirmed; the server cannot choose.
         """
         check_tagged_confirms(self._proposed, self._channels, self._number, turn)
         opened = [
@@ -139,12 +139,12 @@ class _Round:
         if count < minimum:
             raise SealedRefused(
                 THE_SERVER,
-                f"it goes on with {count} workers after phase {Phase.SHARE}, and {minimum} must "
-                "be left",
+                f"it continues with {count} workers after phase {Phase.SHARE}; {minimum} are "
+                "needed",
             )
 
     def _pairs(self) -> dict[int, bytes]:
-        """The keys of the masks that this worker has in common with others."""
+        """The keys of the masks that this worker shares with others."""
         return {
             peer: pair_key(self._start, self._number, self._mask_pair, peer, each.masks)
             for peer, each in self._dealt.items()
@@ -154,5 +154,5 @@ class _Round:
 
 def _only(turn: SignedFrame, name: str) -> object:
     if turn.fields.keys() != {name}:
-        raise SealedRefused(THE_SERVER, f"its turn has other fields than {name}")
+        raise SealedRefused(THE_SERVER, f"its turn does not have only the field {name}")
     return turn.fields[name]

@@ -1,1 +1,1 @@
-"""What `masked` and `damgard_jurik` share: online workers in a star, the server in its middle."""
+"""Common parts of `masked` and `damgard_jurik`: online workers in a star around the server."""

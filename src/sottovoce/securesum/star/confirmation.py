@@ -1,13 +1,13 @@
-"""The one set that is opened in a round: how it is named, confirmed and checked.
+"""The one set that is opened in a round: its name, its confirmation and its checks.
 
-The server says which contributions it would open (`contributions`: the digest of each worker's
-frame). A worker confirms ONE such set a round, and opens it only when it sees `threshold`
-confirmations of the very same set. So two sets can be opened in a round only if 2 · threshold
-confirmations exist, of which honest workers give one each:
+The server proposes the contributions to open (`contributions`: the digest of each worker's frame).
+A worker confirms ONE set per round, and opens it only when it sees `threshold` confirmations of
+exactly this set. So two sets can be opened in a round only if 2 · threshold confirmations exist, of
+which honest workers give one each:
 
     2 · threshold ≤ J + corrupt
 
-The terms have 2 · threshold > J, so it takes `terms.split` corrupt workers beside the server.
+The terms have 2 · threshold > J, so it takes `terms.split` corrupt workers and the server.
 """
 
 from __future__ import annotations
@@ -35,11 +35,10 @@ _HEX = frozenset("0123456789abcdef")
 
 @dataclass(frozen=True, slots=True)
 class ProposedSet:
-    """What is confirmed: whose contributions, after which history, and whatever else is pinned.
+    """A confirmed set: its contributions, the history before it, and other pinned values.
 
-    `pins` is what everybody must have seen alike before this: two workers who were shown
-    different things never confirm the same set. `members` are those whose contributions are in
-    it; `digest` is its name.
+    `pins` is what all workers must have seen identically before this: two workers who were shown
+    different data never confirm the same set. `members` are its contributors; `digest` is its name.
     """
 
     start: RoundStart
@@ -66,12 +65,12 @@ def listed(digests: Mapping[int, str]) -> list[list[int | str]]:
 
 
 def pin(digests: Mapping[int, str]) -> str:
-    """A hash of who said what in a phase, to be confirmed with the set."""
+    """A hash of all replies in a phase, to be confirmed with the set."""
     return sha256_hex(canonical(listed(digests)))
 
 
 def read_list(value: object, allowed: frozenset[int]) -> dict[int, str]:
-    """The list that the server sent, of workers who are allowed to be in it."""
+    """The list that the server sent, restricted to allowed workers."""
     if not isinstance(value, list):
         raise SealedRefused(THE_SERVER, "there is no list of workers and digests")
     pairs = [_pair(item) for item in value]
@@ -85,7 +84,7 @@ def read_list(value: object, allowed: frozenset[int]) -> dict[int, str]:
 
 
 def read_numbers(value: object, allowed: frozenset[int], culprit: str = THE_SERVER) -> list[int]:
-    """Numbers of workers that somebody sent, rising, each of whom is allowed to be there."""
+    """A list of workers' numbers, rising, each of whom is allowed to be there."""
     if not isinstance(value, list) or not all(type(each) is int for each in value):
         raise SealedRefused(culprit, "there is no list of workers' numbers")
     numbers: list[int] = value
@@ -93,9 +92,7 @@ def read_numbers(value: object, allowed: frozenset[int], culprit: str = THE_SERV
         raise SealedRefused(culprit, "a list of workers is not in rising order")
     for number in numbers:
         if number not in allowed:
-            raise SealedRefused(
-                culprit, f"worker {number} is not in this round any more: sets only shrink"
-            )
+            raise SealedRefused(culprit, f"worker {number} has left this round: sets only shrink")
     return numbers
 
 
@@ -103,30 +100,30 @@ def check_proposed(proposed: ProposedSet, allowed: frozenset[int], number: int, 
     """Refuse a set that worker `number`, whose contribution has this digest, must not confirm."""
     minimum = proposed.start.terms.minimum
     if not proposed.members <= allowed:
-        raise SealedRefused(THE_SERVER, "the set has workers who are not in this round any more")
+        raise SealedRefused(THE_SERVER, "the set has workers who have left this round")
     if len(proposed.members) < minimum:
         raise SealedRefused(
             THE_SERVER,
-            f"the set has {len(proposed.members)} workers, and fewer than {minimum} are not opened",
+            f"the set has {len(proposed.members)} workers; fewer than {minimum} are not opened",
         )
     if proposed.contributions.get(number) != own:
         raise SealedRefused(THE_SERVER, "this worker's own contribution is not in the set")
 
 
 def check_confirm(reply: SignedFrame, proposed: ProposedSet) -> None:
-    """A worker's confirmation, for the server: of this set, and nothing else in it."""
+    """A worker's confirmation, for the server: of this set, and nothing else."""
     if dict(reply.fields) != {"set": proposed.digest} or reply.payload:
-        raise SealedRefused(party(reply.sender), "it has confirmed another set")
+        raise SealedRefused(party(reply.sender), "it has confirmed a different set")
 
 
 def confirms_content(proposed: ProposedSet, confirms: Mapping[int, SignedFrame]) -> bytes:
-    """What workers are shown before they open: the confirmations of the first `threshold`."""
+    """What workers see before they open: the confirmations of the first `threshold`."""
     first = sorted(confirms)[: proposed.start.terms.threshold]
     return bundle([confirms[number].content for number in first])
 
 
 def check_confirms(proposed: ProposedSet, content: bytes) -> None:
-    """Refuse to open unless `threshold` members of the set confirmed this very set."""
+    """Refuse to open unless `threshold` members of the set confirmed exactly this set."""
     terms, place = proposed.start.terms, Place(proposed.start.round, Phase.CONFIRM)
     digest, seen = proposed.digest, set[int]()
     for each in unbundle(content, THE_SERVER):
@@ -134,32 +131,36 @@ def check_confirms(proposed: ProposedSet, content: bytes) -> None:
             raise SealedRefused(THE_SERVER, "there are more confirmations than are needed")
         frame = read_frame(terms, each, carrier=THE_SERVER)
         if frame.place != place or frame.sender not in proposed.members or frame.sender in seen:
-            raise SealedRefused(THE_SERVER, "a confirmation is of another round, or by nobody new")
+            raise SealedRefused(
+                THE_SERVER,
+                ("a confirmation is of another round, or by a repeated or unknown worker"),
+            )
         if dict(frame.fields) != {"set": digest} or frame.payload:
-            raise SealedRefused(THE_SERVER, f"{party(frame.sender)} has confirmed another set")
+            raise SealedRefused(THE_SERVER, f"{party(frame.sender)} has confirmed a different set")
         seen.add(frame.sender)
     if len(seen) < terms.threshold:
         raise SealedRefused(
             THE_SERVER,
-            f"{len(seen)} workers have confirmed this set, and {terms.threshold} must have",
+            f"{len(seen)} workers have confirmed this set; {terms.threshold} are needed",
         )
 
 
 def check_enough(count: int, needed: int, phase: str) -> None:
-    """Abort where fewer workers are left after a phase than are needed: there is no second try.
+    """Abort if fewer workers than needed are left after a phase: there is no second try.
 
-    A smaller set for the same contributions, asked for later, would open a difference of two sets.
+    A smaller set for the same contributions, requested later, would open the difference of two
+    sets.
     """
     if count < needed:
-        raise SealedAborted(f"{count} workers are left after phase {phase}, and {needed} must be")
+        raise SealedAborted(f"{count} workers are left after phase {phase}; {needed} are needed")
 
 
 def _pair(item: object) -> tuple[int, str]:
     if not isinstance(item, list) or len(item) != 2:
-        raise SealedRefused(THE_SERVER, "a list of workers and digests has something else in it")
+        raise SealedRefused(THE_SERVER, "a list of workers and digests has an invalid entry")
     number, digest = item
     if type(number) is not int or not isinstance(digest, str):
-        raise SealedRefused(THE_SERVER, "a list of workers and digests has something else in it")
+        raise SealedRefused(THE_SERVER, "a list of workers and digests has an invalid entry")
     if len(digest) != 64 or not _HEX.issuperset(digest):
         raise SealedRefused(THE_SERVER, "a digest is not 64 hexadecimal digits")
     return number, digest

@@ -1,12 +1,12 @@
-"""Signed messages with a long tail of bytes: what a vector of many integers travels in.
+"""Frames: signed messages with a binary payload, for vectors of many integers.
 
     signature (64 bytes) | length of the text (4 bytes) | text | payload
 
-The text is canonical JSON, names the payload by its SHA-256 and is what is signed. Every text has
-the same first fields, so that a frame serves one purpose only: it is bound to the format, the
-suite, the session (and with it the roster), the round, the phase, the step in it and the sender.
-What was opened so far is sent to workers too (`totals_content`), with a hash that tells histories
-apart (`extended`).
+The text is canonical JSON, names the payload by its SHA-256 and is signed. Every text has the same
+first fields, so that a frame is valid for one purpose only: it is bound to the format, the suite,
+the session (and with it the roster), the round, the phase, the step in it and the sender. Earlier
+totals are sent to workers too (`totals_content`), with a hash that identifies the history
+(`extended`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from sottovoce.securesum.envelope import (
 from sottovoce.securesum.star.terms import FORMAT, StarTerms
 
 SERVER = 0
-"""The sender of what the server says; workers are 1, 2, …"""
+"""The sender number of the server; workers are 1, 2, …"""
 
 THE_SERVER = "the server"
 
@@ -47,7 +47,7 @@ _FIELDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in a session a message belongs. `step` tells phases apart that come twice."""
+    """A message's position in a session. `step` distinguishes repeated phases."""
 
     round: int
     phase: str
@@ -56,7 +56,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class SignedFrame:
-    """A message whose signature holds."""
+    """A message with a valid signature."""
 
     place: Place
     sender: int
@@ -68,17 +68,17 @@ class SignedFrame:
 
     @property
     def payload(self) -> bytes:
-        """What follows the text. Cut out when asked for: a long one is not kept twice."""
+        """The bytes after the text. Copied on request: a long payload is not kept twice."""
         return self.content[self.start :]
 
     @property
     def view(self) -> memoryview:
-        """The payload where it is, not copied."""
+        """The payload in place, not copied."""
         return memoryview(self.content)[self.start :]
 
     @property
     def head(self) -> bytes:
-        """What `Head` needs beside the fields."""
+        """The input of `Head` in addition to the fields."""
         return self.content[:_SIGNATURE] + bytes.fromhex(self.payload_hash)
 
     def __repr__(self) -> str:
@@ -86,7 +86,7 @@ class SignedFrame:
 
 
 class Head:
-    """A frame without its payload, as another party shows it: not yet known to be signed.
+    """A frame without its payload, as another party shows it: its signature is not yet verified.
 
     Place, sender and fields are what the reader expects. With the signature and the hash of the
     payload they give the text that must have been signed.
@@ -112,7 +112,7 @@ class Head:
 
 
 def party(number: int) -> str:
-    """How a party is named in refusals."""
+    """A party's name in refusals."""
     return THE_SERVER if number == SERVER else f"worker {number}"
 
 
@@ -133,7 +133,7 @@ def written(
 def digest_of(
     terms: StarTerms, place: Place, sender: int, fields: Mapping[str, Any], payload: bytes
 ) -> str:
-    """The digest of the frame with these fields and this payload, whoever writes it."""
+    """The digest of the frame with these fields and this payload."""
     return sha256_hex(_text(terms, place, sender, fields, hashlib.sha256(payload).hexdigest()))
 
 
@@ -142,8 +142,8 @@ def read_frame(
 ) -> SignedFrame:
     """The frame in these bytes, if its sender signed it for this session.
 
-    A refusal names the sender who is expected, or the `carrier` who handed it on, or, where
-    neither is known, nobody in particular.
+    A refusal names the expected sender, or the `carrier` who forwarded it, or, if neither is known,
+    nobody in particular.
     """
     culprit = carrier or ("somebody" if sender is None else party(sender))
     head = _SIGNATURE + _LENGTH.size
@@ -151,11 +151,11 @@ def read_frame(
         raise SealedRefused(culprit, "the message is too short")
     (length,) = _LENGTH.unpack_from(content, _SIGNATURE)
     if length > min(LONGEST_TEXT, len(content) - head):
-        raise SealedRefused(culprit, "the message is shorter than it says")
+        raise SealedRefused(culprit, "the message is shorter than it states")
     raw = content[head : head + length]
     body = parsed_object(raw, culprit)
     if body.keys() != _FIELDS or not isinstance(body["fields"], dict):
-        raise SealedRefused(culprit, "the message has other fields than it must have")
+        raise SealedRefused(culprit, "the message does not have the required fields")
     said = body["sender"]
     if type(said) is not int or not SERVER <= said <= terms.size:
         raise SealedRefused(culprit, "the message's sender is not in this session")
@@ -163,7 +163,7 @@ def read_frame(
         raise SealedRefused(culprit, f"the message is from {party(said)}")
     text = raw.decode("ascii")
     if not holds(_key(terms, said), content[:_SIGNATURE], text):
-        raise SealedRefused(culprit, "the message's signature does not hold")
+        raise SealedRefused(culprit, "the message's signature is invalid")
     start = head + length
     _check(terms, body, memoryview(content)[start:], carrier or party(said))
     place = Place(body["round"], body["phase"], body["step"])
@@ -178,7 +178,7 @@ def bundle(contents: Sequence[bytes]) -> bytes:
 
 
 def unbundle(content: bytes, culprit: str) -> list[bytes]:
-    """What `bundle` made one."""
+    """The parts that `bundle` joined."""
     parts, at = [], 0
     while at < len(content):
         if at + _LENGTH.size > len(content):
@@ -212,13 +212,13 @@ def _check(terms: StarTerms, body: Mapping[str, Any], payload: memoryview, culpr
         raise SealedRefused(culprit, "the message is for another session")
     counted = all(type(body[name]) is int and body[name] >= 0 for name in ("round", "step"))
     if not counted or not isinstance(body["phase"], str):
-        raise SealedRefused(culprit, "the message says no round and phase")
+        raise SealedRefused(culprit, "the message has no round and phase")
     if hashlib.sha256(payload).hexdigest() != body["payload"]:
-        raise SealedRefused(culprit, "the message's payload is not what was signed")
+        raise SealedRefused(culprit, "the message's payload is not the signed one")
 
 
 BEGINNING = "0" * 64
-"""The hash of a history in which nothing was opened."""
+"""The hash of an empty history."""
 
 
 def totals_content(totals: Integers) -> bytes:
@@ -227,20 +227,20 @@ def totals_content(totals: Integers) -> bytes:
 
 
 def read_totals(content: bytes, spec: SumSpec, workers: int) -> Integers:
-    """The totals that the server says were opened, if so many workers can add up to them.
+    """The totals that the server sends, if they are possible for these workers.
 
-    A worker cannot tell whether they are true. It can tell that they are possible; and since
-    their hash is in what is confirmed, no two workers open anything under different ones.
+    A worker cannot verify that they are true. It can verify that they are possible; and since their
+    hash is in the confirmed set, no two workers open anything under different ones.
     """
     if len(content) != 8 * spec.values:
         raise SealedRefused(THE_SERVER, f"the last round opened {spec.values:,} totals, not these")
     totals = np.frombuffer(content, "<i8").astype(np.int64)
     if ((totals < 0) | (totals > workers * spec.greatest)).any():
-        raise SealedRefused(THE_SERVER, f"a total is not what {workers:,} workers can add up to")
+        raise SealedRefused(THE_SERVER, f"a total is impossible for {workers:,} workers")
     return totals
 
 
 def extended(history: str, opened: OpenedSum) -> str:
-    """SHA-256 of the history before, the number of workers and their totals."""
+    """SHA-256 of the previous history, the number of workers and their totals."""
     head = f"{history} {opened.workers} ".encode("ascii")
     return hashlib.sha256(head + totals_content(opened.totals)).hexdigest()

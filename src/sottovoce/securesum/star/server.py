@@ -1,8 +1,8 @@
 """The server's side of a session, without I/O: turns out, replies in, one phase after another.
 
-It draws nothing at random and signs deterministically (RFC 8032). So whoever has the terms, the
-key, the records of the rounds that were opened and the events of the current one (replies that
-were taken, and phases that were closed, in their order) has this very session, byte for byte.
+It draws nothing at random and signs deterministically (RFC 8032). So the terms, the key, the
+records of the opened rounds and the events of the current one (accepted replies and closed phases,
+in order) determine this session, byte for byte.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ State: TypeAlias = Literal["running", "done", "aborted"]
 
 
 class CoordinatorSession:
-    """The server in the middle. `take`, `close` and `stop` are all that ever changes it."""
+    """The server of a star. Only `take`, `close` and `stop` change it."""
 
     def __init__(
         self,
@@ -42,11 +42,11 @@ class CoordinatorSession:
         history: Sequence[RoundRecord] = (),
     ) -> None:
         if public_text(signing) != terms.coordinator:
-            raise UsageError("the terms have another signing key for the server")
+            raise UsageError("the terms have a different signing key for the server")
         self._terms, self._signing, self._planner, self._suite = terms, signing, planner, suite
         self._records: list[RoundRecord] = []
         self._history = BEGINNING
-        self._out: dict[int, tuple[int, str]] = {}  # who is excluded: in which round, and why
+        self._out: dict[int, tuple[int, str]] = {}  # excluded workers: in which round, and why
         self._answered: dict[tuple[Place, int], str] = {}
         self._first: Content = ({}, b"")  # of the first turn of a round, or of the end
         self._spoken: tuple[Content, bytes] | None = None
@@ -67,40 +67,40 @@ class CoordinatorSession:
 
     @property
     def round(self) -> int:
-        """The number of the round that is on; at the end, of rounds that were opened."""
+        """The number of the current round; at the end, the number of opened rounds."""
         return len(self._records)
 
     @property
     def phase(self) -> Phase:
-        """The phase that is on."""
+        """The current phase."""
         return Phase.END if self._round is None else Phase(self._round.place.phase)
 
     @property
     def place(self) -> Place | None:
-        """The phase that is on, with its round and step; None at the end."""
+        """The current phase, with its round and step; None at the end."""
         return None if self._round is None else self._round.place
 
     @property
     def excluded(self) -> Mapping[int, str]:
-        """Who is out of all further rounds, and why."""
+        """The workers who are excluded from all further rounds, and why."""
         return {number: reason for number, (_, reason) in sorted(self._out.items())}
 
     @property
     def alive(self) -> frozenset[int]:
-        """Who is not excluded."""
+        """The workers who are not excluded."""
         return frozenset(member.number for member in self._terms.members) - self._out.keys()
 
     @property
     def waiting(self) -> frozenset[int]:
-        """Who is asked, and has not answered."""
+        """The workers who are asked, and have not answered."""
         if self._round is None:
             return frozenset()
         return self._round.asked - self._heard
 
     def turn(self, member: int) -> bytes | None:
-        """What is asked of a member now: the same bytes each time; None when nothing is."""
+        """A member's current turn: the same bytes each time; None if there is none."""
         if not 1 <= member <= self._terms.size:
-            raise UsageError(f"the session has workers 1 to {self._terms.size}, and no {member}")
+            raise UsageError(f"the session has workers 1 to {self._terms.size}, not {member}")
         if member not in self._turns:
             content = self._turn(member)
             if content is None:
@@ -109,14 +109,14 @@ class CoordinatorSession:
         return self._turns[member]
 
     def take(self, content: bytes, sender: int) -> bool:
-        """A member's reply. True: new. False: it came before. Refused, it changes nothing."""
+        """Take a member's reply. True: new. False: a repetition. A refused one changes nothing."""
         if not 1 <= sender <= self._terms.size:
-            raise SealedRefused(party(sender), "nobody has this number")
+            raise SealedRefused(party(sender), "no worker has this number")
         reply = read_frame(self._terms, content, sender=sender)
         before = self._answered.get((reply.place, sender))
         if before is not None:
             if before != reply.digest:
-                raise SealedRefused(party(sender), "it has answered differently before")
+                raise SealedRefused(party(sender), "it has already answered differently")
             return False
         if self._round is None:
             raise SealedRefused(party(sender), "the session is over")
@@ -125,7 +125,7 @@ class CoordinatorSession:
         if reply.place != self._round.place:
             raise SealedRefused(party(sender), "its reply is for another round or phase")
         if sender not in self._round.asked:
-            raise SealedRefused(party(sender), "nothing is asked of it in this phase")
+            raise SealedRefused(party(sender), "it is not asked in this phase")
         self._round.take(reply)
         self._answered[reply.place, sender] = reply.digest
         self._heard.add(sender)
@@ -134,12 +134,12 @@ class CoordinatorSession:
         return True
 
     def close(self) -> None:
-        """The time of this phase is up: who was asked and has not answered is excluded."""
+        """End the current phase: workers who were asked and have not answered are excluded."""
         if self._round is not None:
             self._advance(self._round)
 
     def stop(self, reason: str) -> None:
-        """Whoever asked for the session ends it: nothing more is opened."""
+        """End the session on the requester's behalf: nothing more is opened."""
         if self._round is not None:
             self._turns, self._heard, self._spoken = {}, set(), None
             self._end("aborted", reason)
@@ -162,7 +162,7 @@ class CoordinatorSession:
         excluded = {each: why for each, (when, why) in self._out.items() if when == self.round}
         among = tuple(sorted(contributors))
         self._note(RoundRecord(opened.totals, among, dict(sorted(excluded.items()))))
-        # A reply to the round before may come once more; older ones may not.
+        # A reply to the previous round may be repeated; older ones may not.
         self._answered = {
             key: said for key, said in self._answered.items() if key[0].round >= self.round - 1
         }
@@ -186,14 +186,14 @@ class CoordinatorSession:
                 return
             if len(self.alive) < self._terms.minimum:
                 count, minimum = len(self.alive), self._terms.minimum
-                raise SealedAborted(f"{count} workers are left, and {minimum} are needed")
+                raise SealedAborted(f"{count} workers are left; {minimum} are needed")
             start = RoundStart(self._terms, self.round, spec, self.alive, self._history)
             self._round, self._first = self._suite.round(start), ({}, self._last_totals())
         except SealedAborted as error:
             self._end("aborted", error.reason, error.culprits)
         except SottovoceError as error:
             if not self._records:
-                raise  # what was asked for makes no sense: nobody has answered anything yet
+                raise  # the request is invalid: nobody has answered anything yet
             self._end("aborted", str(error))
 
     def _exclude(self, members: Mapping[int, str]) -> None:
@@ -220,7 +220,7 @@ class CoordinatorSession:
         return self._once(place, self._round.turn(member))
 
     def _once(self, place: Place, content: Content) -> bytes:
-        """What several members are asked alike is signed once."""
+        """A turn that several members share is signed once."""
         if self._spoken is None or self._spoken[0] is not content:
             self._spoken = content, self._said(place, *content)
         return self._spoken[1]

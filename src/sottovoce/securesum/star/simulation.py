@@ -1,6 +1,6 @@
 """A whole session in one process, through bytes: for tests, simulations and measurements.
 
-`Parties` has the keys of all, their terms, and the key that is dealt them.
+`Parties` has the keys of all, their terms, and the dealt key.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from sottovoce.securesum.star.worker import WorkerSession
 
 @dataclass(frozen=True, slots=True)
 class StarRun:
-    """What a session came to, and its CPU seconds: by party ("workers", "server"), and by phase.
+    """The result of a session, and its CPU seconds: by party ("workers", "server"), and by phase.
 
-    `refused` says what workers would not answer, or the server not take from them; `excluded`
-    who was left out, and why.
+    `refused` has the turns that workers refused, or the replies that the server refused; `excluded`
+    the excluded workers, and why.
     """
 
     records: tuple[RoundRecord, ...]
@@ -46,7 +46,7 @@ class StarRun:
 
     @property
     def opened(self) -> tuple[OpenedSum, ...]:
-        """What everybody has learnt."""
+        """The opened sums."""
         return tuple(record.opened for record in self.records)
 
 
@@ -80,8 +80,8 @@ def run_in_memory(
     """Every phase of every round, until all is done or nothing more can be opened.
 
     Contributors, signing keys and worker suites are in the order of the members. `faults` makes
-    workers fall silent from a phase (round, phase) on. A phase in which nobody else has anything
-    to say is closed: every call comes to an end.
+    workers drop out from a phase (round, phase) on. A phase in which no other reply can come is
+    closed: every call terminates.
     """
     if not len(contributors) == len(signing) == len(workers) == terms.size:
         raise UsageError(f"{terms.size} workers need as many contributors, keys and suites")
@@ -119,7 +119,7 @@ def _phase(
     clock: _Clock,
     refused: dict[int, str],
 ) -> None:
-    """One phase: everybody who is asked and not silent answers; then its time is up."""
+    """One phase: every worker who is asked and present answers; then it is closed."""
     phase, waiting = session.phase, session.waiting
     replies = {
         number: _asked(session, members[number], number, clock, refused)
@@ -160,7 +160,7 @@ def _asked(
 def _taken(
     session: CoordinatorSession, reply: bytes, number: int, clock: _Clock, refused: dict[int, str]
 ) -> bool:
-    """Whether the server took the reply. A worker whose reply is refused says nothing more."""
+    """Whether the server took the reply. A worker whose reply is refused sends nothing more."""
     try:
         with clock.time("server", session.phase):
             return session.take(reply, number)
@@ -174,7 +174,7 @@ NAME = "rehearsal"
 
 @dataclass(frozen=True, slots=True)
 class Parties:
-    """Fresh keys for a server, so many workers, and a dealer, from the system's randomness."""
+    """Fresh keys for a server, some workers, and a dealer, from the system's randomness."""
 
     signing: Sequence[Ed25519PrivateKey] = field(repr=False)
     sealing: Sequence[X25519PrivateKey] = field(repr=False)
@@ -184,7 +184,7 @@ class Parties:
 
     @classmethod
     def new(cls, workers: int) -> Parties:
-        """Keys that nobody has used before."""
+        """Newly drawn keys."""
         return cls(
             [Ed25519PrivateKey.generate() for _ in range(workers)],
             [X25519PrivateKey.generate() for _ in range(workers)],
@@ -196,7 +196,7 @@ class Parties:
     def terms(
         self, suite: Suite, purpose: Mapping[str, Any], threshold: int | None, bits: int, s: int
     ) -> StarTerms:
-        """What they agree on. A set of fewer than `threshold` workers is never opened."""
+        """Their terms. A set of fewer than `threshold` workers is never opened."""
         agreed = default_threshold(len(self.signing)) if threshold is None else threshold
         return StarTerms(
             NAME,
@@ -220,7 +220,7 @@ class Parties:
 
 
 class Suites(NamedTuple):
-    """How each party seals, and the CPU seconds that it took to set up, by party."""
+    """The suites of each party, and the CPU seconds of the setup, by party."""
 
     workers: Sequence[WorkerSuite]
     server: ServerSuite
@@ -238,10 +238,10 @@ def run_star(
     s: int = 1,
     dropouts: Mapping[tuple[int, str], Collection[int]] | None = None,
 ) -> tuple[StarRun, Mapping[str, float]]:
-    """All rounds of a star, and the CPU seconds that setting it up took, by party.
+    """All rounds of a star, and the CPU seconds of its setup, by party.
 
-    `purpose` says what is added up, as in the terms. `bits` and `s` are of the key, if the suite
-    has one. `dropouts` are those who fall silent from a round and phase on, by number from 1.
+    `purpose` describes the sum, as in the terms. `bits` and `s` are of the key, if the suite has
+    one. `dropouts` are the workers who drop out from a round and phase on, by number from 1.
     """
     parties = Parties.new(len(contributors))
     terms = parties.terms(Suite(suite), purpose, threshold, bits, s)
@@ -265,19 +265,19 @@ def _faults(
 ) -> dict[tuple[int, Phase], Collection[int]]:
     numbers = {number for gone in dropouts.values() for number in gone}
     if not numbers <= {*range(1, workers + 1)}:
-        raise UsageError(f"workers who fall silent have numbers from 1 to {workers}")
+        raise UsageError(f"dropouts must have numbers from 1 to {workers}")
     if not {phase for _, phase in dropouts} <= {*map(str, Phase)}:
-        raise UsageError(f"a phase is one of {', '.join(Phase)}")
+        raise UsageError(f"a phase must be one of {', '.join(Phase)}")
     return {(round, Phase(phase)): gone for (round, phase), gone in dropouts.items()}
 
 
 def _masked(parties: Parties) -> Suites:
-    """Nothing is set up: everybody has the keys that are in the terms."""
+    """Nothing is set up: all parties have the keys of the terms."""
     return Suites([MaskedWorker(key) for key in parties.sealing], MaskedServer(), {})
 
 
 def _dealt(terms: StarTerms, parties: Parties) -> Suites:
-    """The dealer makes and deals a threshold key; everybody opens and checks its share."""
+    """The dealer makes and deals a threshold key; every holder opens and checks its share."""
     start = thread_time()
     made = deal_threshold_key(terms, parties.dealer, _public(parties.server_sealing))
     dealing = thread_time()

@@ -1,7 +1,7 @@
-"""What a suite fills in: one round of one party, without I/O, in phases of which it uses some.
+"""The interface of a suite: one round of one party, without I/O, in some of the phases.
 
 The sessions (`worker`, `server`) sign and read frames, keep the order of rounds and phases, answer
-what comes twice and remember who is excluded. A suite says what is in the frames.
+repetitions and remember excluded workers. A suite defines the contents of the frames.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from sottovoce.securesum.star.terms import StarTerms
 
 
 class Phase(StrEnum):
-    """What the server asks of workers."""
+    """The requests of the server to workers."""
 
     SHARE = "share"
-    """A fresh public key, and shares of what recovers a worker's masks, sealed to the others."""
+    """A fresh public key, and shares that recover a worker's masks, sealed to the others."""
     COMMIT = "commit"
-    """The hash of a contribution, before anybody's contribution is seen."""
+    """The hash of a contribution, before any contribution is shown."""
     CONTRIBUTE = "contribute"
     CONFIRM = "confirm"
-    """A signature under the one set that is to be opened."""
+    """A signature under the one set that will be opened."""
     OPEN = "open"
-    """What opens the total of the set that was confirmed."""
+    """The values that open the total of the confirmed set."""
     PROVE = "prove"
-    """That what was sent to open it is right."""
+    """A proof that these values are right."""
     END = "end"
-    """The session is over; nothing is answered."""
+    """The session is over; there is no reply."""
 
 
 _ORDER = {str(phase): place for place, phase in enumerate(Phase)}
 
 
 def rank(place: Place) -> tuple[int, int, int]:
-    """What only ever grows in a session. A phase nobody knows comes before all others.
+    """A number that only grows in a session. An unknown phase comes before all others.
 
     >>> rank(Place(2, "share")) < rank(Place(2, "open")) < rank(Place(2, "open", 1))
     True
@@ -52,11 +52,11 @@ Content: TypeAlias = tuple[Mapping[str, Any], bytes]
 
 @dataclass(frozen=True, slots=True)
 class RoundStart:
-    """What a round begins with.
+    """The start of a round.
 
-    `members` are those who may be in it: for the server whoever is not excluded, for a worker
-    the set it confirmed in the round before. The server's is a part of the worker's: sets only
-    shrink. `history` is a hash of all that was opened before (`history.extended`).
+    `members` are those who may take part: for the server all workers who are not excluded, for a
+    worker the set it confirmed in the previous round. The server's is a part of the worker's: sets
+    only shrink. `history` is a hash of all earlier openings (`history.extended`).
     """
 
     terms: StarTerms
@@ -71,15 +71,15 @@ class WorkerRound(Protocol):
 
     @property
     def confirmed(self) -> frozenset[int]:
-        """The set that this worker confirmed; empty before it did."""
+        """The set that this worker confirmed; empty before."""
         ...
 
     def on(self, turn: SignedFrame) -> Content | None:
         """Fields and payload of the reply to a turn that the server signed for this round.
 
-        Turns come in the order of phases and steps, none twice, but perhaps not all of them: a
+        Turns come in the order of phases and steps, without repetition, but perhaps with gaps: a
         suite refuses a phase whose predecessor it has not seen. The first turn has no fields, and
-        its payload is not the suite's. None: nothing is said. SealedRefused ends the session.
+        its payload is not the suite's. None: no reply. SealedRefused ends the session.
         """
         ...
 
@@ -89,67 +89,67 @@ class ServerRound(Protocol):
 
     @property
     def place(self) -> Place:
-        """The phase that is on now."""
+        """The current phase."""
         ...
 
     @property
     def asked(self) -> frozenset[int]:
-        """Who is asked in this phase."""
+        """The workers who are asked in this phase."""
         ...
 
     @property
     def faults(self) -> Mapping[int, str]:
-        """Who cheated in this round, and how: excluded from now on, beside who did not answer."""
+        """The cheaters of this round, and why; excluded, like those who did not answer."""
         ...
 
     def turn(self, member: int) -> Content:
         """Fields and payload of a member's turn, except in the first phase.
 
-        Where several members are asked the same, the same tuple is returned: it is signed once.
+        If several members get the same turn, the same tuple is returned: it is signed once.
         """
         ...
 
     def take(self, reply: SignedFrame) -> None:
-        """The first reply of an asked member in this phase; refused, it leaves no trace."""
+        """The first reply of an asked member in this phase; a refused one changes nothing."""
         ...
 
     def advance(self, missing: frozenset[int]) -> OpenedSum | None:
-        """The phase is over: whoever was asked has answered, or is missing and is excluded.
+        """End the phase: the workers who were asked have answered, or are excluded.
 
-        None: the next phase is on, and somebody is asked. Otherwise the round's result.
+        None: the next phase has begun, and some workers are asked. Otherwise the round's result.
         SealedAborted: there is none, and the session is over.
         """
         ...
 
     @property
     def contributors(self) -> frozenset[int]:
-        """Whose contributions are in the result."""
+        """The contributors of the result."""
         ...
 
 
 class WorkerSuite(Protocol):
-    """How sums are sealed, on a worker's side."""
+    """A suite on a worker's side."""
 
     @property
     def first(self) -> Phase:
-        """The phase with which every round begins."""
+        """The first phase of every round."""
         ...
 
     def round(self, start: RoundStart, number: int, values: Callable[[], Integers]) -> WorkerRound:
-        """The round of worker `number`; `values` are what it adds, checked, to be asked once."""
+        """The round of worker `number`; `values` gives its checked values, and is called once."""
         ...
 
     def prepare(self) -> None:
-        """Work that can be done ahead, while others are waited for."""
+        """Work that can be done ahead, while waiting for others."""
         ...
 
 
 class ServerSuite(Protocol):
-    """How sums are sealed, on the server's side."""
+    """A suite on the server's side."""
 
     @property
     def first(self) -> Phase:
-        """The phase with which every round begins."""
+        """The first phase of every round."""
         ...
 
     def round(self, start: RoundStart) -> ServerRound:

@@ -1,4 +1,4 @@
-"""What everybody in a star agrees on before the first round."""
+"""The terms of a star, which all parties agree on before the first round."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ FORMAT = "sottovoce-star/1"
 SIZES = (1024, 2048, 3072)
 MOST_MEMBERS = 10_000
 FEWEST_MEMBERS = 3
-"""P2, lemma 2: of two workers, each would know the other's value from the sum."""
+"""P2, lemma 2: with two workers, each could compute the other's value from the sum."""
 
 
 class Suite(StrEnum):
-    """How the sums are sealed."""
+    """The suite of the sums."""
 
     MASKED = "masked"
     DAMGARD_JURIK = "damgard_jurik"
@@ -27,7 +27,7 @@ class Suite(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A worker's place: its number from 1 on, and its public keys, base64."""
+    """A worker's entry: its number from 1 on, and its public keys, base64."""
 
     number: int
     signing: str
@@ -47,7 +47,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class KeyTerms:
-    """The threshold key of `damgard_jurik`: bits of n, the exponent s, and who deals it."""
+    """The threshold key of `damgard_jurik`: bits of n, the exponent s, and its dealer."""
 
     bits: int
     dealer: Keyholder
@@ -55,9 +55,9 @@ class KeyTerms:
 
     def __post_init__(self) -> None:
         if self.bits not in SIZES:
-            raise UsageError(f"a key has {', '.join(map(str, SIZES))} bits, not {self.bits}")
+            raise UsageError(f"a key must have {', '.join(map(str, SIZES))} bits, not {self.bits}")
         if not 1 <= self.s <= 4:
-            raise UsageError(f"s is from 1 to 4, not {self.s}")
+            raise UsageError(f"s must be from 1 to 4, not {self.s}")
 
     def as_json(self) -> dict[str, Any]:
         """The key in the terms."""
@@ -66,12 +66,12 @@ class KeyTerms:
 
 @dataclass(frozen=True, slots=True)
 class StarTerms:
-    """One session: who takes part, how sums are sealed, how many must agree, and what for.
+    """One session: its members, the suite, the threshold, and the purpose.
 
-    `purpose` is a JSON object without fractions that says what is added up. The `id` is a hash of
-    it all and stands in every message, so that none serves another session. A set of workers is
-    opened when `threshold` of them have confirmed it. Whoever confirms a second set is dishonest:
-    two sets need 2 · threshold - J dishonest workers (`split`).
+    `purpose` is a JSON object without fractions that describes the sum. The `id` is a hash of all
+    terms and is in every message, so that none is valid in another session. A set of workers is
+    opened when `threshold` of them have confirmed it. A worker who confirms a second set is
+    dishonest: two sets need 2 · threshold - J dishonest workers (`split`).
     """
 
     name: str
@@ -88,10 +88,10 @@ class StarTerms:
         count = len(self.members)
         if not FEWEST_MEMBERS <= count <= MOST_MEMBERS:
             raise UsageError(
-                f"a session has {FEWEST_MEMBERS} to {MOST_MEMBERS:,} workers, not {count:,}"
+                f"a session needs {FEWEST_MEMBERS} to {MOST_MEMBERS:,} workers, not {count:,}"
             )
         if [member.number for member in self.members] != list(range(1, count + 1)):
-            raise UsageError("members are numbered 1, 2, 3 and so on, in this order")
+            raise UsageError("members must be numbered 1, 2, 3 and so on, in this order")
         if len({member.signing for member in self.members} | {self.coordinator}) != count + 1:
             raise UsageError("two parties have the same signing key")
         if not count < 2 * self.threshold <= 2 * count:
@@ -102,22 +102,24 @@ class StarTerms:
         if not self.threshold <= self.minimum <= count:
             raise UsageError(
                 f"minimum {self.minimum} is not from the threshold {self.threshold} to the "
-                f"{count} workers there are"
+                f"{count} workers"
             )
         if (self.suite is Suite.DAMGARD_JURIK) != (self.key is not None):
-            raise UsageError("damgard_jurik, and nothing else, needs a key and its dealer")
+            raise UsageError(
+                "the suite damgard_jurik needs a key and its dealer, and other suites have none"
+            )
         if len(unb64(self.coordinator) or b"") != 32:
             raise UsageError("the server's signing key is not 32 bytes in base64")
         object.__setattr__(self, "id", sha256_hex(canonical(self.as_json())))
 
     @property
     def size(self) -> int:
-        """J: how many workers there are."""
+        """J: the number of workers."""
         return len(self.members)
 
     @property
     def split(self) -> int:
-        """How many workers must be in league with the server before it can open two sets."""
+        """The number of workers who must collude with the server before it can open two sets."""
         return 2 * self.threshold - self.size
 
     def as_json(self) -> dict[str, Any]:

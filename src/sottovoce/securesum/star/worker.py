@@ -1,9 +1,9 @@
 """A worker's side of a session, without I/O: a turn in, a reply out.
 
-The server is believed in nothing. A worker answers a place (round, phase, step) once: the same
-turn again gets the same bytes, another turn for the same place ends the session for good. Rounds
-and phases only go forward, a new round is of those who were confirmed in the last, and what is
-added up in it follows from what was opened (`Planner`), never from what the server asks for.
+The server is not trusted. A worker answers a place (round, phase, step) once: a repeated turn gets
+the same bytes, a different turn for the same place ends the session for good. Rounds and phases
+only go forward, a new round has those who were confirmed in the last, and its sum follows from
+earlier openings (`Planner`), never from the server's request.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _END_FIELDS = frozenset({"culprits", "reason", "state"})
 
 @dataclass(frozen=True, slots=True)
 class SessionEnded:
-    """How a session ended for a worker, as the server says."""
+    """The end of a session for a worker, as the server reports it."""
 
     state: EndState
     reason: str
@@ -43,7 +43,7 @@ class SessionEnded:
 
 @dataclass(frozen=True, slots=True)
 class _Current:
-    """The round that is on: what is added up in it, and the suite's side of it."""
+    """The current round: its sum, and the suite's side of it."""
 
     number: int
     spec: SumSpec
@@ -52,14 +52,14 @@ class _Current:
 
 @dataclass(frozen=True, slots=True)
 class _Answered:
-    """What was asked at a place, and what was said."""
+    """The turn at a place, and the reply."""
 
     turn: str
     reply: bytes | None
 
 
 class WorkerSession:
-    """Worker `number` of a session. It lives in memory only: who dies cannot come back."""
+    """Worker `number` of a session. It lives in memory only: after a crash it cannot come back."""
 
     def __init__(
         self,
@@ -71,9 +71,9 @@ class WorkerSession:
         suite: WorkerSuite,
     ) -> None:
         if not 1 <= number <= terms.size:
-            raise UsageError(f"the session has workers 1 to {terms.size}, and no {number}")
+            raise UsageError(f"the session has workers 1 to {terms.size}, not {number}")
         if public_text(signing) != terms.members[number - 1].signing:
-            raise UsageError(f"the terms have another signing key for worker {number}")
+            raise UsageError(f"the terms have a different signing key for worker {number}")
         self._terms, self._number, self._signing = terms, number, signing
         self._planner, self._contributor, self._suite = planner, contributor, suite
         self._opened: list[OpenedSum] = []
@@ -86,20 +86,20 @@ class WorkerSession:
 
     @property
     def opened(self) -> tuple[OpenedSum, ...]:
-        """What was opened so far, as the server says."""
+        """The opened sums so far, as the server reports them."""
         return tuple(self._opened)
 
     def prepare(self) -> None:
-        """Work ahead, while others are waited for."""
+        """Work ahead, while waiting for others."""
         if self.ended is None and self._dead is None:
             self._suite.prepare()
 
     def on(self, turn: bytes) -> bytes | None:
-        """The reply to a turn; None where nothing is to be said. A refusal is for good."""
+        """The reply to a turn; None if there is none. A refusal is final."""
         if self._dead is not None:
             raise self._dead
-        # Whatever goes wrong in between, nothing is said twice about one place.
-        self._dead = SealedRefused("this worker", "it broke off in the middle of a turn")
+        # After any failure in between, a place is never answered twice.
+        self._dead = SealedRefused("this worker", "it failed in the middle of a turn")
         try:
             reply = self._reply(read_frame(self._terms, turn, sender=SERVER))
         except SottovoceError as error:
@@ -113,7 +113,7 @@ class WorkerSession:
         before = self._answered.get(turn.place)
         if before is not None:
             if before.turn != turn.digest:
-                raise SealedRefused(THE_SERVER, "it has asked two different things at one place")
+                raise SealedRefused(THE_SERVER, "it has sent two different turns for one place")
             return before.reply
         if rank(turn.place) <= rank(self._last) or self.ended is not None:
             raise SealedRefused(THE_SERVER, "its turn is for a round or phase that is over")
@@ -130,22 +130,22 @@ class WorkerSession:
         if turn.place.phase == self._suite.first and turn.place.round == self._last.round + 1:
             self._current = self._begin(turn)
         if self._current is None or turn.place.round != self._current.number:
-            raise SealedRefused(THE_SERVER, "a round was left out, or begins in the middle")
+            raise SealedRefused(THE_SERVER, "a round was skipped, or begins in the middle")
         content = self._current.round.on(turn)
         if content is None:
             return None
         return written(self._terms, turn.place, self._number, self._signing, *content)
 
     def _begin(self, turn: SignedFrame) -> _Current:
-        """The next round, after what the last one opened has been noted."""
+        """The next round, after the totals of the last one are recorded."""
         if turn.fields or turn.place.step:
             raise SealedRefused(THE_SERVER, "the first turn of a round has totals and no fields")
         members = self._noted(turn.payload)
         spec = self._planner.next(self.opened)
         if spec is None:
-            raise SealedRefused(THE_SERVER, "nothing more is to be added up, and it asks for more")
+            raise SealedRefused(THE_SERVER, "the sums are complete, but it asks for more")
         number = turn.place.round
-        # What was said two rounds ago is asked by no honest server again.
+        # No honest server repeats a turn of two rounds ago.
         self._answered = {
             place: said for place, said in self._answered.items() if place.round >= number - 1
         }
@@ -157,14 +157,14 @@ class WorkerSession:
         return _Current(number, spec, made)
 
     def _noted(self, payload: bytes) -> frozenset[int]:
-        """Append the totals of the last round, if there was one, and say who was in it."""
+        """Append the totals of the last round, if there was one, and record its members."""
         if self._current is None:
             if payload:
                 raise SealedRefused(THE_SERVER, "it sends totals before anything was opened")
             return frozenset(member.number for member in self._terms.members)
         confirmed, spec = self._current.round.confirmed, self._current.spec
         if self._number not in confirmed:
-            raise SealedRefused(THE_SERVER, "it goes on without this worker having confirmed")
+            raise SealedRefused(THE_SERVER, "it continues although this worker has not confirmed")
         opened = OpenedSum(read_totals(payload, spec, len(confirmed)), len(confirmed))
         self._opened.append(opened)
         self._history = extended(self._history, opened)
@@ -177,23 +177,23 @@ class WorkerSession:
         if ended.state == "done":
             if turn.place.round != self._last.round + 1:
                 raise SealedRefused(
-                    THE_SERVER, "it ends in the middle of a round as if all is done"
+                    THE_SERVER, "it ends in the middle of a round as if all were done"
                 )
             self._noted(turn.payload)
             if self._planner.next(self.opened) is not None:
-                raise SealedRefused(THE_SERVER, "it says all is done, and more is to be added up")
+                raise SealedRefused(THE_SERVER, "it says all is done, but more sums are due")
         elif turn.payload:
-            raise SealedRefused(THE_SERVER, "it sends totals of what was not opened")
+            raise SealedRefused(THE_SERVER, "it sends totals that were not opened")
         self.ended = ended
 
 
 def _read_end(turn: SignedFrame) -> SessionEnded:
     fields = turn.fields
     if fields.keys() != _END_FIELDS or turn.place.step:
-        raise SealedRefused(THE_SERVER, "its end has other fields than it must have")
+        raise SealedRefused(THE_SERVER, "its end does not have the required fields")
     state, reason, culprits = fields["state"], fields["reason"], fields["culprits"]
     if state not in ("done", "aborted", "excluded") or not isinstance(reason, str):
-        raise SealedRefused(THE_SERVER, "its end says no state and reason")
+        raise SealedRefused(THE_SERVER, "its end has no state and reason")
     if not isinstance(culprits, list) or not all(isinstance(each, str) for each in culprits):
         raise SealedRefused(THE_SERVER, "its end has no list of culprits")
     return SessionEnded(state, reason, tuple(culprits))
