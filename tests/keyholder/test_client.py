@@ -72,7 +72,9 @@ def test_work_that_makes_no_sense_is_not_done(document: Any) -> None:
 
 
 def test_another_message_in_this_seats_name_is_heard_of() -> None:
-    with pytest.raises(SealedRefused, match="in use elsewhere, or this folder is an old copy"):
+    with pytest.raises(
+        SealedRefused, match="used on another machine, or this folder is an old copy"
+    ):
         asked(problem(409, "conflict"), lambda each: each.send(b"{}"))
 
 

@@ -89,7 +89,7 @@ def test_a_signature_that_is_none_is_refused(signature: str) -> None:
 
 
 def test_text_in_place_of_the_bytes_is_bad_usage() -> None:
-    with pytest.raises(UsageError, match="the bytes as they came"):
+    with pytest.raises(UsageError, match="the received bytes"):
         verify_signature(SECRET, signed(), BODY.decode(), now=NOW)  # type: ignore[arg-type]
 
 
