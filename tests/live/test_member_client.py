@@ -39,7 +39,7 @@ def test_a_link_has_a_server_a_session_and_a_secret_that_is_not_shown() -> None:
 
 
 def test_the_link_of_a_campaign_is_refused() -> None:
-    with pytest.raises(UsageError, match="no link to a live session"):
+    with pytest.raises(UsageError, match="not a link to a live session"):
         LiveLink.parse(f"https://answers.example/c/leaf0#{SECRET}")
 
 

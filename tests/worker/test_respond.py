@@ -250,9 +250,9 @@ def test_only_the_systems_randomness_makes_reports(randomness: Any, ledger: Ledg
         (answers("yes"), COIN, {"tasks": ["a"]}, UsageError, "'t000' is answered but is not"),
         ([], HIDING, {"tasks": ["a", "a"]}, UsageError, "'a' is listed twice"),
         ([], HIDING, {"tasks": "ab"}, UsageError, "a sequence of names"),
-        ([], HIDING, {"tasks": [""]}, UsageError, "not empty"),
-        (answers("yes"), COIN, {"requester": ""}, UsageError, "requester must be a text"),
-        (answers("yes"), COIN, {"worker": 3}, UsageError, "worker must be a text"),
+        ([], HIDING, {"tasks": [""]}, UsageError, "non-empty"),
+        (answers("yes"), COIN, {"requester": ""}, UsageError, "requester must be a non-empty text"),
+        (answers("yes"), COIN, {"worker": 3}, UsageError, "worker must be a non-empty text"),
         (answers("yes"), COIN.text(), {}, UsageError, "needs a Policy and a Ledger"),
     ],
 )

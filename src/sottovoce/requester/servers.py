@@ -66,7 +66,7 @@ class Servers:
         except FileNotFoundError:
             return cls()
         except (ValueError, KeyError, TypeError, UsageError):
-            fault = "was changed or damaged; delete it and log in again"
+            fault = "the file was changed or damaged; delete it and log in again"
             raise DataError(fault, file=str(path)) from None
 
     @classmethod
