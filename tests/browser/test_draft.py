@@ -100,7 +100,7 @@ def test_a_requester_comes_from_the_setup_link_to_an_open_campaign(
     _at(page, "Tasks")
     axe(page)
     _give(page, LEAVES)
-    expect(page.get_by_text("Columns read: task, text. Passed over: colour.")).to_be_visible()
+    expect(page.get_by_text("Columns read: task, text. Ignored: colour.")).to_be_visible()
     axe(page)
     _continue(page)
     expect(page.get_by_role("heading", level=1)).to_be_focused()

@@ -176,7 +176,7 @@ def test_the_other_sections_of_a_sealed_campaign_say_what_there_is_and_what_not(
     _say_yes(page, "Make new links")
     expect(page.locator(".seat-links code").first).not_to_have_text(old)
     page.get_by_role("button", name="Close", exact=True).click()
-    few = f"Only 1 upload can be in the total, and the smallest set is {MINIMUM}"
+    few = f"Only 1 upload can be in the total, and the minimum is {MINIMUM}"
     expect(page.get_by_role("dialog")).to_contain_text(few)
     axe(page)
 

@@ -72,7 +72,7 @@ def test_a_sealed_campaign_is_drafted_with_cards_of_keyholders_and_opened(
     _paste(page, cards[0].card())
     expect(page.get_by_role("status")).to_contain_text("1 keyholder of 3")
     _continue(page)
-    expect(page.get_by_text("It takes 3 keyholders or more: 2 cards to go.")).to_be_visible()
+    expect(page.get_by_text("At least 3 keyholders are needed: add 2 more cards.")).to_be_visible()
     expect(page.get_by_label("Paste a card")).to_be_focused()
     files = [
         {"name": f"card-{i}.json", "mimeType": "application/json", "buffer": card.card().encode()}
@@ -123,7 +123,7 @@ def test_what_is_wrong_with_a_card_is_said_beside_it_and_changes_nothing(
         "[]": "This is not a keyholder card.",
         '{"format":"sottovoce-keyholder-keys/1"}': "must never leave the keyholder",
         '{"format":"sottovoce-keyholder/2"}': "its format is \"sottovoce-keyholder/2\"",
-        _damaged(second): f"The card of {second.name} was damaged on its way: “sealing” is no key.",
+        _damaged(second): f"The card of {second.name} is damaged: “sealing” is not a valid key.",
         json.dumps({**json.loads(second.card()), "age": 4}): "This card has an unknown field",
         first.card(): f"The card of {first.name} has already been added.",
         Keyholder("Other", first.sealing, second.signing).card(): f"already been added, as "

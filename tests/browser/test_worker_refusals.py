@@ -87,7 +87,7 @@ def test_a_campaign_that_closes_while_somebody_answers(
     at.draw("yes")
     server.requester.close(campaign)
     at.press("send")
-    expect(watched.page.get_by_role("status").first).to_contain_text("takes no more reports")
+    expect(watched.page.get_by_role("status").first).to_contain_text("accepts no more reports")
     assert at.parcel()["stage"] == "refused"
 
 
@@ -262,7 +262,7 @@ def test_the_requesters_words_stay_words_and_an_image_elsewhere_is_a_link_that_s
     expect(at.heading).to_have_text("A <b>t</b>")
     expect(page.locator("main img")).to_have_count(0)
     expect(page.get_by_role("link")).to_have_text(
-        "Open the image on images.example: that site will see you"
+        "Open the image on images.example: that site will see your visit"
     )
     at.answer("a")
     expect(page.get_by_role("img", name="Image for this question")).to_be_visible()

@@ -141,7 +141,7 @@ def test_a_damaged_log_is_told_and_stops_everything(call: Run, host: Host, tmp_p
     for command in (("status",), ("serve", link, "--once")):
         done = call("keyholder", *command, *folder)
         assert done.returncode == 1
-        assert "must not go on" in done.stdout + done.stderr
+        assert "must not continue" in done.stdout + done.stderr
 
 
 def test_a_policy_that_names_others_is_refused(call: Run, host: Host, tmp_path: Path) -> None:
@@ -168,4 +168,4 @@ def test_another_passphrase_opens_nothing(
     done = call(
         "keyholder", "serve", link_to(host, policy), "--folder", str(tmp_path / "k"), "--yes"
     )
-    assert (done.returncode, "the passphrase is another" in done.stderr) == (2, True)
+    assert (done.returncode, "the passphrase is wrong" in done.stderr) == (2, True)

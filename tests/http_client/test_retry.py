@@ -39,5 +39,5 @@ def test_what_cannot_be_read_is_not_waited_for(asked: str) -> None:
 
 @pytest.mark.parametrize(("retries", "pause"), [(-1, 1.0), (101, 1.0), (1, -1.0), (1, 61.0)])
 def test_patience_has_limits(retries: int, pause: float) -> None:
-    with pytest.raises(UsageError, match="retries are from"):
+    with pytest.raises(UsageError, match="retries must be from"):
         RetryPolicy(retries, pause)

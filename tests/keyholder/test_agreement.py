@@ -41,7 +41,7 @@ def test_an_agreement_whose_log_is_gone_is_damage(home: Path) -> None:
     folder = Agreement.join(home, SERVER, SESSION, 1).folder
     for file in folder.glob(f"{LOG}*"):
         file.unlink()
-    with pytest.raises(LogDamaged, match="must not go on"):
+    with pytest.raises(LogDamaged, match="must not continue"):
         Agreement.find(home, SERVER, SESSION, 1)
 
 
@@ -49,14 +49,14 @@ def test_a_log_that_began_with_other_tasks_is_not_gone_on_with(home: Path) -> No
     folder = Agreement.join(home, SERVER, SESSION, 1).folder
     (folder / FILE).unlink()  # as if it had been killed in between
     other = Session(SESSION.campaign, SESSION.policy, (*SESSION.names, "one more"))
-    with pytest.raises(LogDamaged, match="not this campaign's"):
+    with pytest.raises(LogDamaged, match="another campaign"):
         Agreement.join(home, SERVER, other, 1)
 
 
 def test_an_agreement_that_was_changed_is_damage(home: Path) -> None:
     path = Agreement.join(home, SERVER, SESSION, 1).folder / FILE
     path.write_text(path.read_text().replace('"task 0"', '"task 9"'))
-    with pytest.raises(LogDamaged, match="not this campaign's"):
+    with pytest.raises(LogDamaged, match="another campaign"):
         Agreement.find(home, SERVER, SESSION, 1)
 
 

@@ -67,12 +67,14 @@ def test_work_has_a_kind_and_a_number() -> None:
     "document", [{}, [], {"work": "dance", "number": 1}, {"work": "check", "number": -1}]
 )
 def test_work_that_makes_no_sense_is_not_done(document: Any) -> None:
-    with pytest.raises(Unreachable, match="makes no sense"):
+    with pytest.raises(Unreachable, match="reply is invalid"):
         asked(said(document), lambda each: each.work(0))
 
 
 def test_another_message_in_this_seats_name_is_heard_of() -> None:
-    with pytest.raises(SealedRefused, match="in use elsewhere, or this folder is an old copy"):
+    with pytest.raises(
+        SealedRefused, match="used on another machine, or this folder is an old copy"
+    ):
         asked(problem(409, "conflict"), lambda each: each.send(b"{}"))
 
 

@@ -100,4 +100,4 @@ def test_a_server_that_is_killed_is_waited_for(forker: Forker, tmp_path: Path) -
         committee.server.start()
         committee.requester.close(committee.campaign)
         opened_once(committee, (1, 2, 3))
-        assert "the server answers again" in committee.out(1)
+        assert "the server responds again" in committee.out(1)

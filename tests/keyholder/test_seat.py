@@ -187,7 +187,7 @@ def test_a_deal_that_was_changed_on_the_disk_is_not_sent(
         seated(1, before=die)[0].work(0)
     [path] = (tmp_path / "1").rglob("deal.json")
     path.write_bytes(path.read_bytes().replace(b"A", b"B"))
-    with pytest.raises(DataError, match="not the deal"):
+    with pytest.raises(DataError, match="changed or damaged"):
         seated(1)[0].work(0)
     assert relay.deals == {}
 
@@ -219,7 +219,7 @@ def test_a_silent_server_is_asked_until_it_answers(relay: Relay, seated: Make) -
         serve(seat, said.append, pause=pause)
     assert said == [
         "waiting: https://answers.example does not answer (no connection); try again later",
-        "the server answers again",
+        "the server responds again",
     ]
     assert 1 in relay.deals
 

@@ -93,7 +93,7 @@ def test_every_worker_gets_a_share_that_it_can_verify(server: RunningServer) -> 
             assert suite_of(terms, number, keys, found["deal"]).first == "commit"
             with pytest.raises(SealedRefused, match="the dealer: the share was not sealed to"):
                 suite_of(terms, number, OwnKeys.fresh(), found["deal"])
-            with pytest.raises(SealedRefused, match="the server: it hands on no key"):
+            with pytest.raises(SealedRefused, match="the server: it sent no dealt key"):
                 suite_of(terms, number, keys, None)
 
 
@@ -109,7 +109,7 @@ def test_a_dealer_waits_until_it_is_known_who_takes_part(server: RunningServer) 
         server.requester.live.stop(made["id"])
         with pytest.raises(Refused):
             dealing.result(30)
-    assert told == ["waiting until it is known who takes part"]
+    assert told == ["waiting for the workers to join"]
 
 
 def test_a_server_that_changed_the_terms_gets_no_key(

@@ -39,7 +39,7 @@ def test_a_link_has_a_server_a_session_and_a_secret_that_is_not_shown() -> None:
 
 
 def test_the_link_of_a_campaign_is_refused() -> None:
-    with pytest.raises(UsageError, match="no link to a live session"):
+    with pytest.raises(UsageError, match="not a link to a live session"):
         LiveLink.parse(f"https://answers.example/c/leaf0#{SECRET}")
 
 
@@ -62,7 +62,7 @@ def test_a_reply_whose_answer_was_lost_is_sent_again_unchanged() -> None:
     sent = [(method, path, body) for method, path, _, body in speaker.heard]
     assert sent == [("POST", "/api/v1/live/leaf0/replies", b"\xffreply")] * 3
     assert speaker.heard[0][2]["content-type"] == "application/octet-stream"
-    assert [told[0].startswith("waiting"), told[1]] == [True, "the server answers again"]
+    assert [told[0].startswith("waiting"), told[1]] == [True, "the server responds again"]
 
 
 def test_terms_are_waited_for() -> None:
@@ -95,8 +95,8 @@ def test_nothing_of_the_secret_is_in_an_error() -> None:
 
 
 def test_terms_of_a_session_that_is_gone_are_not_waited_for() -> None:
-    with lined(problem(404, "not_found", "there is no such live session")) as (line, speaker, _):
-        with pytest.raises(Refused, match="no such live session"):
+    with lined(problem(404, "not_found", "the live session does not exist")) as (line, speaker, _):
+        with pytest.raises(Refused, match="live session does not exist"):
             line.terms()
     assert [path.split("?")[0] for _, path, *_ in speaker.heard] == [
         "/api/v1/live/leaf0/terms",

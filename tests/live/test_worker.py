@@ -73,7 +73,7 @@ def test_a_worker_takes_part_until_all_is_added_up() -> None:
     ended = take_part(sessions[1], line, told.append)
     assert (ended.state, session.state) == ("done", "done")
     assert [each.workers for each in sessions[1].opened] == [4, 4, 4]
-    assert told[0] == "round 0 is opened: 4 workers are in it"
+    assert told[0] == "round 0 is opened, with 4 workers"
     counts = sum(each.values(()) for each in contributors)
     assert np.array_equal(sessions[1].opened[0].totals, counts)
 

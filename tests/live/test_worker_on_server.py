@@ -121,8 +121,8 @@ def test_a_link_works_once(server: RunningServer) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"mode": "as_published"}, "something else is opened"),
-        ({"scale": 10**9}, "another scale"),
+        ({"mode": "as_published"}, "other sums are opened"),
+        ({"scale": 10**9}, "the scale or the number of rounds"),
     ],
 )
 def test_a_server_that_fixes_other_terms_than_it_offered_is_left(

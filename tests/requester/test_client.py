@@ -159,7 +159,7 @@ def test_a_deleted_campaign_is_gone(requester: Requester) -> None:
 def test_what_cannot_be_a_campaign_is_asked_of_no_server(
     requester: Requester, campaign: str
 ) -> None:
-    with pytest.raises(Refused, match="there is no such campaign"):
+    with pytest.raises(Refused, match="the campaign does not exist"):
         requester.delete(campaign)
 
 

@@ -59,7 +59,7 @@ def test_a_whole_download_is_a_file(careless: Connection, tmp_path: Path) -> Non
 
 
 def test_fewer_rows_than_announced_leave_no_file(careless: Connection, tmp_path: Path) -> None:
-    with pytest.raises(Unreachable, match="announced 3 rows and sent 2"):
+    with pytest.raises(Unreachable, match="announced 3 rows but sent 2"):
         fetched(careless, tmp_path / "t.csv", "3")
     assert list(tmp_path.iterdir()) == []
 

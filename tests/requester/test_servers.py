@@ -62,7 +62,9 @@ def test_without_a_file_there_are_no_servers() -> None:
 def test_a_damaged_file_says_what_to_do(home: Path, content: str) -> None:
     home.mkdir()
     (home / "servers.json").write_text(content)
-    with pytest.raises(DataError, match=r"servers\.json: is not what was written: delete it"):
+    with pytest.raises(
+        DataError, match=r"servers\.json: the file was changed or damaged; delete it"
+    ):
         chosen_server()
 
 

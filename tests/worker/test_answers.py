@@ -44,7 +44,7 @@ def test_no_way_of_showing_an_answer_shows_its_value(show: Callable[[Answer], st
 
 @pytest.mark.parametrize("copied", [pickle.dumps, copy.copy, copy.deepcopy])
 def test_an_answer_is_not_copied(copied: Callable[[Answer], object]) -> None:
-    with pytest.raises(UsageError, match="stays where the worker gave it") as caught:
+    with pytest.raises(UsageError, match="stays on the worker's device") as caught:
         copied(ANSWER)
     assert CANARY not in str(caught.value)
 
@@ -74,7 +74,7 @@ def test_anything_else_is_refused_without_quoting_it(value: object) -> None:
 
 
 def test_a_number_that_is_none_is_not_taken_for_skipping() -> None:
-    with pytest.raises(UsageError, match="say None to skip"):
+    with pytest.raises(UsageError, match="use None to skip"):
         Answer("t1", float("nan"))
 
 

@@ -24,7 +24,7 @@ from sottovoce.worker import Budget
         ({"answer_epsilon": True}, "answer_epsilon must be a number above 0"),
         ({"answer_epsilon": 1, "answer_delta": 1.0}, "answer_delta must be a number from 0"),
         ({"answer_epsilon": 1, "answer_delta": math.nan}, "answer_delta must be a number from 0"),
-        ({"answer_epsilon": 1, "worker_delta": 0.1}, "limits nothing without worker_epsilon"),
+        ({"answer_epsilon": 1, "worker_delta": 0.1}, "needs worker_epsilon"),
     ],
 )
 def test_what_is_no_budget_is_refused(limits: dict[str, Any], words: str) -> None:

@@ -274,12 +274,12 @@ def test_a_budget_that_is_too_small_is_foretold(host: Host, home: Path) -> None:
     with opened(host.link(), home, budget=Budget(worker_epsilon=2)) as client:
         assert client.preview(2).fits
         assert not client.preview(3).fits
-        assert "beyond the budget" in str(client.preview(3))
+        assert "exceeds the budget" in str(client.preview(3))
 
 
 @pytest.mark.parametrize("count", [0, 6, -1])
 def test_there_are_only_so_many_tasks(host: Host, home: Path, count: int) -> None:
-    with opened(host.link(), home) as client, pytest.raises(UsageError, match="5 tasks left"):
+    with opened(host.link(), home) as client, pytest.raises(UsageError, match="5 tasks are left"):
         client.preview(count)
 
 
@@ -357,7 +357,7 @@ def test_a_final_refusal_keeps_the_reports_with_the_reason(host: Host, home: Pat
             assert refusal(caught) is Reason.NOT_OPEN
             (kept,) = client.pending
     assert kept.stage is Stage.REFUSED
-    assert "takes no reports" in (kept.refused or "")
+    assert "accepts no reports" in (kept.refused or "")
 
 
 def test_drawn_reports_that_the_budget_refuses_are_thrown_away_unseen(
@@ -462,7 +462,7 @@ def test_a_damaged_enrolment_is_refused(host: Host, home: Path, content: bytes) 
     opened(link, home).close()
     (file,) = home.rglob("campaign.json")
     file.write_bytes(content)
-    with pytest.raises(DataError, match="not what was written"):
+    with pytest.raises(DataError, match="changed or damaged"):
         opened(link, home)
 
 
@@ -472,5 +472,5 @@ def test_a_damaged_parcel_is_refused(host: Host, home: Path) -> None:
         client.send({"t1": "no"})
         (file,) = home.rglob("outbox/*.json")
         file.write_bytes(b"{")
-        with pytest.raises(DataError, match="not what was written"):
+        with pytest.raises(DataError, match="changed or damaged"):
             client.resume()

@@ -158,7 +158,7 @@ def test_a_budget_is_raised_on_the_record(opened: Open, path: Path, spend: Spend
 
 
 def test_a_budget_is_not_lowered(opened: Open) -> None:
-    with pytest.raises(UsageError, match="only raised"):
+    with pytest.raises(UsageError, match="only be raised"):
         opened().raise_budget(Budget(worker_epsilon=9))
 
 

@@ -126,7 +126,7 @@ def test_any_changed_byte_names_its_line(opened: Open, path: Path, spend: Spend,
         damaged = bytearray(lines[line - 1])
         damaged[place] ^= 1
         path.write_bytes(b"".join([*lines[: line - 1], bytes(damaged), *lines[line:]]))
-        with pytest.raises(LedgerDamaged, match=f"line {line}: this is not what was") as caught:
+        with pytest.raises(LedgerDamaged, match=f"line {line}: this line was changed") as caught:
             opened()
         assert caught.value.line == line
 

@@ -1,1 +1,1 @@
-"""What all clients share: addresses and links, requests with retries, replies."""
+"""Shared by all clients: addresses and links, requests with retries, replies."""

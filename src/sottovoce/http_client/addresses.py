@@ -1,6 +1,6 @@
-"""Addresses of servers, refused where a secret sent there could be read on the way; and links.
+"""Addresses of servers and links. Addresses to which secrets would be sent in clear are refused.
 
-A link has its secret behind the #, the part of an address that no browser sends to a server.
+A link has its secret after the #, a part that browsers do not send to the server.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ DEFAULT_PORTS = {"https": 443, "http": 80}
 
 
 def checked_address(url: object, *, allow_http: bool = False) -> str:
-    """A server's address, path prefix included, always written in one way. Errors do not quote it.
+    """A server's address in normal form, with its path prefix. Errors do not quote it.
 
     >>> checked_address("HTTPS://Answers.example:443/lab/")
     'https://answers.example/lab'
@@ -29,13 +29,15 @@ def checked_address(url: object, *, allow_http: bool = False) -> str:
         raise UsageError("give the server's address as https://host or https://host/path")
     if parts.username is not None or parts.query or parts.fragment:
         raise UsageError(
-            "the server's address has a name, a question mark or a # in it: give only the part "
-            "like https://host/path"
+            "the server's address contains a user name, a question mark or a #; give only the "
+            "part like "
+            "https://host/path"
         )
     if parts.scheme == "http" and not (allow_http or is_this_machine(host)):
         raise UsageError(
-            f"{host} is reached over plain http, where anybody on the way can read and change "
-            "everything: use https, or allow http explicitly (--allow-http, allow_http=True)"
+            f"{host} is reached over plain http, where anyone on the way can read and change "
+            "everything; use "
+            "https, or allow http explicitly (--allow-http, allow_http=True)"
         )
     return f"{parts.scheme}://{_place(host, parts.port, parts.scheme)}{parts.path.rstrip('/')}"
 
@@ -47,7 +49,7 @@ def is_to_this_machine(address: str) -> bool:
 
 
 def _parts(url: object) -> SplitResult:
-    wrong = UsageError("the server's address cannot be read: write it as https://host/path")
+    wrong = UsageError("the server's address is invalid; write it as https://host/path")
     if not isinstance(url, str) or len(url) > LONGEST or not url.isascii() or not url.isprintable():
         raise wrong
     if " " in url or "\\" in url or "/../" in f"{url}/" or "%" in url:
@@ -76,10 +78,10 @@ def is_this_machine(host: str) -> bool:
 def parsed_link(
     link: object, page: str, kind: Credential, beside: str | None = None, *, allow_http: bool
 ) -> tuple[str, str, str]:
-    """The server, the campaign and the secret of a link. Errors quote nothing of it.
+    """Parse a link into server, campaign and secret. Errors quote nothing of it.
 
-    The link is to the `page` of a campaign, or of a live session, and has its secret, or it is
-    given beside it.
+    The link is to the `page` of a campaign or a live session, and contains the secret, unless that
+    is given separately.
 
     >>> link = "https://answers.example/lab/c/leaf0#svi_" + "A" * 43
     >>> parsed_link(link, "c", Credential.INVITE, allow_http=False)[:2]
@@ -97,11 +99,11 @@ def parsed_link(
 def page_address(
     address: str, page: str, what: str = "a campaign", ending: str = "", *, allow_http: bool
 ) -> tuple[str, str]:
-    """The server and the campaign of a link up to its #. Errors quote nothing of it."""
+    """Parse the part of a link before the # into server and campaign. Errors quote nothing."""
     found = re.fullmatch(f"(?P<server>.+?)/{page}/(?P<campaign>[^/]+)/?", address, re.DOTALL)
     if found is None or CAMPAIGN_ID.fullmatch(found["campaign"]) is None:
         raise UsageError(
-            f"this is no link to {what}: one is like https://host/{page}/leaf0{ending}"
+            f"this is not a link to {what}, which is like https://host/{page}/leaf0{ending}"
         )
     return checked_address(found["server"], allow_http=allow_http), found["campaign"]
 
@@ -109,10 +111,8 @@ def page_address(
 def _secret(fragment: str, beside: str | None, kind: Credential) -> str:
     name = "invite" if kind is Credential.INVITE else "secret"
     if fragment and beside is not None and fragment != beside:
-        raise UsageError(f"the link has its {name} already, and another is given beside it")
+        raise UsageError(f"the link already has its {name}, and another is given separately")
     secret = fragment or beside
     if not secret:
-        raise UsageError(
-            f"the link has no {name}: it ends in #{kind}…, and must be given in quotes"
-        )
+        raise UsageError(f"the link has no {name}; it ends in #{kind}…, and must be in quotes")
     return secret

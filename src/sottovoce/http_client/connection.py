@@ -1,4 +1,4 @@
-"""A connection to one server: the same request again until it is answered, or retries end."""
+"""A connection to one server, with retries."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ try:
     import httpx
 except ImportError:
     if not TYPE_CHECKING:
-        httpx = absent("httpx", purpose="talking to a server", extra="client")
+        httpx = absent("httpx", purpose="connecting to a server", extra="client")
 
 
 T = TypeVar("T")
@@ -30,25 +30,25 @@ T = TypeVar("T")
 API = "/api/v1"
 CONNECT_TIMEOUT = 10.0
 LARGEST = 1 << 28
-"""Bytes of a reply that is not streamed: nobody fills this machine's memory."""
+"""The most bytes of a reply that is not streamed."""
 
 AGAIN = frozenset({429, 502, 503, 504})
 UNDONE = frozenset({429, 503})
-"""After these the server has done nothing, so that even what must not happen twice is repeated."""
+"""After these the server has done nothing, so even a POST can be repeated."""
 
 
 LONGEST_PAUSE = 60.0
-"""Seconds. A server may ask for more, and is then tried too early."""
+"""The longest pause in seconds, even if the server asks for more."""
 
 _chance = secrets.SystemRandom()
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """Up to so many retries, each after about twice as long as the one before.
+    """Retries with pauses that double each time.
 
-    The pause is drawn between half of that and all of it, so that clients that were turned away
-    together do not come back together. What the server asks for in Retry-After is the least.
+    The pause is drawn between half and all of that, so that clients do not retry at the same
+    moment. Retry-After is the minimum.
     """
 
     retries: int = 4
@@ -56,7 +56,9 @@ class RetryPolicy:
 
     def __post_init__(self) -> None:
         if not 0 <= self.retries <= 100 or not 0 <= self.pause <= LONGEST_PAUSE:
-            raise UsageError("retries are from 0 to 100, and the first pause from 0 to 60 seconds")
+            raise UsageError(
+                "retries must be from 0 to 100, and the first pause from 0 to 60 seconds"
+            )
 
     def before(self, retry: int, asked: str | None = None) -> float:
         """Seconds to wait before this retry, counted from 1."""
@@ -77,12 +79,12 @@ class _Failure:
 class Connection:
     """Requests to one server, with a credential that is in no error, log or repr.
 
-    GET, PUT and DELETE mean the same however often they arrive: they are sent again, byte for byte,
-    when nobody answers or the server asks for patience. POST is sent again only where it was not
-    acted upon. Redirects are not followed: a credential goes where its owner sent it.
+    GET, PUT and DELETE are idempotent: they are sent again, byte for byte, if there is no response
+    or the server asks to wait. POST is sent again only if it had no effect. Redirects are not
+    followed: a credential is sent only to its own server.
 
-    Raises `Refused` for what the server refuses, and `Unreachable` when it does not answer, or
-    something answers that is no Sottovoce server.
+    Raises `Refused` if the server refuses a request, and `Unreachable` if it does not respond or is
+    not a Sottovoce server.
     """
 
     def __init__(
@@ -102,7 +104,7 @@ class Connection:
             timeout=httpx.Timeout(timeout, connect=min(timeout, CONNECT_TIMEOUT)),
             headers={"User-Agent": f"sottovoce/{__version__}", "Accept-Encoding": "identity"},
             follow_redirects=False,
-            # A proxy would carry what is for this machine, unencrypted, to another.
+            # A proxy would send requests for this machine, unencrypted, to another machine.
             trust_env=not is_to_this_machine(self.address),
         )
 
@@ -116,7 +118,7 @@ class Connection:
         self.close()
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._client.close()
 
     def get(
@@ -139,7 +141,7 @@ class Connection:
         credential: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Any:
-        """The JSON answer to a PUT of JSON, or of these very bytes."""
+        """The JSON answer to a PUT of JSON, or of these bytes."""
         body = _body(json, content)
         return self._tried(self._request("PUT", path, None, credential, headers, body), self._read)
 
@@ -152,14 +154,14 @@ class Connection:
         credential: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Any:
-        """The JSON answer to a POST of JSON, or of these very bytes."""
+        """The JSON answer to a POST of JSON, or of these bytes."""
         body = _body(json, content)
         return self._tried(self._request("POST", path, None, credential, headers, body), self._read)
 
     def delete(
         self, path: str, *, credential: str | None = None, headers: Mapping[str, str] | None = None
     ) -> Any:
-        """The JSON answer to a DELETE; mostly None."""
+        """The JSON response to a DELETE; usually None."""
         return self._tried(self._request("DELETE", path, None, credential, headers), self._read)
 
     @contextmanager
@@ -171,7 +173,7 @@ class Connection:
         credential: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Iterator[Download]:
-        """The bytes at a path, piece by piece; a download that breaks off raises Unreachable."""
+        """The bytes at a path, piece by piece; an interrupted download raises Unreachable."""
         request = self._request("GET", path, query, credential, headers)
         response = self._tried(request, lambda response: response)
         try:
@@ -192,7 +194,9 @@ class Connection:
         bearer = credential or self._credential
         if bearer is not None:
             if not (bearer.isascii() and bearer.isprintable()):
-                raise UsageError("a credential has only letters, digits, - and _ after its prefix")
+                raise UsageError(
+                    "a credential may have only letters, digits, - and _ after its prefix"
+                )
             sent["Authorization"] = f"Bearer {bearer}"
         if body is not None and not any(name.lower() == "content-type" for name in sent):
             sent["Content-Type"] = "application/json"
@@ -206,10 +210,10 @@ class Connection:
         raise UsageError(f"no request can be made for this address ({fault})")
 
     def _tried(self, request: httpx.Request, use: Callable[[httpx.Response], T | _Failure]) -> T:
-        """What `use` makes of a response that says yes, trying again as patience allows.
+        """The result of `use` on a successful response, with retries.
 
-        Errors are made in one place and raised in another: the library's own hold the request,
-        secrets and all, and would travel along as their context.
+        Errors are made in one place and raised in another: httpx's errors contain the request with
+        its secrets and would be attached as context.
         """
         retry = 0
         while True:
@@ -236,7 +240,7 @@ class Connection:
                 return use(response)
             again = response.status_code in (UNDONE if once else AGAIN)
             return _Failure(self._fault(response), again, response.headers.get("retry-after"))
-        except Unreachable as error:  # the reply broke off
+        except Unreachable as error:  # the reply was cut off
             response.close()
             return _Failure(Unreachable(error.address, reason=error.reason), not once)
 
@@ -245,7 +249,7 @@ class Connection:
         try:
             return content_of(body)
         except ValueError:
-            words = "what answers is no Sottovoce server: is the address right?"
+            words = "this is not a Sottovoce server; check the address"
             return _Failure(self._unreachable(words), again=False)
 
     def _fault(self, response: httpx.Response) -> SottovoceError:
@@ -254,18 +258,18 @@ class Connection:
             response.close()
             return self._unreachable(
                 f"it sends on to {_origin(response.headers.get('location', ''))}, and no secret "
-                "is sent after that: give the address that it really has"
+                "is sent there; give the final address"
             )
         refused = refusal_of(status, response.headers, self._whole(response))
         return refused or self._unreachable(f"HTTP {status}, not from a Sottovoce server")
 
     def _whole(self, response: httpx.Response) -> bytes:
-        """The body, after which the connection is free again."""
+        """The whole body; the connection is free afterwards."""
         pieces, size = [], 0
         for piece in self._pieces(response):
             size += len(piece)
             if size > LARGEST:
-                raise self._unreachable("its reply does not end")
+                raise self._unreachable("its reply is too long")
             pieces.append(piece)
         return b"".join(pieces)
 
@@ -289,11 +293,11 @@ def _body(json: Any, content: bytes | None) -> bytes | None:
 
 
 def _words(error: Exception) -> str:
-    """What went wrong, in words that hold nothing of the request."""
+    """The error in words that quote nothing of the request."""
     if isinstance(error, httpx.TimeoutException):
-        return "no answer in time"
+        return "no response in time"
     if _is_certificate(error):
-        return "its certificate is not to be trusted"
+        return "its certificate is not trusted"
     if isinstance(error, httpx.ConnectError):
         return "no connection"
     return "the connection broke"
@@ -314,7 +318,7 @@ def _origin(location: str) -> str:
 
 
 def _seconds(asked: str | None) -> float:
-    """What Retry-After says: seconds, or a moment; 0 for what cannot be read."""
+    """The seconds in Retry-After, given as seconds or a date; 0 if invalid."""
     if asked is None:
         return 0.0
     text = asked.strip()

@@ -1,6 +1,6 @@
-"""What a server says: content, a refusal, or nothing that a Sottovoce server would say.
+"""Parses a server's replies: content, or a refusal.
 
-Somebody else wrote its texts: they are made printable before a person sees them.
+Texts from a server are untrusted: they are made printable before they are shown.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from sottovoce.errors import Reason, Refused
 
 INVISIBLE = {"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"}
-"""Controls, formats (also those that turn the direction of writing), and what is no letter."""
+"""Control, format (including direction overrides), surrogate and unassigned characters."""
 
 ALLOWED = {"\u200c", "\u200d"}
 """Joiners, which several scripts and emoji need."""
@@ -25,9 +25,9 @@ LONGEST_DETAIL = 1_000
 
 
 def printable(text: str, *, lines: bool = False, longest: int = 5_000) -> str:
-    """A text that a terminal can show: what could move its cursor or hide a word becomes �.
+    """A text that is safe in a terminal: control characters become �.
 
-    Line ends become spaces, unless `lines` may stay.
+    Line ends become spaces, unless `lines` is set.
 
     >>> printable("Oak" + chr(27) + "[2J or" + chr(10) + "birch?")
     'Oak�[2J or birch?'
@@ -47,7 +47,7 @@ def _shown(letter: str, *, lines: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """A body in pieces, and what was said before it. Names of headers are found in any case."""
+    """A body in pieces, and its headers. Header names are case-insensitive."""
 
     headers: Mapping[str, str]
     pieces: Iterator[bytes]
@@ -67,9 +67,9 @@ def content_of(body: bytes) -> Any:
 
 
 def refusal_of(status: int, headers: Mapping[str, str], body: bytes) -> Refused | None:
-    """The refusal in a reply; None if no Sottovoce server wrote it.
+    """The refusal in a reply; None if it is not from a Sottovoce server.
 
-    A proxy's or a hotel's own page is no word of the server about what it was sent.
+    The page of a proxy or captive portal is not a reply of the server.
     """
     if headers.get("content-type", "").partition(";")[0].strip().lower() != PROBLEM:
         return None

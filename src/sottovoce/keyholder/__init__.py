@@ -1,1 +1,1 @@
-"""What a keyholder runs: keys that never leave it, and its part in opening one total."""
+"""Code for keyholders: keys that never leave the machine, and the steps to open one total."""

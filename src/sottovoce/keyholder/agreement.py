@@ -1,4 +1,4 @@
-"""What a keyholder has agreed to: one campaign, its policy and its tasks, pinned for good."""
+"""A keyholder's agreement: one campaign, its policy and its tasks, pinned permanently."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ JOINED, REFUSED = "joined", "refused"
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """One seat in one campaign, in a folder of its own.
+    """One seat in one campaign, in its own folder.
 
-    The folder is named by the campaign and the policy's hash, which is what contributions are
-    sealed for: wherever the server moves, and whatever tasks it shows, the same contributions lead
-    to the same folder and its log. So they are opened once.
+    The folder is named after the campaign and the policy's hash, for which contributions are
+    sealed. Even if the server moves or shows other tasks, the same contributions lead to the same
+    folder and log, so they are opened only once.
     """
 
     folder: Path = field(repr=False)
@@ -41,9 +41,9 @@ class Agreement:
 
     @classmethod
     def find(cls, home: Path, server: str, session: Session, seat: int) -> Self | None:
-        """What was agreed for this campaign and policy; None where nothing was.
+        """The agreement for this campaign and policy; None if there is none.
 
-        The same must be offered as then, and everything must still be there.
+        The offer must be the same as then, and all files must still exist.
         """
         folder = _folder(home, session)
         if not (folder / FILE).exists():
@@ -51,7 +51,7 @@ class Agreement:
         found = cls.read(folder)
         if (found.session.id, found.seat) != (session.id, seat):
             refused = SealedRefused(
-                "the server", "it offers other tasks or another seat than were agreed to"
+                "the server", "it offers other tasks or another seat than agreed"
             )
             found.write_down(refused, {"tasks": list(session.names), "seat": seat})
             raise refused
@@ -59,7 +59,7 @@ class Agreement:
 
     @classmethod
     def join(cls, home: Path, server: str, session: Session, seat: int) -> Self:
-        """Agree, durably. The log begins first: an agreement without its log is damage."""
+        """Store an agreement durably. The log starts first: an agreement without one is damaged."""
         made = cls(private_folder(_folder(home, session)), server, session, seat)
         if not made.log.facts():
             made.log.add({"fact": JOINED, "session": session.id, "seat": seat})
@@ -76,7 +76,7 @@ class Agreement:
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """The agreement in a folder, if it and its log belong together."""
+        """Read the agreement in a folder, if its log matches it."""
         path = folder / FILE
         try:
             document = json.loads(path.read_bytes())
@@ -89,25 +89,25 @@ class Agreement:
         except OSError as error:
             raise DataError(f"cannot be read ({error.strerror})", file=str(path)) from None
         except (ValueError, KeyError, TypeError, UsageError):
-            raise DataError("this is not what was written", file=str(path)) from None
+            raise DataError("this file was changed or damaged", file=str(path)) from None
         facts = made.log.facts()
         joined = {"fact": JOINED, "session": session.id, "seat": made.seat}
         if not facts or facts[0].fact != joined:
-            raise LogDamaged(str(folder / LOG), line=1, fault="the log is not this campaign's")
+            raise LogDamaged(str(folder / LOG), line=1, fault="the log belongs to another campaign")
         return made
 
     @classmethod
     def all(cls, home: Path) -> list[Path]:
-        """The folders of all campaigns that were agreed to."""
+        """All agreements in a keyholder's folder."""
         return sorted(path.parent for path in (home / CAMPAIGNS).glob(f"*/{FILE}"))
 
     @property
     def log(self) -> FactLog:
-        """What was done here."""
+        """The log of this campaign."""
         return FactLog(self.folder / LOG)
 
     def write_down(self, refused: SealedRefused, evidence: Any) -> None:
-        """Write down who was refused for what, and keep what it sent: once, however often."""
+        """Record a refusal once, and keep the refused message as evidence."""
         content = canonical_bytes(evidence)
         name = hashlib.sha256(content).hexdigest()
         write_durably(private_folder(self.folder / EVIDENCE) / f"{name}.json", content)
@@ -122,19 +122,19 @@ class Agreement:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Keep a second process with the same seat out until the block ends."""
+        """Lock the seat against a second process until the block ends."""
         with ExitStack() as stack:
             try:
                 stack.enter_context(exclusive(self.folder / LOCK, 0.0))
             except LedgerBusy:
                 raise UsageError(
-                    f"campaign {self.session.campaign} is served by another process already"
+                    f"campaign {self.session.campaign} is already served by another process"
                 ) from None
             yield
 
 
 def check_seat(session: Session, seat: int, own: Keyholder) -> None:
-    """Refuse a campaign in which other keys than one's own sit where the server says one sits."""
+    """Refuse a campaign whose policy does not have this keyholder's keys at its seat."""
     seats = [
         number
         for number, each in enumerate(session.sealed.keyholders, 1)
@@ -143,7 +143,7 @@ def check_seat(session: Session, seat: int, own: Keyholder) -> None:
     if not seats:
         raise UsageError(
             f"the policy of campaign {session.campaign} does not name your keys, "
-            f"{own.fingerprint}: ask the requester which card it was given"
+            f"{own.fingerprint}; ask the requester which card they received"
         )
     if seats != [seat]:
         raise SealedRefused(

@@ -1,7 +1,6 @@
-"""HTTP client of a keyholder: fetches work, sends messages, verifies replies.
+"""A keyholder's HTTP client: fetches work, sends messages, checks replies.
 
-The link that a keyholder is given says which campaign of which server it is, and has the secret of
-its seat.
+A keyholder's link names the server and the campaign, and contains the secret of its seat.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from sottovoce.securesum.committee.terms import Session
 
 @dataclass(frozen=True, slots=True)
 class KeyholderLink:
-    """A campaign at a server, and the secret that lets a keyholder fetch its work there.
+    """A campaign on a server, and the secret that lets a keyholder fetch its work.
 
-    The secret proves nothing to anybody else: what counts are the keyholder's own keys.
+    The secret only gives access to the server: messages are signed with the keyholder's own keys.
 
     >>> KeyholderLink.parse("https://answers.example/k/leaf0#svh_" + "A" * 43)
     KeyholderLink(server='https://answers.example', campaign='leaf0')
@@ -35,7 +34,7 @@ class KeyholderLink:
 
     @classmethod
     def parse(cls, link: str, *, allow_http: bool = False) -> Self:
-        """The link in a text. Errors quote nothing of it."""
+        """Parse a link. Errors quote nothing of it."""
         return cls(*parsed_link(link, "k", Credential.KEYHOLDER, allow_http=allow_http))
 
 
@@ -44,7 +43,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class KeyholderWork:
-    """What is to do, and for which batch."""
+    """The next step, and its batch."""
 
     kind: WorkKind
     number: int
@@ -52,7 +51,7 @@ class KeyholderWork:
 
 @dataclass(frozen=True, slots=True)
 class BatchMessages:
-    """What the server has of one batch; `document` is the whole reply, kept as evidence."""
+    """The messages of one batch; `document` is the whole reply, kept as evidence."""
 
     propose: bytes
     items: tuple[bytes, ...]
@@ -62,7 +61,7 @@ class BatchMessages:
 
 @dataclass(frozen=True, slots=True)
 class ClosingMessages:
-    """The state that the server asks to open, and who confirmed it."""
+    """The state that the server asks to open, with its confirmations."""
 
     close: bytes
     confirms: tuple[bytes, ...]
@@ -70,7 +69,7 @@ class ClosingMessages:
 
 
 class KeyholderClient:
-    """The routes of one campaign for one keyholder. A message that arrives twice is one message."""
+    """The routes of one campaign for one keyholder. Repeated messages count once."""
 
     def __init__(
         self,
@@ -93,11 +92,11 @@ class KeyholderClient:
         self._connection.close()
 
     def session(self) -> tuple[Session, int]:
-        """What the campaign is about, and the seat that the server gives this keyholder."""
+        """The campaign's terms, and the seat that the server gives this keyholder."""
         return self._parsed("", self._session)
 
     def work(self, wait: int) -> KeyholderWork:
-        """What is to do; the server answers at once if there is something, else within `wait`."""
+        """The next step; the server replies at once if there is one, otherwise within `wait`."""
         return self._parsed(f"/next?wait={wait}", _work)
 
     def batch(self, number: int) -> BatchMessages:
@@ -105,7 +104,7 @@ class KeyholderClient:
         return self._parsed(f"/batches/{number}", _batch)
 
     def closing(self) -> ClosingMessages:
-        """What is to be opened."""
+        """The state to open."""
         return self._parsed("/close", _closing)
 
     def send(self, message: bytes) -> None:
@@ -116,8 +115,9 @@ class KeyholderClient:
             if refused.reason is Reason.CONFLICT:
                 raise SealedRefused(
                     "the server",
-                    "it has another message of this keyholder for the same step: the keys are in "
-                    "use elsewhere, or this folder is an old copy",
+                    "it has another message of this keyholder for the same step; the keys are "
+                    "used on another "
+                    "machine, or this folder is an old copy",
                 ) from None
             raise
 
@@ -127,7 +127,7 @@ class KeyholderClient:
         if document["campaign"] != self.link.campaign or not set(map(type, names)) <= {str}:
             raise ValueError
         if document["policy_hash"] != policy.hash:
-            raise SealedRefused("the server", "the policy is not the one that its hash names")
+            raise SealedRefused("the server", "the policy does not match its hash")
         return Session(self.link.campaign, policy, names), int(document["seat"])
 
     def _parsed(self, path: str, parse: Callable[[Any], T]) -> T:
@@ -135,7 +135,7 @@ class KeyholderClient:
         try:
             return parse(document)
         except (KeyError, TypeError, ValueError, AttributeError):
-            raise Unreachable(self.link.server, reason="what it says makes no sense") from None
+            raise Unreachable(self.link.server, reason="its reply is invalid") from None
         except UsageError as error:
             raise SealedRefused("the server", str(error)) from None
 

@@ -1,4 +1,4 @@
-"""What a keyholder has done in one campaign: a line for each fact, and none is ever removed."""
+"""A keyholder's append-only log of one campaign, one line per fact."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ PATIENCE = 30.0
 
 
 class LogDamaged(DataError):  # noqa: N818 - reads as the fact it states
-    """A log that is not what was written: what this keyholder has promised is no longer known."""
+    """A damaged log: this keyholder's confirmations are no longer known."""
 
     def __init__(self, path: str, *, line: int, fault: str) -> None:
         super().__init__(
-            f"line {line:,}: {fault}; what this keyholder confirmed and opened is no longer known, "
-            "and it must not go on in this campaign: tell the others",
+            f"line {line:,}: {fault}; this keyholder's confirmations and openings are no longer "
+            "known, so it must not "
+            "continue in this campaign; tell the others",
             file=path,
         )
         self.line, self.fault = line, fault
@@ -31,7 +32,7 @@ class LogDamaged(DataError):  # noqa: N818 - reads as the fact it states
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """A fact, and when it was written down (UTC)."""
+    """A fact, and when it was recorded (UTC)."""
 
     at: str
     fact: Mapping[str, Any]
@@ -42,11 +43,11 @@ def _now() -> str:
 
 
 class FactLog:
-    """A file of lines that hold on to each other, durable before what they allow is done.
+    """A hash-chained file. Each fact is durable before the keyholder acts on it.
 
-    A keyholder that forgets what it confirmed could open two totals, and their difference is one
-    worker's answers. So each use reads and verifies the whole file; a line that a crash cut short
-    was never acted upon, and is taken off. A file that lost lines is refused
+    A keyholder without a record of its confirmations could open two totals, whose difference can be
+    one worker's answers. So each use reads and verifies the whole file. A line cut short by a crash
+    was never acted upon and is removed. A file that lost lines is refused
     (`files/hash_chained_log`).
     """
 
@@ -54,12 +55,12 @@ class FactLog:
         self._path, self._now = path, now
 
     def facts(self) -> list[Logged]:
-        """Everything that is written, oldest first."""
+        """All facts, oldest first."""
         with self._held() as lines:
             return self._read(lines)[0]
 
     def add(self, fact: Mapping[str, Any]) -> None:
-        """Write a fact down; it is on the disk when this returns."""
+        """Record a fact; it is on disk when this returns."""
         with self._held() as lines:
             _, digests = self._read(lines)
             if not digests:
@@ -76,7 +77,7 @@ class FactLog:
             raise LogDamaged(path, line=error.line, fault=error.fault) from None
         except LedgerUnwritable as error:
             raise DataError(
-                f"the log cannot be kept here ({error.reason}); nothing is sent", file=error.path
+                f"the log cannot be written ({error.reason}); nothing is sent", file=error.path
             ) from None
 
     def _read(self, lines: LockedLog) -> tuple[list[Logged], list[str]]:
@@ -86,12 +87,12 @@ class FactLog:
             body, digest = verified(line, digests[-1]) or (None, "")
             if body is None or not _is_sound(body, number):
                 raise LogDamaged(
-                    str(self._path), line=number + 1, fault="this is not what was written"
+                    str(self._path), line=number + 1, fault="this line was changed or damaged"
                 )
             digests.append(digest)
             if number:
                 found.append(Logged(str(body["at"]), body["fact"]))
-        # First the head: a line that was acknowledged and is torn now is damage, not a crash.
+        # Check the head first: an acknowledged line that is torn is damage, not a crash.
         lines.check_head(tuple(digests[1:]))
         if rest:
             lines.cut(rest)

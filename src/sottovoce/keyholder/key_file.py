@@ -1,4 +1,4 @@
-"""A keyholder's keys at rest: made once, never replaced, and useless without a passphrase."""
+"""A keyholder's key file: made once, never replaced, encrypted with a passphrase."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ KEY_FILE, CARD_FILE = "keys.json", "card.json"
 COST = {"n": 1 << 17, "r": 8, "p": 1}
 
 STRETCHING = {"name": "scrypt", **COST}
-"""128 MiB and part of a second for each guess (RFC 7914). The format says which: a file cannot ask
-for less, nor for so much that opening it never ends."""
+"""128 MiB and part of a second per guess (RFC 7914). The format fixes them: a file cannot choose
+weaker parameters, or ones that would take forever."""
 
 SALT, NONCE, KEY = 32, 12, 32
 
@@ -47,10 +47,10 @@ FEWEST_CHARACTERS = 8
 
 
 def make_keys(folder: Path, name: str, passphrase: str) -> Keyholder:
-    """New keys in a folder for their owner only, and the public card beside them.
+    """Make new keys in a folder for their owner only, and the public card next to them.
 
-    They are drawn by the operating system's generator, and sealed by AES-256-GCM under a key that
-    scrypt makes of the passphrase. The card and all parameters are authenticated with them.
+    They are drawn from the operating system's generator and encrypted with AES-256-GCM under a key
+    derived from the passphrase with scrypt. The card and all parameters are authenticated too.
     """
     secret = checked_passphrase(passphrase)
     keys = KeyholderKeys(X25519PrivateKey.generate(), Ed25519PrivateKey.generate())
@@ -62,7 +62,7 @@ def make_keys(folder: Path, name: str, passphrase: str) -> Keyholder:
 
 
 def open_keys(folder: Path, passphrase: str) -> tuple[KeyholderKeys, Keyholder]:
-    """The keys in a folder, and the card that belongs to them."""
+    """Open the keys in a folder, with their card."""
     document = _read(folder)
     card = _card(folder, document)
     clear = {name: value for name, value in document.items() if name != "sealed"}
@@ -75,8 +75,8 @@ def open_keys(folder: Path, passphrase: str) -> tuple[KeyholderKeys, Keyholder]:
         raise _damaged(folder) from None
     except InvalidTag:
         raise UsageError(
-            f"{folder / KEY_FILE} does not open: the passphrase is another, or the file is not "
-            "what was written"
+            f"{folder / KEY_FILE} cannot be opened: the passphrase is wrong, or the file was "
+            "changed or damaged"
         ) from None
     keys = KeyholderKeys(
         X25519PrivateKey.from_private_bytes(content[:KEY]),
@@ -93,26 +93,26 @@ def read_card(folder: Path) -> Keyholder:
 
 
 def check_free(folder: Path) -> None:
-    """Refuse a folder that has keys: whoever lost them could not open what is sealed to them."""
+    """Refuse a folder that has keys: without them, what is sealed to them cannot be opened."""
     if (folder / KEY_FILE).exists():
         raise UsageError(
-            f"{folder} has a keyholder's keys already, and they are never replaced: name another "
+            f"{folder} already has a keyholder's keys, which are never replaced; choose another "
             "folder with --folder"
         )
 
 
 def checked_passphrase(text: str) -> bytes:
-    r"""The bytes of a passphrase, the same from every keyboard; a weak one is refused, unquoted.
+    r"""The bytes of a passphrase, the same on every keyboard; a weak one is refused, unquoted.
 
-    Unicode has several ways to write one letter: NFKC takes one of them.
+    Unicode has several forms of the same letter; NFKC picks one.
 
     >>> checked_passphrase("caffe\u0300 latte") == checked_passphrase("caff\u00e8 latte")
     True
     """
     if len(text.strip()) < FEWEST_CHARACTERS:
         raise UsageError(
-            f"the passphrase must have at least {FEWEST_CHARACTERS} characters: whoever copies the "
-            "file of keys can try as many as it likes"
+            f"the passphrase must have at least {FEWEST_CHARACTERS} characters, because someone "
+            "with a copy of the key file can try without limit"
         )
     return unicodedata.normalize("NFKC", text).encode("utf-8", "surrogatepass")
 
@@ -137,9 +137,9 @@ def _stretched(secret: bytes, salt: bytes) -> bytes:
 
 
 def _write_new(path: Path, content: bytes) -> None:
-    """A whole file where there was none, on the disk when this returns.
+    """Write a new file atomically; it is on disk when this returns.
 
-    It is written under another name and linked, since linking fails where something is: of two
+    It is written under another name and linked, because linking fails if the target exists: of two
     processes that make keys at once, one is refused.
     """
     draft = path.with_name(f"{path.name}.{os.urandom(4).hex()}")
@@ -160,13 +160,14 @@ def _read(folder: Path) -> dict[str, Any]:
         content, mode = path.read_bytes(), path.stat().st_mode
     except FileNotFoundError:
         raise UsageError(
-            f"{folder} has no keyholder's keys: make them with `sottovoce keyholder init`, or name "
-            "the folder that has them with --folder"
+            f"{folder} has no keyholder's keys; make them with `sottovoce keyholder init`, or "
+            "give their folder "
+            "with --folder"
         ) from None
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror})") from None
     if sys.platform != "win32" and stat.S_IMODE(mode) & 0o077:
-        raise UsageError(f"{path} can be read by others: `chmod 600 {path}` first")
+        raise UsageError(f"{path} can be read by others; run `chmod 600 {path}` first")
     try:
         document = json.loads(content)
         if document["format"] != FORMAT or document["stretching"] != STRETCHING:
@@ -185,7 +186,7 @@ def _card(folder: Path, document: dict[str, Any]) -> Keyholder:
 
 def _damaged(folder: Path) -> DataError:
     return DataError(
-        "this is not what was written: restore it from your copy", file=str(folder / KEY_FILE)
+        "this file was changed or damaged; restore it from your copy", file=str(folder / KEY_FILE)
     )
 
 

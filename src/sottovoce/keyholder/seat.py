@@ -1,7 +1,7 @@
 """One keyholder's work in one campaign: each fact is durable before its message is sent.
 
-It serves a campaign until that is opened, whatever the server or the line to it do, and says from
-its own logs what it has done so far.
+It serves a campaign until the total is opened, through failures of the server and the network, and
+reports its progress from its own logs.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ DEAL = "deal.json"
 DEALT, CONFIRMED, OPENED = "dealt", "confirmed", "opened"
 
 PROTOCOL = (DEALT, CONFIRMED, OPENED)
-"""Facts that bind what this keyholder may do; the others are for people."""
+"""Facts that limit what this keyholder may do; the others are for people."""
 
 WAIT = 25
-"""Seconds that the server may think before it says that there is nothing to do."""
+"""Seconds that the server may wait before it replies that there is nothing to do."""
 
 SOONEST = 1.0
-"""Seconds between two questions that were both answered with nothing to do."""
+"""Seconds between two requests if there is nothing to do."""
 
 LATER = frozenset({Reason.BUSY, Reason.UNAVAILABLE, Reason.NOT_OPEN})
-"""Refusals that end by themselves."""
+"""Temporary refusals."""
 
 _PATIENCE = RetryPolicy(100, 1.0)
 
 
 class Seat:
-    """Deals, checks, confirms and opens as the server asks, as far as the protocol allows it.
+    """Deals, checks, confirms and opens at the server's request, within the protocol.
 
-    The order is the argument. A deal is on the disk before it is written down that it was dealt,
-    and that before it is sent; what is confirmed or opened is written down before the signature
-    leaves. After a crash the same steps are taken again, from the server's copies of all batches:
-    they must lead to the states that were written down, and to the same bytes.
+    The order is the safety argument. A deal is on disk before it is logged, and logged before it is
+    sent; a confirmation or opening is logged before its signature is sent. After a crash the same
+    steps are repeated from the server's copies of all batches: they must lead to the logged states
+    and the same bytes.
 
-    Whatever breaks the protocol raises `SealedRefused`, after it was written down with what the
-    server sent: the signatures in it show others who did it.
+    A violation of the protocol raises `SealedRefused`, after it is logged with the server's
+    message: the signatures in it prove who did it.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Seat:
         self._session = KeyholderSession(agreement.session, keys, self._facts)
 
     def work(self, wait: int) -> KeyholderWork:
-        """Do what is to do next, if anything; says what it was."""
+        """Do the next step, if there is one; return its description."""
         work = self._client.work(wait)
         match work.kind:
             case WorkKind.DEAL:
@@ -86,7 +86,7 @@ class Seat:
         return work
 
     def _deal(self) -> None:
-        """The noise, drawn once: the same bytes however often the server asks for them."""
+        """Deal the noise, drawn once: the same bytes however often the server asks."""
         path = self._agreement.folder / DEAL
         if dealt := next((fact for fact in self._facts if fact["fact"] == DEALT), None):
             message = _kept(path, self._agreement, dealt)
@@ -123,10 +123,10 @@ class Seat:
         self._tell("opened: this keyholder's share of the one total is sent")
 
     def _catch_up(self, number: int) -> None:
-        """Take all batches up to this one again; after a restart none is in memory."""
+        """Repeat all batches up to this one; after a restart none is in memory."""
         for each in range(self._session.number + 1, number + 1):
             step = self._confirmed(each)
-            if step.facts:  # it was not confirmed before: then nobody has it yet
+            if step.facts:  # not confirmed before, so nobody has it yet
                 self._send(step)
 
     def _confirmed(self, number: int) -> Reply:
@@ -168,9 +168,9 @@ def serve(
     once: bool = False,
     pause: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Work until the total is opened; with `once`, until there is nothing to do now.
+    """Work until the total is opened; with `once`, until there is nothing to do.
 
-    A server that does not answer is asked again, for as long as it takes: unless `once`.
+    An unreachable server is retried without limit, unless `once`.
     """
     silent = 0
     while True:
@@ -186,14 +186,14 @@ def serve(
             pause(_PATIENCE.before(min(silent, 7)))
             continue
         if silent:
-            tell("the server answers again")
+            tell("the server responds again")
             silent = 0
         if work.kind is WorkKind.DONE:
-            tell("done: nothing more is to do here")
+            tell("done: there is nothing more to do")
             return
         if work.kind is WorkKind.DEAD:
             raise SealedRefused(
-                "the server", "it says that nothing can be opened any more: ask the requester why"
+                "the server", "it says that nothing can be opened; ask the requester why"
             )
         if work.kind is WorkKind.WAIT:
             if once:
@@ -203,7 +203,7 @@ def serve(
 
 @dataclass(frozen=True, slots=True)
 class SeatRecord:
-    """One campaign in a keyholder's folder; `problem` says why nothing more is known of it."""
+    """One campaign in a keyholder's folder; `problem` is why it cannot be read."""
 
     folder: Path
     agreement: Agreement | None
@@ -212,7 +212,7 @@ class SeatRecord:
 
     @classmethod
     def of(cls, folder: Path) -> Self:
-        """What is in a campaign's folder; its log is verified."""
+        """Read a campaign's folder and verify its log."""
         try:
             agreement = Agreement.read(folder)
             return cls(folder, agreement, tuple(agreement.log.facts()))
@@ -226,7 +226,7 @@ class SeatRecord:
 
     @property
     def confirmed(self) -> Logged | None:
-        """The last state that was confirmed: `number`, `count`."""
+        """The last confirmed state: `number`, `count`."""
         return self._last(CONFIRMED)
 
     @property
@@ -236,11 +236,11 @@ class SeatRecord:
 
     @property
     def refusals(self) -> tuple[Logged, ...]:
-        """Who broke the protocol, and how."""
+        """Recorded violations of the protocol."""
         return tuple(logged for logged in self.facts if logged.fact["fact"] == REFUSED)
 
     def as_json(self) -> dict[str, Any]:
-        """The same for programs."""
+        """The record as JSON."""
         agreement = self.agreement
         if agreement is None:
             return {"folder": str(self.folder), "problem": self.problem}
@@ -260,18 +260,18 @@ class SeatRecord:
 
 
 def seat_records(home: Path) -> list[SeatRecord]:
-    """All campaigns that were agreed to in a keyholder's folder."""
+    """The records of all campaigns in a keyholder's folder."""
     return [SeatRecord.of(folder) for folder in Agreement.all(home)]
 
 
 def _kept(path: Path, agreement: Agreement, dealt: Fact) -> bytes:
-    """The deal as it was drawn: nothing is ever dealt a second time."""
+    """The stored deal: noise is never dealt twice."""
     try:
         content = path.read_bytes()
         if read_message(agreement.session, content).digest != dealt["digest"]:
-            raise DataError("this is not the deal that was sent", file=str(path))
+            raise DataError("this differs from the deal that was sent", file=str(path))
     except OSError as error:
         raise DataError(f"the deal cannot be read ({error.strerror})", file=str(path)) from None
     except SealedRefused:
-        raise DataError("this is not the deal that was written", file=str(path)) from None
+        raise DataError("this file was changed or damaged", file=str(path)) from None
     return content

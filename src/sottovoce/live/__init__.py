@@ -1,1 +1,1 @@
-"""Live sessions: workers who are all online add up sums under a server (P2)."""
+"""Live sessions: workers who are online together compute sums through a server (P2)."""

@@ -1,7 +1,7 @@
-"""The dealer of a live session's key: makes it once the roster is known, seals it, forgets it.
+"""The dealer of a live session's key: makes it once the roster is known, and seals its shares.
 
-A dealer is somebody with a keyholder's key file who is neither the requester nor a worker: for as
-long as it has the primes, it could decrypt every contribution.
+The key is not stored. A dealer has a keyholder's key file and is neither the requester nor a
+worker: while it has the primes, it could decrypt every contribution.
 """
 
 from __future__ import annotations
@@ -19,49 +19,51 @@ from sottovoce.securesum.envelope import b64
 from sottovoce.securesum.star.terms import KeyTerms
 
 ENDED = frozenset({"running", "done", "aborted"})
-"""States of a session in which nothing is dealt any more."""
+"""States of a session in which no key is needed any more."""
 
 SECONDS = {1024: 5, 2048: 15, 3072: 60}
-"""How long two safe primes of half as many bits may take: several times the usual."""
+"""Seconds that two safe primes of half as many bits may take: several times the usual."""
 
 
 def usual_seconds(key: KeyTerms) -> int:
-    """How long it may take to make such a key."""
+    """How long it may take to make a key."""
     return SECONDS[key.bits]
 
 
 def check_dealer(offer: LiveOffer, own: Keyholder) -> KeyTerms:
-    """The key that is to be dealt, if the session pins this very dealer for it."""
+    """The key to deal, if the session pins this dealer."""
     if offer.key is None:
-        raise UsageError(f"live session {offer.session} needs no dealer: its suite has no key")
+        raise UsageError(
+            f"live session {offer.session} needs no dealer, because its suite has no key"
+        )
     if offer.key.dealer != own:
         raise UsageError(
             f"live session {offer.session} names another dealer, "
-            f"{offer.key.dealer.fingerprint}, and your keys are {own.fingerprint}: ask the "
-            "requester which card it was given"
+            f"{offer.key.dealer.fingerprint}, but your keys are {own.fingerprint}; ask the "
+            "requester which card they received"
         )
     if offer.state in ENDED:
-        raise UsageError(f"nothing is dealt for live session {offer.session}: it is {offer.state}")
+        raise UsageError(f"live session {offer.session} needs no key: it is {offer.state}")
     return offer.key
 
 
 def deal_key(
     client: MemberClient, offer: LiveOffer, keys: KeyholderKeys, tell: Callable[[str], None]
 ) -> None:
-    """Wait until it is known who takes part, make the key, and send everybody's share, sealed.
+    """Wait until the members are known, make the key, and send all shares, sealed.
 
-    Nothing is kept: what the process had of the key is gone when it ends.
+    Nothing is stored: the key is gone when the process ends.
     """
-    tell("waiting until it is known who takes part")
+    tell("waiting for the workers to join")
     document = client.terms()
     try:
         found, server = document["terms"], document["sealing"]
     except (KeyError, TypeError):
         raise invalid_reply(client.link.server) from None
     terms, _ = check_terms(found, offer)
-    tell(f"{terms.size} workers take part: making the key")
+    tell(f"{terms.size} workers take part; making the key")
     client.post("/deal", _written(deal_threshold_key(terms, keys.signing, server)))
-    tell("dealt: every share is sealed to its holder, and nothing is kept here")
+    tell("dealt: every share is sealed to its holder; nothing is stored here")
 
 
 def _written(dealt: DealtKey) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The HTTP client of one member of a live session: asks until the server answers."""
+"""The HTTP client of one member of a live session, with retries."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ from sottovoce.model import Credential
 T = TypeVar("T")
 
 WAIT = 25
-"""Seconds that the server may think before it says that there is nothing new."""
+"""Seconds that the server may wait before it replies that there is nothing new."""
 
 SOONEST = 0.05
-"""Seconds between two questions that were both answered with nothing new."""
+"""Seconds between two requests if there is nothing new."""
 
 FIRST = 5.0
-"""Seconds to wait for the first word of a server, which may not be one."""
+"""Seconds to wait for the first reply: the address may not be a server's."""
 
 LARGEST = 1 << 28
-"""Bytes of a turn: nobody fills this machine's memory."""
+"""The most bytes of a turn."""
 
 LATER = frozenset({Reason.BUSY, Reason.UNAVAILABLE})
-"""Refusals that end by themselves."""
+"""Temporary refusals."""
 
 _PAUSES = RetryPolicy(100, 0.1)
 _LONGEST_PAUSES = 6
-"""After so many silent attempts pauses grow no longer: about three seconds."""
+"""After this many failed attempts the pause stays at about three seconds."""
 
 _BYTES = {"Content-Type": "application/octet-stream"}
 
 
 @dataclass(frozen=True, slots=True)
 class LiveLink:
-    """A live session at a server, and the secret of one place in it.
+    """A live session on a server, and the secret of one seat in it.
 
     >>> LiveLink.parse("https://answers.example/l/leaf0#svl_" + "A" * 43)
     LiveLink(server='https://answers.example', session='leaf0')
@@ -51,15 +51,15 @@ class LiveLink:
 
     @classmethod
     def parse(cls, link: str, *, allow_http: bool = False) -> Self:
-        """The link in a text. Errors quote nothing of it."""
+        """Parse a link. Errors quote nothing of it."""
         return cls(*parsed_link(link, "l", Credential.LIVE, allow_http=allow_http))
 
 
 class MemberClient:
-    """What a member asks and sends. Everything may be said twice: the server knows it again.
+    """A member's requests. All are idempotent: the server recognises repeats.
 
-    A server that does not answer may be about to start again: it is asked for `patience` seconds,
-    and whoever listens is told once. What it refuses is refused at once.
+    A server that does not respond may be restarting: it is retried for `patience` seconds, with one
+    message to the listener. Refusals are raised at once.
     """
 
     def __init__(
@@ -83,19 +83,19 @@ class MemberClient:
         self.close()
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._connection.close()
 
     def offer(self) -> Any:
-        """What the session is about. A link that leads nowhere is found out soon."""
+        """The session's offer. A dead link is detected early."""
         return self._with_retries(self._offer, FIRST)
 
     def post(self, path: str, document: Any) -> Any:
-        """The JSON answer to this document."""
+        """The JSON response to this document."""
         return self._with_retries(lambda: self._connection.post(f"{self._path}{path}", document))
 
     def terms(self) -> Any:
-        """The terms, once they are fixed: waits as long as it takes for others to join."""
+        """The terms; waits without limit until they are fixed."""
         while (document := self._paced(self._terms)) is None:
             pass
         return document
@@ -104,7 +104,7 @@ class MemberClient:
         return self._connection.get(f"{self._path}/offer")
 
     def _terms(self) -> Any:
-        """The terms; None if they are not fixed. A session that is gone has no offer either."""
+        """The terms; None if they are not fixed. A deleted session has no offer either."""
         try:
             return self._with_retries(
                 lambda: self._connection.get(f"{self._path}/terms?wait={WAIT}")
@@ -116,7 +116,7 @@ class MemberClient:
             return None
 
     def turn(self) -> bytes | None:
-        """What the server asks now; None if it has thought long enough and asks nothing."""
+        """The current turn; None if there is none after a long poll."""
         return self._paced(lambda: self._with_retries(self._fetched)) or None
 
     def reply(self, content: bytes) -> None:
@@ -136,7 +136,7 @@ class MemberClient:
         return b"".join(pieces)
 
     def _paced(self, ask: Callable[[], T]) -> T:
-        """What is answered; a server that says at once that there is nothing is not pressed."""
+        """The reply, with a pause if the server replied at once that there is nothing new."""
         asked = time.monotonic()
         found = ask()
         if not found:
@@ -152,7 +152,7 @@ class MemberClient:
                 if isinstance(error, Refused) and error.reason not in LATER:
                     raise
                 silent += 1
-                if silent == 1:  # what a long answer took before it broke does not count
+                if silent == 1:  # the time of an interrupted long reply does not count
                     end = time.monotonic() + min(most, self._patience)
                     self._tell(f"waiting: {error}")
                 if time.monotonic() >= end:
@@ -160,10 +160,10 @@ class MemberClient:
                 time.sleep(_PAUSES.before(min(silent, _LONGEST_PAUSES)))
             else:
                 if silent:
-                    self._tell("the server answers again")
+                    self._tell("the server responds again")
                 return found
 
 
 def invalid_reply(server: str) -> Unreachable:
-    """A reply that no honest server sends."""
-    return Unreachable(server, reason="what it says makes no sense")
+    """The error for a reply that no honest server sends."""
+    return Unreachable(server, reason="its reply is invalid")

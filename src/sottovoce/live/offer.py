@@ -1,6 +1,6 @@
-"""The offer of a live session, as its members understand it, and the terms held against it.
+"""The offer of a live session, as its members parse it, and the check of the terms against it.
 
-A member takes part in what it agreed to, and in nothing else.
+A member takes part only in what it agreed to.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from sottovoce.securesum.star.terms import (
 )
 
 GATHERING = "gathering"
-"""The state of a session that workers may join."""
+"""The state of a session that workers can join."""
 
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """What noise is to keep of one answer: (ε, δ), in so many rounds after the counts."""
+    """The guarantee (ε, δ) of the noise for one answer, and the rounds after the counts."""
 
     epsilon: float
     delta: float
@@ -39,10 +39,10 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class LiveOffer:
-    """What is asked and how it would be sealed, before it is known who takes part.
+    """A session's question and protection, before its members are known.
 
-    A member agrees to this, and holds the terms against it (`check_terms`). `title` is
-    the requester's words. What follows from how many join, or from the noise, is None.
+    A member agrees to this and compares the terms with it (`check_terms`). `title` comes from the
+    requester. Values that depend on the number of members or on the noise are None.
     """
 
     server: str
@@ -64,7 +64,7 @@ class LiveOffer:
 
     @classmethod
     def parse(cls, link: LiveLink, document: Any) -> Self:
-        """The offer that a server sent, if it makes sense."""
+        """Parse the offer that a server sent, if it is valid."""
         try:
             made = cls(
                 link.server,
@@ -96,7 +96,7 @@ class LiveOffer:
         return f"{self.server}/live/{self.session}"
 
     def quorum(self, workers: int) -> tuple[int, int]:
-        """Threshold and minimum of a session of so many workers (P2, section 6.3)."""
+        """Threshold and minimum of a session with this many workers (P2, section 6.3)."""
         threshold = self.threshold or default_threshold(workers)
         return threshold, self.minimum or threshold
 
@@ -146,11 +146,11 @@ def _maybe_count(value: Any) -> int | None:
 def check_terms(
     document: Any, offer: LiveOffer, own: Member | None = None
 ) -> tuple[StarTerms, EMTerms]:
-    """The terms that the server fixed, and what they are about, if that was offered.
+    """The server's terms and their specification, if they match the offer.
 
-    Everything that could betray more than was agreed to is compared: what is opened and at which
-    scale, how many must agree, who deals the key, who signs for the server; and for a worker,
-    whether its `own` keys are in its place. What noise keeps, each worker works out for itself.
+    Everything that could increase the privacy loss is compared: what is opened and at which scale,
+    how many must agree, who deals the key, who signs for the server; and for a worker, whether its
+    `own` keys are in its place. Each worker computes the guarantee of the noise itself.
     """
     try:
         terms = StarTerms.of_json(document)
@@ -161,32 +161,32 @@ def check_terms(
     if own is not None and own not in terms.members:
         differs.append("this worker's own keys are not in its place")
     if differs:
-        raise SealedRefused(THE_SERVER, f"the terms are not what was offered: {differs[0]}")
+        raise SealedRefused(THE_SERVER, f"the terms differ from the offer: {differs[0]}")
     return terms, purpose
 
 
 def _differences(terms: StarTerms, offer: LiveOffer) -> Iterator[str]:
-    """What is another than it was offered, in words."""
+    """The differences from the offer, in words."""
     if terms.name != offer.session:
-        yield "they are another session's"
+        yield "they are for another session"
     if terms.coordinator != offer.coordinator:
         yield "another key signs for the server"
     if terms.suite is not offer.suite:
-        yield "sums are sealed in another way"
+        yield "another suite seals the sums"
     if terms.key != offer.key:
-        yield "another key is to be dealt, or somebody else deals it"
+        yield "the key or its dealer is another one"
     if not FEWEST_MEMBERS <= terms.size <= offer.workers:
-        yield f"there are {terms.size:,} workers, and {offer.workers:,} were to be invited"
+        yield f"there are {terms.size:,} workers, but {offer.workers:,} were offered"
     if (terms.threshold, terms.minimum) != offer.quorum(terms.size):
         yield "another number of workers must agree"
 
 
 def _other_purposes(purpose: EMTerms, offer: LiveOffer) -> Iterator[str]:
     if purpose.mode is not offer.mode:
-        yield "something else is opened"
+        yield "other sums are opened"
     if (purpose.tasks, purpose.labels) != (offer.tasks, offer.labels):
         yield "they are about other tasks or labels"
     if purpose.repeats != 1:
         yield "a task may be answered more than once"
     if offer.noise is None and (purpose.scale, purpose.rounds) != (offer.scale, offer.rounds):
-        yield "they have another scale, or more rounds"
+        yield "the scale or the number of rounds differs"

@@ -1,4 +1,4 @@
-"""Live sessions on a server: what a requester asks for, and what it is told."""
+"""Live sessions on a server, for requesters."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from sottovoce.requester.terms import TaskRows, task_documents
 
 
 class AskedSession(TypedDict, total=False):
-    """How a live session shall be; what is left out is what suits.
+    """The settings of a live session; omitted ones have defaults.
 
-    `scale` is steps to one, `rounds` the most of them, `patience` the seconds of a phase. A set of
-    workers is opened when `threshold` of them confirm it, and not below `minimum` workers. Noised
-    sessions have `epsilon`, and may have `delta` and `weighted_rounds`; `damgard_jurik` has a
+    `scale` is steps per unit, `rounds` the most rounds, `patience` the seconds of a phase. A sum is
+    opened when `threshold` workers confirm it, and never with fewer than `minimum` workers. Noised
+    sessions need `epsilon`, and may have `delta` and `weighted_rounds`; `damgard_jurik` needs a
     `dealer`, and may have `bits` and `s`.
     """
 
@@ -37,7 +37,7 @@ class AskedSession(TypedDict, total=False):
 
 
 class LiveLinks(TypedDict):
-    """A new session: a link for each worker, which nobody can read again, and the dealer's."""
+    """A new session: a link for each worker, and the dealer's. They are shown only once."""
 
     id: str
     links: list[str]
@@ -45,7 +45,7 @@ class LiveLinks(TypedDict):
 
 
 class LiveView(TypedDict):
-    """A session. In a list, what follows `culprits` is left out."""
+    """A session. Lists omit the fields after `culprits`."""
 
     id: str
     title: str
@@ -71,7 +71,7 @@ class LiveView(TypedDict):
 
 
 class LiveGuaranteeView(TypedDict):
-    """The most that the opened sums betray, and on what that rests."""
+    """The largest privacy loss of the opened sums, and its assumptions."""
 
     per_answer: float
     per_worker: float | None
@@ -81,7 +81,7 @@ class LiveGuaranteeView(TypedDict):
 
 
 class LiveResultView(TypedDict):
-    """What a result says about itself; without a guarantee, `words` say so."""
+    """The summary of a result; `words` describe the guarantee or its absence."""
 
     method: str
     rounds: int
@@ -111,7 +111,7 @@ class LiveTruthsView(TypedDict):
 
 
 class LiveSessions:
-    """The live sessions of a server, in which workers who are all there add up sums."""
+    """The live sessions of a server, in which workers who are online together compute sums."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -127,7 +127,7 @@ class LiveSessions:
         mode: str = "noised",
         **asked: Unpack[AskedSession],
     ) -> LiveLinks:
-        """A new session that waits for so many workers. Give each of them a link of its own.
+        """Make a session that waits for this many workers. Give each of them their own link.
 
         `tasks` are a file or rows, as for a campaign. `suite` is masked or damgard_jurik, `mode`
         is noised, log_odds or as_published.
@@ -152,19 +152,19 @@ class LiveSessions:
         return cast("list[LiveView]", self._connection.get("/live")["sessions"])
 
     def show(self, session: str) -> LiveView:
-        """How a session gets on: who has joined, who is waited for, what was opened."""
+        """The progress of a session: joined workers, missing replies, opened rounds."""
         return cast(LiveView, self._connection.get(_path(session)))
 
     def start(self, session: str) -> LiveView:
-        """Begin with those who have joined. When all have, a session begins by itself."""
+        """Start with the joined workers. A session starts by itself when all have joined."""
         return cast(LiveView, self._connection.post(_path(session, "start")))
 
     def stop(self, session: str) -> LiveView:
-        """End a session, for good. What was opened stays."""
+        """Stop a session permanently. Opened totals stay."""
         return cast(LiveView, self._connection.post(_path(session, "stop")))
 
     def delete(self, session: str) -> None:
-        """Delete a session with all that was opened in it, for good."""
+        """Delete a session with all its opened totals. This cannot be undone."""
         self._connection.delete(_path(session))
 
     def results_page(
@@ -175,19 +175,19 @@ class LiveSessions:
         limit: int = 1000,
         order: Literal["place", "confidence"] = "place",
     ) -> LiveTruthsView:
-        """Some truths of a session that is done, with what holds for all."""
+        """A page of truths of a finished session, with its summary."""
         query = {"offset": offset, "limit": limit, "sort": order}
         return cast(LiveTruthsView, self._connection.get(_path(session, "results"), query=query))
 
     def results(self, session: str) -> Result:
-        """All truths of a session that is done, as `sottovoce.infer` returns them."""
+        """All truths of a finished session, as `sottovoce.infer` returns them."""
         summary = self.results_page(session, limit=1)["summary"]
         domain = Domain.categorical(self.show(session)["labels"])
-        # Its server knows nothing of single workers.
+        # The server has no data of single workers.
         return result_of_rows(domain, summary, list(self.truths(session)), [])
 
     def truths(self, session: str) -> Iterator[LiveTruthView]:
-        """Every truth of a session that is done, page by page as it is asked for."""
+        """Every truth of a finished session, fetched page by page."""
         return all_pages(self._connection, _path(session, "results"), "truths")
 
     def transcript(self, session: str) -> dict[str, Any]:
@@ -197,5 +197,5 @@ class LiveSessions:
 
 def _path(session: str, below: str = "") -> str:
     if not (isinstance(session, str) and CAMPAIGN_ID.fullmatch(session)):
-        raise Refused(Reason.NOT_FOUND, "there is no such live session")
+        raise Refused(Reason.NOT_FOUND, "the live session does not exist")
     return f"/live/{session}" + (f"/{below}" if below else "")

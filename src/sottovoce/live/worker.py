@@ -1,9 +1,9 @@
-"""A worker's software for one live session: answers go in, and only parts of sums leave, sealed.
+"""The worker's client for one live session: only sealed parts of sums leave the device.
 
-Answers are codes, and are in no repr, log or error. The worker's keys for the session exist in its
-memory only. What noised sums betray of the worker at most is worked out before it joins, held
-against the terms, and booked in its ledger before anything of the answers leaves. Then the server
-asks turn after turn until the end, and the worker's session answers once.
+Answers are codes, and are in no repr, log or error. The worker's keys for the session exist in
+memory only. The largest privacy loss of noised sums is computed before joining, compared with the
+terms, and booked in the ledger before anything about the answers is sent. Then the server sends
+turns until the end, and the worker replies to each once.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ from sottovoce.securesum.star.worker import SessionEnded, WorkerSession
 from sottovoce.worker.ledger import Ledger, Spending
 
 PATIENCE = 120.0
-"""Seconds for which a server may be silent: it may be about to start again."""
+"""Seconds for which a server may be silent: it may be restarting."""
 
 Promise: TypeAlias = Mapping[Unit, Guarantee]
 """A guarantee for one answer, and for all answers of a worker together."""
 
 WHOLE = 1 + 1 / 64
-"""A Gaussian share has a whole variance of 64 or more: among fewer workers there may be so much
-less noise, which is still enough for what was offered of one answer."""
+"""A Gaussian share has an integer variance of 64 or more. Among fewer workers there may be this
+much less noise, which is still enough for the offered guarantee of one answer."""
 
 MECHANISM = "noised-sums"
 NEGLIGIBLE = 1e-20
-"""A delta below this is shown and not booked: a device fails to do what it is told more often."""
+"""A delta below this is shown but not booked: hardware faults are more likely."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LiveAnswers:
-    """Which of the session's tasks were answered, and with which of its labels, row by row.
+    """The answered tasks of a session and their labels, row by row.
 
     >>> LiveAnswers(np.array([0, 2]), np.array([1, 1]))
     LiveAnswers()
@@ -62,7 +62,7 @@ class LiveAnswers:
 
     def __post_init__(self) -> None:
         if self.task.shape != self.label.shape or self.task.ndim != 1:
-            raise UsageError("answers have one task and one label each")
+            raise UsageError("each answer must have one task and one label")
 
     def __len__(self) -> int:
         return len(self.task)
@@ -75,11 +75,11 @@ class LiveAnswers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LiveOutcome:
-    """How it ended, after how many opened rounds, and how good this worker's answers are.
+    """The end of a session: its state, the opened rounds, and this worker's skill.
 
     `skill` has P(answer | truth) at [truth, answer], as the worker computes it from what was
-    opened: for two labels β at [0, 0] and α at [1, 1]. It never leaves the device. None where
-    nothing was opened.
+    opened: for two labels β at [0, 0] and α at [1, 1]. It never leaves the device. None if nothing
+    was opened.
     """
 
     session: str
@@ -91,11 +91,11 @@ class LiveOutcome:
 
     @property
     def is_done(self) -> bool:
-        """Whether everything was added up that was to be."""
+        """Whether all sums were computed."""
         return self.ended.state == "done"
 
     def as_json(self) -> dict[str, Any]:
-        """The outcome for the worker's own eyes."""
+        """The outcome as JSON, for the worker only."""
         return {
             "session": self.session,
             "number": self.number,
@@ -110,10 +110,9 @@ class LiveOutcome:
 
 @dataclass(frozen=True, slots=True)
 class OwnKeys:
-    """What a worker signs with, and what shares are sealed to.
+    """A worker's signing and sealing keys for one session.
 
-    A worker that dies cannot come back with them: so it never contradicts itself, and nothing of
-    it needs to be kept.
+    They are never stored. A worker that crashes cannot rejoin, so it never contradicts itself.
     """
 
     signing: Ed25519PrivateKey = field(repr=False)
@@ -121,11 +120,11 @@ class OwnKeys:
 
     @classmethod
     def fresh(cls) -> Self:
-        """New keys, drawn by the operating system's generator."""
+        """New keys, drawn from the operating system's generator."""
         return cls(Ed25519PrivateKey.generate(), X25519PrivateKey.generate())
 
     def member(self, number: int) -> Member:
-        """The public halves, as terms have them."""
+        """The public keys in the format of terms."""
         sealing = b64(self.sealing.public_key().public_bytes_raw())
         return Member(number, public_text(self.signing), sealing)
 
@@ -137,10 +136,10 @@ class LiveWorker:
             print(worker.offer.mode, worker.offer.suite)
             outcome = worker.run(answers)
 
-    The order is the argument: the terms are held against the offer, a key that was dealt is
-    verified, and what noised sums betray is booked in the `ledger`, before anything of the answers
-    leaves. Keys are drawn when it joins and are never on a disk: who is killed cannot come back.
-    `SealedRefused` names who broke the protocol, and ends it.
+    The order is the safety argument: before anything about the answers is sent, the terms are
+    compared with the offer, a dealt key is verified, and the privacy loss of noised sums is booked
+    in the `ledger`. Keys are drawn at joining and never stored: a killed worker cannot rejoin.
+    `SealedRefused` ends the session and names who broke the protocol.
     """
 
     def __init__(
@@ -172,21 +171,20 @@ class LiveWorker:
         self._client.close()
 
     def promise(self, answers: LiveAnswers) -> Promise | None:
-        """What taking part with these answers betrays at most; None where nothing is promised."""
+        """The largest privacy loss of taking part with these answers; None without a promise."""
         count = len(answers)
-        if count not in self._promises:  # it may take seconds to work out
+        if count not in self._promises:  # it may take seconds to compute
             self._promises[count] = promise_of(self.offer, count)
         return self._promises[count]
 
     def check(self, answers: LiveAnswers) -> None:
-        """Refuse now what would be refused after joining; nothing is sent or spent."""
+        """Refuse before joining what would be refused later; nothing is sent or spent."""
         if self.offer.state != GATHERING:
             raise UsageError(
-                f"nobody can join live session {self.offer.session} any more: it is "
-                f"{self.offer.state}"
+                f"nobody can join live session {self.offer.session}: it is {self.offer.state}"
             )
         if not len(answers):
-            raise UsageError("there is nothing to add: give at least one answer")
+            raise UsageError("there is nothing to add; give at least one answer")
         if (promise := self.promise(answers)) is not None:
             self._booking().check(spending_of(self.offer, answers.tasks, promise))
 
@@ -210,7 +208,7 @@ class LiveWorker:
     def _session(
         self, answers: LiveAnswers, number: int, keys: OwnKeys
     ) -> tuple[WorkerSession, PrivateContributor]:
-        """The worker's side of the protocol, once everything about it is checked."""
+        """The worker's side of the protocol, after all checks."""
         document = self._client.terms()
         found, deal = self._sensible(lambda: (document["terms"], document["deal"]))
         terms, purpose = check_terms(found, self.offer, keys.member(number))
@@ -227,7 +225,7 @@ class LiveWorker:
 
     def _booking(self) -> Ledger:
         if self._ledger is None:
-            raise UsageError("what noised sums betray is booked: a ledger is needed")
+            raise UsageError("a ledger is needed to book the privacy loss of noised sums")
         return self._ledger
 
     def _sensible(self, parse: Callable[[], Any]) -> Any:
@@ -245,7 +243,7 @@ def _number(reply: Any) -> int:
 
 
 def suite_of(terms: StarTerms, number: int, keys: OwnKeys, deal: Any) -> WorkerSuite:
-    """The worker's side of the suite. A key is verified: its document, and the worker's share."""
+    """The worker's side of the suite. A key's document and the worker's share are verified."""
     if terms.suite is Suite.MASKED:
         return MaskedWorker(keys.sealing)
     # It needs gmpy2, which the other suite does not.
@@ -258,21 +256,21 @@ def suite_of(terms: StarTerms, number: int, keys: OwnKeys, deal: Any) -> WorkerS
 
 
 def _dealt(deal: Any) -> tuple[bytes, bytes]:
-    """The dealer's document and this worker's sealed share, as the server hands them on."""
+    """The dealer's document and this worker's sealed share, from the server."""
     try:
         document, sealed = deal["public"].encode("ascii"), unb64(deal["share"])
     except (KeyError, TypeError, AttributeError, ValueError):
         document, sealed = b"", None
     if sealed is None:
-        raise SealedRefused(THE_SERVER, "it hands on no key that was dealt")
+        raise SealedRefused(THE_SERVER, "it sent no dealt key")
     return document, sealed
 
 
 class TurnClient(Protocol):
-    """What a session needs of the line to its server."""
+    """The connection that a session needs to its server."""
 
     def turn(self) -> bytes | None:
-        """What the server asks now; None if it has thought long enough and asks nothing."""
+        """The current turn; None if there is none after a long poll."""
         ...
 
     def reply(self, content: bytes) -> None:
@@ -283,9 +281,9 @@ class TurnClient(Protocol):
 def take_part(
     session: WorkerSession, client: TurnClient, tell: Callable[[str], None]
 ) -> SessionEnded:
-    """How the session ended. `SealedRefused` ends it too, and names who broke what.
+    """Take part until the session ends. `SealedRefused` ends it too, and names the culprit.
 
-    What can be prepared is prepared when a reply has left, while others work on theirs.
+    Work for the next turn is prepared after a reply is sent, while others work on theirs.
     """
     session.prepare()
     while session.ended is None:
@@ -295,7 +293,7 @@ def take_part(
         opened = len(session.opened)
         reply = session.on(turn)
         if len(session.opened) > opened:
-            tell(f"round {opened} is opened: {session.opened[-1].workers:,} workers are in it")
+            tell(f"round {opened} is opened, with {session.opened[-1].workers:,} workers")
         if reply is not None:
             _send(reply, client)
             session.prepare()
@@ -303,7 +301,7 @@ def take_part(
 
 
 def _send(reply: bytes, client: TurnClient) -> None:
-    """A reply that comes too late is not taken: the next turn says what that means."""
+    """Send a reply. A late one is refused: the next turn has the consequence."""
     try:
         client.reply(reply)
     except Refused as refused:
@@ -312,7 +310,7 @@ def _send(reply: bytes, client: TurnClient) -> None:
 
 
 def promise_of(offer: LiveOffer, answers: int) -> Promise | None:
-    """What so many answers would betray at most, whoever joins; None where nothing is promised."""
+    """The largest privacy loss of a number of answers, whoever joins; None without a promise."""
     if offer.noise is None:
         return None
     noise = offer.noise
@@ -333,18 +331,20 @@ def promise_of(offer: LiveOffer, answers: int) -> Promise | None:
 
 
 def promised(terms: EMTerms, answers: int) -> Promise:
-    """What the noise of these terms keeps of a worker with so many answers."""
+    """The guarantee of these terms' noise for a worker with a number of answers."""
     return {unit: guarantee(terms, answers, unit) for unit in Unit}
 
 
 def check_promise(purpose: EMTerms, workers: int, promise: Promise, answers: int) -> Promise:
-    """What the terms promise, if it is no less than was promised before this worker joined.
+    """The guarantee of the terms, if it is at least the one offered before joining.
 
-    Nor may it count on more workers than the rule says: what is not their noise is no noise.
+    It must not count on more honest workers than the rule allows: their noise could be missing.
     """
     noise = purpose.noise
     if noise is None:
-        raise SealedRefused(THE_SERVER, "there is to be noise in all totals, and there is none")
+        raise SealedRefused(
+            THE_SERVER, "the offer has noise in all totals, but the terms have none"
+        )
     if noise.honest > default_honest(workers):
         raise SealedRefused(
             THE_SERVER, f"the noise counts on {noise.honest} of {workers} workers being honest"
@@ -364,22 +364,22 @@ def _margin(terms: EMTerms) -> float:
 
 
 class BookedContributor:
-    """A contributor whose first values are spent before they leave; refused, none does."""
+    """A contributor that books the spend before its first values; if refused, it sends none."""
 
     def __init__(self, contributor: Contributor, ledger: Ledger, spending: Spending) -> None:
         self._contributor, self._ledger, self._spending = contributor, ledger, spending
 
     def values(self, opened: Sequence[OpenedSum]) -> Integers:
-        """What the worker adds; in the first round, once the spending is on the disk."""
+        """The worker's values; in the first round, after the spend is on disk."""
         if not opened:
             self._ledger.spend(self._spending)
         return self._contributor.values(opened)
 
 
 def spending_of(offer: LiveOffer, tasks: Integers, promise: Promise) -> Spending:
-    """What taking part with answers to these tasks spends. A worker takes part in a session once.
+    """The spend of taking part with answers to these tasks. A worker takes part once.
 
-    Tasks are by their place in the offer, each once.
+    Tasks are places in the offer, each once.
     """
     named = tuple(offer.tasks[task] for task in tasks)
 
@@ -391,6 +391,6 @@ def spending_of(offer: LiveOffer, tasks: Integers, promise: Promise) -> Spending
 
 
 def _named(offer: LiveOffer) -> str:
-    """The hash of what was offered, which stands in the ledger as the policy's."""
+    """The hash of the offer, which is the policy hash in the ledger."""
     names = {"labels": list(offer.labels), "tasks": list(offer.tasks)}
     return sha256_hex(canonical({"format": MECHANISM, "noise": repr(offer.noise), **names}))

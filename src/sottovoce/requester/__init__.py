@@ -1,1 +1,1 @@
-"""The requester's side: campaigns on a server, from Python, and what its webhooks are told."""
+"""The requester's side: campaigns on a server, from Python, and webhook signatures."""

@@ -46,15 +46,15 @@ if TYPE_CHECKING:
 
 
 Order: TypeAlias = Literal["place", "confidence"]
-"""Truths in the order of the tasks, or the least sure first."""
+"""The order of truths: task order, or the least certain first."""
 
 
 class Requester:
-    """What a requester does on a server. The token is in no repr, error or log.
+    """A requester's client for a server. The token is in no repr, error or log.
 
-    Raises `Refused` for what the server refuses, and `Unreachable` when it does not answer.
-    `retries` is how often a request that nobody answered is sent again. Plain http is taken to
-    this machine only, unless `allow_http`.
+    Raises `Refused` if the server refuses a request, and `Unreachable` if it does not respond.
+    `retries` is how often a request without a response is sent again. Plain http is allowed to this
+    machine only, unless `allow_http`.
 
         with Requester("https://answers.example", token) as requester:
             made = requester.create(
@@ -75,16 +75,16 @@ class Requester:
 
     @classmethod
     def from_setup(cls, link: str, name: str, *, allow_http: bool = False) -> Self:
-        """The first requester of a server, by the one-time link that it prints.
+        """Make the first requester of a server from the one-time link that it prints.
 
-        Keep `token`: the link works once.
+        Save `token`: the link works only once.
         """
         address, token = token_from_setup(link, name, allow_http=allow_http)
         return cls(address, token, allow_http=allow_http)
 
     @property
     def live(self) -> LiveSessions:
-        """Live sessions, in which workers who are all there add up sums."""
+        """Live sessions, in which workers who are online together compute sums."""
         sessions: LiveSessions = filled("requester.live").LiveSessions(self._connection)
         return sessions
 
@@ -103,13 +103,13 @@ class Requester:
         self.disconnect()
 
     def disconnect(self) -> None:
-        """Hang up. Done at the end of a `with` block."""
+        """Close the connection. Done at the end of a `with` block."""
         self._connection.close()
 
     def create(
         self, question: str, tasks: TaskRows | None = None, **terms: Unpack[AskedTerms]
     ) -> CampaignView:
-        """A new draft with these terms; `tasks` are a file or rows, and may come later.
+        """Create a draft with these terms; `tasks` are a file or rows, and may be added later.
 
         Terms are `policy`, or `domain` and `target` with perhaps `mechanism` and `parameters`, or
         with `sealed` for answers that only keyholders together could read; and `title`, `unit`,
@@ -121,19 +121,19 @@ class Requester:
         return cast(CampaignView, self._connection.post("/campaigns", document))
 
     def change(self, campaign: str, question: str, **terms: Unpack[AskedTerms]) -> CampaignView:
-        """A draft with other terms, all of them said anew as for `create`; its tasks stay."""
+        """Replace all terms of a draft, given as for `create`; its tasks stay."""
         document = terms_document(question, **terms)
         return cast(CampaignView, self._connection.put(_path(campaign), document))
 
     def set_tasks(self, campaign: str, tasks: TaskRows) -> int:
-        """Replace a draft's tasks; returns how many there are."""
+        """Replace a draft's tasks; returns their number."""
         answer = self._connection.put(_path(campaign, "tasks"), task_documents(tasks))
         return int(answer["tasks"])
 
     def sample(self) -> CampaignView:
-        """A new open campaign whose simulated workers report in the next seconds: to look around.
+        """Make an open sample campaign; simulated workers report to it within seconds.
 
-        It takes no reports of people, and everything that leaves it is stamped as simulated.
+        It accepts no real reports, and its results and exports are marked as simulated.
         """
         return cast(CampaignView, self._connection.post("/sample"))
 
@@ -148,10 +148,10 @@ class Requester:
         mechanism: str | None = None,
         parameters: Mapping[str, Any] | None = None,
     ) -> ForecastView:
-        """What a campaign would show that does not exist yet: a score with a 90 % band.
+        """Forecast the score of a planned campaign, with a 90 % band.
 
-        A worker would be given up to `target.answers` of the tasks. The policy in the answer is
-        that of a draft with the same terms.
+        A worker would get up to `target.answers` of the tasks. The returned policy is that of a
+        draft with the same terms.
         """
         asked = {
             **calibration_document(domain, target, mechanism, parameters),
@@ -162,15 +162,15 @@ class Requester:
         return cast(ForecastView, self._connection.post("/forecasts", asked))
 
     def open(self, campaign: str) -> CampaignView:
-        """Take reports from now on; terms and tasks are fixed."""
+        """Open a campaign: it accepts reports, and its terms and tasks are fixed."""
         return cast(CampaignView, self._connection.post(_path(campaign, "open")))
 
     def close(self, campaign: str) -> CampaignView:
-        """Take no more reports, for good."""
+        """Close a campaign. It cannot be opened again."""
         return cast(CampaignView, self._connection.post(_path(campaign, "close")))
 
     def delete(self, campaign: str) -> None:
-        """Delete a campaign with all its reports and results, for good."""
+        """Delete a campaign with all its reports and results. This cannot be undone."""
         self._connection.delete(_path(campaign))
 
     def campaigns(self) -> list[CampaignView]:
@@ -178,7 +178,7 @@ class Requester:
         return cast("list[CampaignView]", self._connection.get("/campaigns")["campaigns"])
 
     def campaign(self, campaign: str) -> CampaignView:
-        """A campaign as it is now."""
+        """The current state of a campaign."""
         return cast(CampaignView, self._connection.get(_path(campaign)))
 
     def invite(
@@ -188,9 +188,9 @@ class Requester:
         count: int = 1,
         expires_on: date | None = None,
     ) -> list[str]:
-        """Links for workers: one that anybody may use, or `count` for one worker each.
+        """Make links for workers: one that anyone can use, or `count` for one worker each.
 
-        Each holds a secret that is not kept anywhere: these are the only copies.
+        Each contains a secret that the server does not store: these are the only copies.
         """
         body: dict[str, Any] = {"kind": kind, "count": count}
         if expires_on is not None:
@@ -198,60 +198,60 @@ class Requester:
         return cast("list[str]", self._connection.post(_path(campaign, "invites"), body)["links"])
 
     def invites(self, campaign: str) -> InviteCounts:
-        """How many invites there are, and how many were used."""
+        """Count the invites, and the used ones."""
         return cast(InviteCounts, self._connection.get(_path(campaign, "invites")))
 
     def revoke_invites(self, campaign: str) -> int:
-        """End every invite of a campaign; returns how many."""
+        """Revoke every invite of a campaign; returns their number."""
         return int(self._connection.delete(_path(campaign, "invites"))["revoked"])
 
     def keyholder_links(self, campaign: str) -> list[KeyholderLinkView]:
-        """A link for each keyholder of a sealed campaign; those made before no longer work."""
+        """Make a link for each keyholder of a sealed campaign; earlier links no longer work."""
         answer = self._connection.post(_path(campaign, "keyholders"))
         return cast("list[KeyholderLinkView]", answer["links"])
 
     def rounds(self, campaign: str) -> RoundsView:
-        """How a sealed campaign gets on: who is here, what is checked, what is in the way."""
+        """The progress of a sealed campaign: keyholders online, checks done, obstacles."""
         return cast(RoundsView, self._connection.get(_path(campaign, "rounds")))
 
     def open_without(self, campaign: str) -> RoundsView:
-        """Give up contributions that are not certified, and have the rest opened.
+        """Discard contributions that are not certified, and have the rest opened.
 
-        For a closed campaign some of whose keyholders do not come back.
+        For a closed campaign with keyholders who do not come back.
         """
         path = _path(campaign, "rounds/open-without")
         return cast(RoundsView, self._connection.post(path))
 
     def publish(self, campaign: str) -> CampaignView:
-        """Show the truths of a closed campaign to its workers, for good."""
+        """Publish the truths of a closed campaign to its workers. This cannot be undone."""
         return cast(CampaignView, self._connection.post(_path(campaign, "publish")))
 
     def rejections(self, campaign: str) -> RejectionsView:
-        """How many reports were refused, by reason, the most frequent first; seconds old."""
+        """Count refused reports by reason, the most frequent first; seconds old."""
         return cast(RejectionsView, self._connection.get(_path(campaign, "rejections")))
 
     def overview(self, campaign: str) -> OverviewView:
-        """A campaign at a glance: coverage, certainty, weights, what more answers would do."""
+        """An overview of a campaign: coverage, certainty, weights, effect of more answers."""
         return cast(OverviewView, self._connection.get(_path(campaign, "overview")))
 
     def methods(self, campaign: str) -> MethodsView:
-        """A campaign in the words of a paper, with a BibTeX entry of the software."""
+        """A methods section for a paper, with a BibTeX entry of the software."""
         return cast(MethodsView, self._connection.get(_path(campaign, "methods")))
 
     def results_page(
         self, campaign: str, *, offset: int = 0, limit: int = 1000, order: Order = "place"
     ) -> ResultsView:
-        """Some truths, with a summary of all and how many reports are not in them yet."""
+        """A page of truths, with the summary and the number of reports not included yet."""
         query = {"offset": offset, "limit": limit, "sort": order}
         return cast(ResultsView, self._connection.get(_path(campaign, "results"), query=query))
 
     def truths(self, campaign: str, *, order: Order = "place") -> Iterator[TruthView]:
-        """Every truth, page by page as it is asked for."""
+        """Every truth, fetched page by page."""
         query = {"sort": order}
         return all_pages(self._connection, _path(campaign, "results"), "truths", query)
 
     def workers(self, campaign: str) -> Iterator[WorkerView]:
-        """Every worker's weight, page by page as it is asked for."""
+        """Every worker's weight, fetched page by page."""
         return all_pages(self._connection, _path(campaign, "results/workers"), "workers")
 
     def results(self, campaign: str) -> Result:
@@ -270,45 +270,45 @@ class Requester:
         raw: bool = False,
         force: bool = False,
     ) -> int | None:
-        """Download an export such as `reports.parquet`, whole or not at all.
+        """Download an export such as `reports.parquet`, completely or not at all.
 
-        Returns its rows; None for an export that is no table. Cells of a CSV that a spreadsheet
-        would run as a formula are defused, unless `raw`.
+        Returns its number of rows; None for an export that is not a table. CSV cells that a
+        spreadsheet would run as formulas are escaped, unless `raw`.
         """
         place = _path(campaign, f"exports/{quote(name, safe='')}")
         return download(self._connection, place, name, path, raw=raw, force=force)
 
     def add_webhook(self, campaign: str, address: str) -> NewWebhook:
-        """Tell this address when the campaign closes or converges.
+        """Notify this address when the campaign closes or converges.
 
-        What comes is signed with the secret returned: see `sottovoce.verify_signature`.
+        Messages are signed with the returned secret: see `sottovoce.verify_signature`.
         """
         body = {"address": address}
         return cast(NewWebhook, self._connection.post(_path(campaign, "webhooks"), body))
 
     def webhooks(self, campaign: str) -> list[WebhookView]:
-        """Who is told."""
+        """The webhooks of a campaign."""
         found = self._connection.get(_path(campaign, "webhooks"))["webhooks"]
         return cast("list[WebhookView]", found)
 
     def remove_webhook(self, campaign: str, webhook: str) -> None:
-        """Tell it nothing more."""
+        """Remove a webhook."""
         self._connection.delete(_path(campaign, f"webhooks/{quote(webhook, safe='')}"))
 
     def make_token(self, name: str) -> NewToken:
-        """A further token, which may do all that this one may."""
+        """Make another token with the same rights."""
         return cast(NewToken, self._connection.post("/tokens", {"name": name}))
 
     def tokens(self) -> list[TokenView]:
-        """Every token, without the tokens themselves."""
+        """Every token, without its secret."""
         return cast("list[TokenView]", self._connection.get("/tokens")["tokens"])
 
     def revoke_token(self, token: str) -> None:
-        """End a token, by its identifier."""
+        """Revoke a token by its identifier."""
         self._connection.delete(f"/tokens/{quote(token, safe='')}")
 
 
 def _path(campaign: str, below: str = "") -> str:
     if not (isinstance(campaign, str) and CAMPAIGN_ID.fullmatch(campaign)):
-        raise Refused(Reason.NOT_FOUND, "there is no such campaign")
+        raise Refused(Reason.NOT_FOUND, "the campaign does not exist")
     return f"/campaigns/{campaign}" + (f"/{below}" if below else "")

@@ -1,6 +1,6 @@
-"""Results and exports of a server: long answers page by page, files whole or not at all.
+"""Downloads results page by page, and exports completely or not at all.
 
-A file has as many rows as the server said.
+The number of rows of a file is checked against the server's.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from sottovoce.tables.input_file import Format, format_of_ending
 ROWS = "sottovoce-rows"
 
 PAGE = 10_000
-"""Rows that are fetched at once."""
+"""Rows per page."""
 
 ATTEMPTS = 5
-"""How often results are read anew when the server inferred newer ones meanwhile."""
+"""How often results are read again if the server has inferred newer ones in the meantime."""
 
 
 def download(
@@ -38,7 +38,7 @@ def download(
     raw: bool,
     force: bool,
 ) -> int | None:
-    """Fetch an export into a file; returns its rows, None if the server does not say how many."""
+    """Download an export to a file; returns its rows, None if the server gives no number."""
     query = {"raw": "true"} if raw else None
     format = format_of_ending(name)
     lines = LineCount(csv=format == "csv")
@@ -55,26 +55,25 @@ def download(
         if rows != int(stated):
             raise Unreachable(
                 connection.address,
-                reason=f"it announced {int(stated):,} rows and sent {rows:,}, so that nothing was "
-                "written",
+                reason=f"it announced {int(stated):,} rows but sent {rows:,}; nothing was written",
             )
     return rows
 
 
 @dataclass(slots=True)
 class LineCount:
-    """Counts the lines of a text piece by piece; of a CSV those outside quotes."""
+    """Counts the lines of a text piece by piece; in CSV only those outside quotes."""
 
     csv: bool
     count: int = 0
     is_quoted: bool = False
 
     def add(self, piece: bytes) -> None:
-        """Count those of a further piece."""
+        """Count the lines of another piece."""
         if not self.csv or (not self.is_quoted and b'"' not in piece):
             self.count += piece.count(b"\n")
             return
-        # A doubled quote inside quotes leaves and enters them at once.
+        # A doubled quote inside quotes counts as leaving and entering.
         for i, between in enumerate(piece.split(b'"')):
             if i:
                 self.is_quoted = not self.is_quoted
@@ -84,7 +83,7 @@ class LineCount:
 
 def _rows(path: Path, format: Format, lines: LineCount) -> int:
     if format != "parquet":
-        return lines.count - lines.csv  # the header is no row
+        return lines.count - lines.csv  # without the header
     database = connect()
     try:
         query = f"SELECT num_rows FROM parquet_file_metadata({text_of(str(path))})"
@@ -96,7 +95,7 @@ def _rows(path: Path, format: Format, lines: LineCount) -> int:
 def all_pages(
     connection: Connection, path: str, field: str, query: Mapping[str, Any] | None = None
 ) -> Iterator[Any]:
-    """The rows of all pages, each page fetched when its first row is asked for."""
+    """The rows of all pages, each fetched when its first row is needed."""
     for page in _pages(connection, path, field, query):
         yield from page[field]
 
@@ -117,7 +116,7 @@ def _pages(
 def whole_result(
     connection: Connection, path: str, policy: Policy, *, simulated: bool = False
 ) -> Result:
-    """All truths and weights of one inference, never some of one and some of the next."""
+    """All truths and weights of one inference, never mixed with the next."""
     for _ in range(ATTEMPTS):
         pages = list(_pages(connection, path, "truths"))
         workers = list(all_pages(connection, f"{path}/workers", "workers"))
@@ -139,7 +138,7 @@ def _result(
     known = [row for row in truths if row["truth"] is not None]
     if summary is None or not known:
         problem = summary and summary["problem"]
-        raise DataError(problem or "nothing is inferred yet: reports have to come in first")
+        raise DataError(problem or "nothing is inferred yet; wait for reports")
     return result_of_rows(
         policy.domain, summary, known, workers, policy_hash=policy.hash, simulated=simulated
     )
@@ -152,7 +151,7 @@ def result_of_rows(
     workers: list[Any],
     **provenance: Any,
 ) -> Result:
-    """The result that rows of truths and workers make up, with what its summary says."""
+    """The result from rows of truths and workers and its summary."""
     return Result(
         tasks=_texts(row["task"] for row in truths),
         workers=_texts(row["worker"] for row in workers),
@@ -180,7 +179,7 @@ def _numbers(rows: list[Any], field: str) -> FloatArray | None:
 
 
 def _floats(numbers: Iterable[float | None]) -> FloatArray:
-    """JSON has no NaN and says null."""
+    """Numbers from JSON, with null as NaN."""
     return np.array([np.nan if each is None else each for each in numbers], dtype=np.float64)
 
 

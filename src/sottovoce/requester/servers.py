@@ -1,4 +1,4 @@
-"""The servers a requester has a token for, in a file that nobody else can read.
+"""The servers a requester has a token for, in a file for its owner only.
 
 The first token comes from the one-time link that a new server prints.
 """
@@ -29,11 +29,11 @@ LOGIN = (
 PAGE = "/setup"
 
 RETRIES, PAUSE = 2, 0.25
-"""Fewer and shorter than a worker's: somebody sits there and waits."""
+"""Fewer and shorter retries than a worker's, because a person is waiting."""
 
 
 def servers_file() -> Path:
-    """Name the file: in `SOTTOVOCE_HOME`, or in sottovoce among the user's settings."""
+    """The file's path: in `SOTTOVOCE_HOME`, or in sottovoce in the user's settings folder."""
     if chosen := os.environ.get("SOTTOVOCE_HOME"):
         return Path(chosen).expanduser() / "servers.json"
     return settings_folder() / "servers.json"
@@ -41,7 +41,7 @@ def servers_file() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class SavedServer:
-    """A server and the token for it, which is not in its repr."""
+    """A server and its token, which is not in the repr."""
 
     address: str
     token: str = field(repr=False)
@@ -53,20 +53,20 @@ class SavedServer:
 
 @dataclass(frozen=True, slots=True)
 class Servers:
-    """All of them by address, and the address that commands speak to."""
+    """All servers by address, and the current one."""
 
     known: Mapping[str, SavedServer] = field(default_factory=dict)
     current: str | None = None
 
     @classmethod
     def read(cls, path: Path) -> Servers:
-        """Those in a file; none where there is no file."""
+        """Read the servers in a file; none if there is no file."""
         try:
             return cls._of_json(json.loads(path.read_bytes()))
         except FileNotFoundError:
             return cls()
         except (ValueError, KeyError, TypeError, UsageError):
-            fault = "is not what was written: delete it and log in again"
+            fault = "the file was changed or damaged; delete it and log in again"
             raise DataError(fault, file=str(path)) from None
 
     @classmethod
@@ -81,7 +81,7 @@ class Servers:
         return cls(known, document["current"] if document["current"] in known else None)
 
     def write(self, path: Path) -> None:
-        """Put them into a file, whole or not at all, that only its owner can read."""
+        """Write the file atomically, readable by its owner only."""
         document = {
             "format": FORMAT,
             "current": self.current,
@@ -92,18 +92,18 @@ class Servers:
             file.write(json.dumps(document, indent=2).encode())
 
     def with_current(self, server: SavedServer) -> Servers:
-        """These and one more, which becomes the current one."""
+        """Add a server and make it the current one."""
         return Servers({**self.known, server.address: server}, server.address)
 
     def without(self, address: str) -> Servers:
-        """These but one. If it was the current one and one is left, that is current now."""
+        """Remove a server. If it was the current one and one is left, that becomes current."""
         left = {each: server for each, server in self.known.items() if each != address}
         if self.current != address:
             return Servers(left, self.current)
         return Servers(left, next(iter(left)) if len(left) == 1 else None)
 
     def server(self, address: str) -> SavedServer:
-        """The one at an address."""
+        """The server at an address."""
         if address not in self.known:
             others = f", only to {', '.join(self.known)}" if self.known else ""
             raise UsageError(f"not logged in to {address}{others}: {LOGIN}")
@@ -111,18 +111,18 @@ class Servers:
 
 
 def prepare(path: Path) -> None:
-    """Make the folder; refuse a place where no file can be put."""
+    """Make the folder; refuse one that is not writable."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     check_target(path, force=True)
     if not os.access(path.parent, os.W_OK):
-        raise UsageError(f"cannot write in {path.parent}: set SOTTOVOCE_HOME to another folder")
+        raise UsageError(f"cannot write in {path.parent}; set SOTTOVOCE_HOME to another folder")
 
 
 def chosen_server(address: str | None = None, *, allow_http: bool = False) -> SavedServer:
-    """The server to speak to.
+    """The server to use.
 
-    Its address is the one given, else `SOTTOVOCE_URL`, else that of the current one. Its token is
-    `SOTTOVOCE_TOKEN`, else the one kept for the address.
+    Its address is the given one, otherwise `SOTTOVOCE_URL`, otherwise the current one. Its token is
+    `SOTTOVOCE_TOKEN`, otherwise the one saved for the address.
     """
     servers = Servers.read(servers_file())
     address = address or os.environ.get("SOTTOVOCE_URL") or servers.current
@@ -154,7 +154,7 @@ def parse_link(link: str, *, allow_http: bool = False) -> tuple[str, str]:
 
 
 def token_from_setup(link: str, name: str, *, allow_http: bool = False) -> tuple[str, str]:
-    """The server's address and a new token, called `name`. The link works once."""
+    """The server's address and a new token named `name`. The link works once."""
     address, secret = parse_link(link, allow_http=allow_http)
     with Connection(
         address, secret, allow_http=allow_http, retries=RETRIES, pause=PAUSE

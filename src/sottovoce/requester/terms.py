@@ -1,4 +1,4 @@
-"""What a campaign shall ask and promise, as the server wants to be told."""
+"""A campaign's terms in the API's format."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sottovoce.model.policy import SEALED
 from sottovoce.tables.task_table import read_tasks
 
 if TYPE_CHECKING:
-    # Whoever names a target has loaded the mechanisms; others need not wait for them.
+    # Callers with a Target have loaded the mechanisms; others need not load them.
     from sottovoce.mechanisms.policies import Target
 
 
@@ -26,10 +26,10 @@ TaskRows: TypeAlias = str | os.PathLike[str] | Iterable[Task | Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Sealing:
-    """Who opens the totals of a sealed campaign: keyholders by their seats.
+    """The keyholders of a sealed campaign, by seat, and the totals they open.
 
-    Up to `degree` of them may collude and learn nothing; `minimum` is the fewest contributions that
-    are opened. Numbers are added up as a `sum`, or counted in a `histogram` of `size` parts.
+    Up to `degree` of them may collude and learn nothing; `minimum` is the fewest contributions in
+    an opened total. Numbers are added up as a `sum`, or counted in a `histogram` of `size` bins.
     """
 
     keyholders: Sequence[Keyholder] = ()
@@ -39,7 +39,7 @@ class Sealing:
     size: int | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """The same as the server wants to be told."""
+        """The API's format."""
         return {
             "keyholders": [keyholder.as_json() for keyholder in self.keyholders],
             "degree": self.degree,
@@ -50,13 +50,13 @@ class Sealing:
 
 
 class AskedTerms(TypedDict, total=False):
-    """What a campaign shall ask and promise.
+    """The terms of a campaign.
 
-    Either a `policy`, or a `domain` and a `target` for which the server calibrates a mechanism:
-    the one that is named, with these parameters, or the one that suits. With `sealed`, answers are
-    sealed for keyholders instead, and only noised totals are opened. The title is the question
-    unless given, `unit` what numbers are in, `quota` the most workers, and `closes_on` the first
-    day (UTC) on which no report is taken.
+    Either a `policy`, or a `domain` and a `target` for which the server calibrates a mechanism: the
+    named one with these parameters, or the default. With `sealed`, answers are sealed for
+    keyholders instead, and only totals with noise are opened. The default title is the question;
+    `unit` is the unit of numbers, `quota` the most workers, and `closes_on` the first day (UTC) on
+    which no report is accepted.
     """
 
     title: str | None
@@ -86,7 +86,7 @@ def terms_document(question: str, **terms: Unpack[AskedTerms]) -> dict[str, Any]
 
 
 def task_documents(rows: TaskRows) -> list[dict[str, Any]]:
-    """Tasks as JSON, checked; what is wrong with a file is said with its row and column."""
+    """Tasks as JSON, checked; an error in a file names its row and column."""
     return [
         {"task": task.name, "text": task.text, **({"image": task.image} if task.image else {})}
         for task in _tasks(rows)
@@ -126,7 +126,7 @@ def _promise(terms: AskedTerms) -> dict[str, Any]:
     if sealed is None:
         return calibration_document(domain, target, mechanism, parameters)
     if mechanism not in (None, SEALED):
-        raise UsageError(f"sealed answers are not randomised by {mechanism}: leave it out")
+        raise UsageError(f"sealed answers are not randomised by {mechanism}; leave mechanism= out")
     document = calibration_document(domain, target, SEALED, parameters)
     return {**document, "privacy": {**document["privacy"], "sealed": sealed.as_json()}}
 
@@ -137,7 +137,7 @@ def calibration_document(
     mechanism: str | None = None,
     parameters: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """What a policy shall be calibrated for, as JSON."""
+    """The target of a policy's calibration, as JSON."""
     return {
         "domain": _domain_document(domain),
         "privacy": _privacy_document(target, mechanism, parameters),

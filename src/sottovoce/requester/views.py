@@ -1,7 +1,6 @@
-"""What a server tells a requester, as JSON has it. Days are ISO dates.
+"""Typed views of the server's JSON replies to requesters. Days are ISO dates.
 
-Campaigns, results, keyholders, tokens and webhooks; and what a server foretells of a campaign,
-shows of it at a glance, and says for a paper.
+Campaigns, results, keyholders, tokens, webhooks, forecasts, overviews and methods sections.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from sottovoce.model import Guarantee, Unit
 
 
 class HeldView(TypedDict):
-    """What holds for one unit; `epsilon` is null where no finite one does."""
+    """The guarantee for one unit; `epsilon` is null if no finite one holds."""
 
     epsilon: float | None
     delta: float
@@ -21,7 +20,7 @@ class HeldView(TypedDict):
 
 
 class GuaranteeView(TypedDict):
-    """What a campaign promises, per answer and per worker, and in words."""
+    """A campaign's guarantee, per answer and per worker, and in words."""
 
     per_answer: HeldView
     per_worker: HeldView
@@ -30,9 +29,9 @@ class GuaranteeView(TypedDict):
 
 
 class CampaignView(TypedDict):
-    """A campaign. `answers` is the most a worker gives, `block` how many tasks a worker gets.
+    """A campaign. `answers` is the most answers of a worker, `block` the tasks a worker gets.
 
-    The workers of a `simulated` one are simulated.
+    `simulated` means that its workers are simulated.
     """
 
     id: str
@@ -60,7 +59,7 @@ class CampaignView(TypedDict):
 
 
 class InviteCounts(TypedDict):
-    """How many invites there are of each kind, and how many single-use ones were used."""
+    """The number of invites of each kind, and of used single-use ones."""
 
     open: int
     single: int
@@ -78,7 +77,7 @@ class TruthView(TypedDict):
 
 
 class WorkerView(TypedDict):
-    """How much a worker counted."""
+    """A worker's weight."""
 
     worker: str
     weight: float
@@ -86,10 +85,10 @@ class WorkerView(TypedDict):
 
 
 class SummaryView(TypedDict):
-    """What is known of all truths.
+    """The summary of a result.
 
-    `converged` says that the method came to an end, `settled` that further reports hardly change
-    the truths. `problem` is why there are none.
+    `converged` means that the fit converged, `settled` that more reports hardly change the truths.
+    `problem` is why there are none.
     """
 
     method: str | None
@@ -104,7 +103,7 @@ class SummaryView(TypedDict):
 
 
 class ResultsView(TypedDict):
-    """One page of truths; `summary` is null until something was inferred."""
+    """A page of truths; `summary` is null until something is inferred."""
 
     summary: SummaryView | None
     truths: list[TruthView]
@@ -113,7 +112,7 @@ class ResultsView(TypedDict):
 
 
 class KeyholderLinkView(TypedDict):
-    """A link for one keyholder, which nobody can read again."""
+    """A link for one keyholder, shown only once."""
 
     seat: int
     name: str
@@ -121,7 +120,7 @@ class KeyholderLinkView(TypedDict):
 
 
 class SeatView(TypedDict):
-    """A keyholder: when it was here last, and what it has done."""
+    """A keyholder: when it was last online, and its progress."""
 
     seat: int
     name: str
@@ -142,14 +141,14 @@ class DroppedView(TypedDict):
 
 
 class QuorumView(TypedDict):
-    """How many keyholders must open the total, and how many have."""
+    """How many keyholders are needed to open the total, and how many have opened it."""
 
     needed: int
     opened: int
 
 
 class RoundsView(TypedDict):
-    """How a sealed campaign gets on. `waiting` contributions are in no certified state yet."""
+    """The progress of a sealed campaign. `waiting` contributions are not certified yet."""
 
     phase: Literal["dealing", "collecting", "checking", "closing", "opening", "opened", "dead"]
     keyholders: list[SeatView]
@@ -179,7 +178,7 @@ class RejectionsView(TypedDict):
 
 
 class TokenView(TypedDict):
-    """A requester's token, without the token."""
+    """A requester's token, without its secret."""
 
     id: str
     name: str
@@ -187,14 +186,14 @@ class TokenView(TypedDict):
 
 
 class NewToken(TypedDict):
-    """A token that was just made: nobody can read it again."""
+    """A new token, shown only once."""
 
     token: str
     id: str
 
 
 class DeliveryView(TypedDict):
-    """What became of telling one event."""
+    """The delivery of one event."""
 
     id: str
     event: str
@@ -203,7 +202,7 @@ class DeliveryView(TypedDict):
 
 
 class WebhookView(TypedDict):
-    """Where a campaign's events are told, and the newest deliveries first."""
+    """A webhook and its deliveries, newest first."""
 
     id: str
     address: str
@@ -211,14 +210,14 @@ class WebhookView(TypedDict):
 
 
 class NewWebhook(TypedDict):
-    """A webhook that was just added: nobody can read its secret again."""
+    """A new webhook; its secret is shown only once."""
 
     id: str
     secret: str
 
 
 def guarantees_of(view: GuaranteeView) -> tuple[Guarantee, Guarantee]:
-    """What holds per answer and per worker."""
+    """The guarantees per answer and per worker."""
     return _held(view["per_answer"], Unit.ANSWER), _held(view["per_worker"], Unit.WORKER)
 
 
@@ -228,10 +227,10 @@ def _held(view: HeldView, unit: Unit) -> Guarantee:
 
 
 class ForecastView(TypedDict):
-    """What simulated campaigns showed; `band` holds the score of one of them in 9 of 10 cases.
+    """The results of simulated campaigns; `band` contains the score in 9 of 10 cases.
 
-    `clean` is the score without noise, `constant` that of the best constant. `policy` is what a
-    draft with the same terms promises.
+    `clean` is the score without noise, `constant` that of the best constant guess. `policy` is the
+    policy of a draft with the same terms.
     """
 
     score: Literal["accuracy", "mean error"]
@@ -249,7 +248,7 @@ class ForecastView(TypedDict):
 
 
 class CoverageView(TypedDict):
-    """Reports by task; no numbers where `hidden` says that they would mean nothing."""
+    """Reports per task; no numbers if `hidden`, because they would mean nothing."""
 
     hidden: bool
     untouched: int | None
@@ -261,7 +260,7 @@ class CoverageView(TypedDict):
 
 
 class CertaintyView(TypedDict):
-    """How many tasks with reports are settled, and how sure all of them are."""
+    """How many tasks with reports are settled, and the certainty of all."""
 
     kind: Literal["confidence", "standard_error"]
     threshold: float
@@ -271,7 +270,7 @@ class CertaintyView(TypedDict):
 
 
 class MoreView(TypedDict):
-    """What more answers would do."""
+    """The estimated effect of more answers."""
 
     answers: int
     workers: int
@@ -281,7 +280,7 @@ class MoreView(TypedDict):
 
 
 class WeightsView(TypedDict):
-    """How the weights of workers spread, or why there are none."""
+    """The distribution of workers' weights, or why there is none."""
 
     workers: int
     why_none: str | None
@@ -289,14 +288,14 @@ class WeightsView(TypedDict):
 
 
 class ChangedView(TypedDict):
-    """How much truths changed since there were so many reports."""
+    """How much truths changed since an earlier number of reports."""
 
     share: float
     since: int
 
 
 class OverviewView(TypedDict):
-    """A campaign at a glance; all but the counts is as of the latest result."""
+    """A campaign's overview; everything but the counts is as of the latest result."""
 
     tasks: int
     workers: int

@@ -1,7 +1,7 @@
-"""A real server for the tests of whoever builds on Sottovoce.
+"""A real server for tests of software that uses Sottovoce.
 
-`running_server` is one in this process, in a thread, on a free port and an empty database;
-`ServerProcess` is one in a process of its own, which can be killed. With pytest, write
+`running_server` runs one in a thread of this process, on a free port and an empty database;
+`ServerProcess` runs one in its own process, which can be killed. With pytest, write
 `pytest_plugins = ["sottovoce.testing.pytest"]` into conftest.py for the fixture `sottovoce_server`.
 """
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RunningServer", "ServerProcess", "running_server"]
 
-# Imported when first used: who starts a server in another process needs no web framework here.
+# Imported on first use: a server in another process needs no web framework here.
 _HOMES = {
     "RunningServer": "server_thread",
     "ServerProcess": "server_process",

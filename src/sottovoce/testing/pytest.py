@@ -20,6 +20,6 @@ __all__ = ["sottovoce_server"]
 
 @pytest.fixture(scope="session")
 def sottovoce_server() -> Iterator[RunningServer]:
-    """A real server on an empty SQLite, for all tests of a run: campaigns keep them apart."""
+    """A real server on an empty SQLite database, shared by all tests of a run."""
     with running_server() as server:
         yield server

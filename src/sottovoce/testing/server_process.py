@@ -1,4 +1,4 @@
-"""A real server in a process of its own, which can be killed; and waiting for what it does."""
+"""A real server in its own process, which can be killed; and helpers to wait for it."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ _LINK = re.compile(r"https?://\S+/setup#sva_\S{43}", re.ASCII)
 
 
 def wait_until(happened: Callable[[], bool], what: str, patience: float = PATIENCE) -> None:
-    """Wait for something, in steps that grow; an error if it does not happen.
+    """Wait for a condition, in growing steps; an error if it does not become true.
 
     >>> wait_until(lambda: True, "nothing")
     >>> wait_until(lambda: False, "rain", patience=0.01)
     Traceback (most recent call last):
-    sottovoce.errors.SottovoceError: waited 0.01 seconds for rain, and it did not come
+    sottovoce.errors.SottovoceError: waited 0.01 seconds for rain, but it did not happen
     """
     end, pause = time.monotonic() + patience, 0.01
     while not happened():
         if time.monotonic() > end:
-            raise SottovoceError(f"waited {patience:g} seconds for {what}, and it did not come")
+            raise SottovoceError(f"waited {patience:g} seconds for {what}, but it did not happen")
         time.sleep(pause)
         pause = min(pause * 1.5, 0.2)
 
 
 def settled_result(requester: Requester, campaign: str, patience: float = PATIENCE) -> Result:
-    """Truths and weights, once every report that has arrived is in them."""
+    """Truths and weights, once they include every received report."""
 
     def settled() -> bool:
         page = requester.results_page(campaign, limit=1)
@@ -53,7 +53,7 @@ def settled_result(requester: Requester, campaign: str, patience: float = PATIEN
 
 
 class Started(Protocol):
-    """What a server needs of the process it is: what `subprocess.Popen` has."""
+    """The part of `subprocess.Popen` that a server process needs."""
 
     pid: int
 
@@ -66,8 +66,8 @@ class Started(Protocol):
 class ServerProcess:
     """`sottovoce serve` as operators run it, on a free port of this machine.
 
-    `folder` keeps its `data`, and beside it `server.out` and `server.log`: what it prints, and its
-    log. After `kill` or `stop`, `restart` makes it the same server at the same address.
+    `folder` holds its `data`, its output in `server.out` and its log in `server.log`. After `kill`
+    or `stop`, `restart` starts the same server at the same address.
 
         with ServerProcess(tmp_path) as server:
             requester = server.requester()
@@ -97,35 +97,35 @@ class ServerProcess:
 
     @property
     def log(self) -> Path:
-        """What the server writes about itself, over all its starts."""
+        """The server's log, over all its starts."""
         return self.folder / "server.log"
 
     @property
     def pid(self) -> int:
-        """The process, if it runs."""
+        """The process identifier, if it runs."""
         if self._process is None or self._process.poll() is not None:
             raise UsageError("the server does not run")
         return self._process.pid
 
     @property
     def token(self) -> str:
-        """The requester's token: the first time, by the link that the server printed."""
+        """The requester's token, first made with the link that the server printed."""
         if self._token is None:
             found = _LINK.findall((self.folder / "server.out").read_text(encoding="utf-8"))
             if not found:
-                raise UsageError("the server printed no setup link: its folder was used before")
+                raise UsageError("the server printed no setup link; its folder was used before")
             with Requester.from_setup(found[-1], "testing") as requester:
                 self._token = requester.token
         return self._token
 
     def requester(self) -> Requester:
-        """Who may ask the server for everything."""
+        """A requester's client for this server."""
         return Requester(self.url, self.token)
 
     def start(self) -> Self:
-        """Start it, and wait until it takes requests."""
+        """Start it, and wait until it accepts requests."""
         if self._process is not None and self._process.poll() is None:
-            raise UsageError("the server runs already")
+            raise UsageError("the server is already running")
         self.folder.mkdir(parents=True, exist_ok=True)
         arguments = ["serve", "--data", str(self.data), "--port", str(self.port), *self._options]
         self._process = self._launched(arguments)
@@ -137,18 +137,18 @@ class ServerProcess:
         return self
 
     def restart(self) -> Self:
-        """The same server again, at the same address; stops it first if it runs."""
+        """Start the same server again at the same address; stops it first if it runs."""
         self.stop()
         return self.start()
 
     def kill(self) -> None:
-        """End it in the middle of whatever it does, as a power cut would (SIGKILL)."""
+        """End it at once, as a power cut would (SIGKILL)."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
 
     def stop(self) -> int | None:
-        """Let it finish what it does, and end; its exit code."""
+        """Stop it cleanly; return its exit code."""
         if self._process is None:
             return None
         if self._process.poll() is None:
@@ -188,7 +188,7 @@ class ServerProcess:
         wait_until(ready, "the server")
 
     def _is_ready(self) -> bool:
-        # Not httpx, which reads certificates before it says a word.
+        # Not httpx, which loads certificates first.
         with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)) as line:
             try:
                 line.request("GET", "/readyz")
@@ -202,6 +202,6 @@ class ServerProcess:
 
 
 def free_port() -> int:
-    """A port of this machine that nobody listens on."""
+    """A free port of this machine."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         return int(listening.getsockname()[1])

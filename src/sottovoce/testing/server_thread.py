@@ -34,7 +34,7 @@ except ModuleNotFoundError as error:
 
 @dataclass(frozen=True, slots=True)
 class RunningServer:
-    """A server that runs, and who may ask it. `folder` is where it keeps everything."""
+    """A running server and its requester. `folder` holds its data."""
 
     url: str
     token: str = field(repr=False)
@@ -48,9 +48,10 @@ class RunningServer:
         epsilon: float = 2.0,
         answers: int | None = None,
     ) -> tuple[str, str]:
-        """An open campaign, and a link with which any number of workers may answer.
+        """Make an open campaign, and a link for any number of workers.
 
-        `tasks` is how many, or their names; `answers` the most a worker gives, all if not said.
+        `tasks` is their number or their names; `answers` is the most answers of a worker (default:
+        all).
         """
         names = [f"t{i}" for i in range(tasks)] if isinstance(tasks, int) else list(tasks)
         made = self.requester.create(
@@ -66,11 +67,11 @@ class RunningServer:
     def client(
         self, link: str, folder: str | os.PathLike[str], *, budget: Budget | None = None
     ) -> Client:
-        """A worker's software. One folder is one worker: it keeps what the worker has spent."""
+        """A worker's client. One folder is one worker: it holds the worker's ledger."""
         return Client(link, folder=folder, budget=budget)
 
     def truths(self, campaign: str, *, patience: float = PATIENCE) -> Result:
-        """Truths and weights, once every report that has arrived is in them."""
+        """Truths and weights, once they include every received report."""
         return settled_result(self.requester, campaign, patience)
 
 
@@ -78,10 +79,10 @@ class RunningServer:
 def running_server(
     folder: str | os.PathLike[str] | None = None, *, database_url: str | None = None
 ) -> Iterator[RunningServer]:
-    """A real server while the block runs: HTTP on a free port of this machine, a real database.
+    """Run a real server while the block runs: HTTP on a free port of this machine, a real database.
 
-    It keeps everything in `folder`, and is the server it was when the folder is given again;
-    without one, in a folder that is removed at the end. `database_url` is a PostgreSQL instead.
+    Its data is in `folder`, and the same folder gives the same server again; without one it uses a
+    folder that is removed at the end. `database_url` is a PostgreSQL instead.
     """
     with ExitStack() as stack:
         place = Path(folder or stack.enter_context(TemporaryDirectory(prefix="sottovoce-")))
@@ -124,7 +125,7 @@ def _in_a_thread(app: FastAPI, listening: socket.socket) -> Iterator[None]:
     try:
         wait_until(lambda: server.started or not thread.is_alive(), "the server")
         if not server.started:
-            raise SottovoceError("the server did not start: its log says why")
+            raise SottovoceError("the server did not start; see its log")
         yield
     finally:
         server.should_exit = True

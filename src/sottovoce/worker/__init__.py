@@ -1,4 +1,4 @@
-"""What runs on the worker's device: answers, the ledger, and reports that may leave."""
+"""Code for the worker's device: answers, the ledger, and reports to send."""
 
 from sottovoce.randomness import SystemRandomness
 from sottovoce.worker.answers import Answer, preview, randomize, respond

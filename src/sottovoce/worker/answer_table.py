@@ -1,4 +1,4 @@
-"""Answers from a file, none of which is ever quoted."""
+"""Reads answers from a file. Errors never quote an answer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def read_answers(path: Path, domain: Domain) -> dict[str, Label]:
             name = str(task.names[code])
             if name in given:
                 raise DataError(
-                    f"task {name!r} is answered twice: keep one row",
+                    f"task {name!r} is answered twice; keep one row",
                     file=table.name,
                     row=table.row_of(place),
                 )
@@ -34,7 +34,7 @@ def read_answers(path: Path, domain: Domain) -> dict[str, Label]:
 
 @contextmanager
 def sound_rows(path: Path, domain: Domain) -> Iterator[tuple[Relation, Coded, Answers]]:
-    """The rows of a table of answers, none of which is faulty."""
+    """The rows of a table of answers, all valid."""
     roles = Roles({"task": ("task",), "answer": ("answer", "label", "value")}, "--answers", True)
     with local_file(path, None) as file, open_relation(file, roles) as table:
         if table.one(f"SELECT 1 FROM {table.relation} LIMIT 1") == ():

@@ -32,10 +32,10 @@ from sottovoce.worker.sealed_answers import sealed_codes, sealed_sum_of
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a worker truly thinks about a task; None for not saying.
+    """A worker's true answer to a task; None means skipped.
 
-    The value is in no repr, log or error, and an answer refuses to be pickled: a copy in a queue or
-    a cache has left the worker's hands.
+    The value is in no repr, log or error. An answer cannot be pickled, so that no copy ends up in a
+    queue or a cache.
 
     >>> Answer("Is the museum open?", "yes")
     Answer(task='Is the museum open?')
@@ -46,24 +46,28 @@ class Answer:
 
     def __post_init__(self) -> None:
         if not isinstance(self.task, str) or not self.task:
-            raise UsageError("an answer needs the name of its task: a text that is not empty")
+            raise UsageError("an answer needs the name of its task, a non-empty text")
         if not isinstance(self.value, str | int | float | None):
             raise UsageError(
                 f"the answer to task {self.task!r} must be a text, a number, true, false or None"
             )
         if isinstance(self.value, float) and math.isnan(self.value):
-            raise UsageError(f"the answer to task {self.task!r} is not a number: say None to skip")
+            raise UsageError(
+                f"the answer to task {self.task!r} is not a number (NaN); use None to skip"
+            )
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
-        raise UsageError("an answer is not copied or pickled: it stays where the worker gave it")
+        raise UsageError(
+            "an Answer cannot be copied or pickled, so that it stays on the worker's device"
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """Reports that were drawn and may not leave yet: first their spending must be booked.
+    """Drawn reports that may not be sent until their spend is booked.
 
-    Whoever refuses to book it throws the reports away unseen. To look at them and draw again
-    until they please would break the guarantee.
+    If booking is refused, the reports are discarded unseen. Looking at them and redrawing would
+    break the guarantee.
     """
 
     submission: Submission = field(repr=False)
@@ -81,15 +85,15 @@ def respond(
     tasks: Sequence[str] | None = None,
     allow_unsound: bool = False,
 ) -> Submission:
-    """Check everything, draw reports, book the spend; only then do the reports exist for others.
+    """Check everything, draw reports, book the spend, and return the submission.
 
-    `tasks` are all tasks the worker was given. A mechanism that hides participation reports on each
-    of them; None, or no answer, is then an answer like any other. `worker` is the name under which
-    the requester knows the worker, and under which its thresholds are drawn. A policy calibrated as
-    a paper says, which promises nothing, needs `allow_unsound`.
+    `tasks` are all tasks of the worker. A mechanism that hides participation reports on each of
+    them; None, or no answer, is then an answer like any other. `worker` is the worker's name at the
+    requester, from which its thresholds are drawn. A policy calibrated as published, which promises
+    nothing, needs `allow_unsound`.
 
-    Whatever is wrong is found before anything is spent. A crash between the booking and the return
-    loses the reports, never the record of them.
+    Errors are found before anything is spent. A crash between the booking and the return loses the
+    reports, never their record.
 
     >>> import tempfile
     >>> from sottovoce.mechanisms.policies import Target, make_policy
@@ -162,7 +166,7 @@ def checked_cells(
     tasks: Sequence[str] | None = None,
     allow_unsound: bool = False,
 ) -> Cells:
-    """The answers as a mechanism takes them; whatever is wrong with them is found here."""
+    """The answers in the mechanism's format, after all checks."""
     check_name("worker", worker)
     release = release_of(policy)
     if policy.calibration is Calibration.AS_PUBLISHED and not allow_unsound:
@@ -174,11 +178,9 @@ def checked_cells(
 
 
 def draw(cells: Cells, policy: Policy, randomness: SystemRandomness, *, requester: str) -> Drawn:
-    """The reports on checked cells, and what they will have spent. None of it may leave yet."""
+    """Draw the reports of checked cells, with their spend. They may not be sent yet."""
     if type(randomness) is not SystemRandomness:
-        raise UsageError(
-            "reports are drawn with SystemRandomness and nothing else: seeds are for simulations"
-        )
+        raise UsageError("reports must be drawn with SystemRandomness; seeds are for simulations")
     check_name("requester", requester)
     submission = _submission(cells, policy, mechanism_of(policy), randomness)
     tasks = tuple(cells.tasks.tolist())
@@ -186,13 +188,13 @@ def draw(cells: Cells, policy: Policy, randomness: SystemRandomness, *, requeste
 
 
 def book(drawn: Drawn, ledger: Ledger) -> Submission:
-    """What may leave the device, now that its spending is booked."""
+    """Book the spend and return the submission, which may now be sent."""
     ledger.spend(drawn.spending)
     return drawn.submission
 
 
 def spending_for(tasks: tuple[str, ...], policy: Policy, requester: str, worker: str) -> Spending:
-    """What reports on these tasks betray; answers are not needed to say it."""
+    """The privacy loss of reports on these tasks, which does not depend on the answers."""
     release = release_of(policy)
     return Spending(
         worker=worker,
@@ -207,16 +209,16 @@ def spending_for(tasks: tuple[str, ...], policy: Policy, requester: str, worker:
 
 
 def preview(policy: Policy, answers: int) -> dict[Unit, Guarantee]:
-    """What so many answers under a policy would betray, in both units; nothing is spent."""
+    """The privacy loss of a number of answers under a policy, in both units; nothing is spent."""
     check_target(1.0, 0.0, answers)
     release = release_of(policy)
     return {unit: release.guarantee(answers, unit, _delta(policy)) for unit in Unit}
 
 
 def check_name(field: str, name: Any) -> None:
-    """Refuse what names nobody."""
+    """Refuse an empty name."""
     if not isinstance(name, str) or not name:
-        raise UsageError(f"{field} must be a text that is not empty")
+        raise UsageError(f"{field} must be a non-empty text")
 
 
 def _cells(
@@ -226,11 +228,11 @@ def _cells(
     release: Release,
     worker: str,
 ) -> Cells:
-    """The answers in the order of the tasks' names: the order of answering is nobody's business."""
+    """The answers sorted by task name, which hides the order of answering."""
     if not all(isinstance(answer, Answer) for answer in answers):
         raise UsageError("answers must be a sequence of Answer")
     given = [answer.task for answer in answers]
-    _check_distinct(given, "is answered twice: choose which answer counts")
+    _check_distinct(given, "is answered twice; keep one answer")
     try:
         codes = _codes([answer.value for answer in answers], policy)
     except (ValueError, OverflowError):
@@ -240,7 +242,8 @@ def _cells(
     if release.hides_participation:
         if tasks is None:
             raise UsageError(
-                "the policy hides who answered what: give all tasks of the worker as tasks"
+                "the policy hides which tasks a worker answered; pass all tasks of the worker as "
+                "tasks="
             )
         skipped = sorted(set(tasks) - set(given))
         given = given + skipped
@@ -248,10 +251,10 @@ def _cells(
     elif (codes == NULL).any():
         task = given[int(np.flatnonzero(codes == NULL)[0])]
         raise DataError(
-            f"task {task!r} is skipped, and the policy does not hide that: leave it out instead"
+            f"task {task!r} is skipped, and the policy does not hide that; leave it out"
         )
     if not given:
-        raise UsageError("there is nothing to report: give at least one answer")
+        raise UsageError("there is nothing to report; give at least one answer")
     order = sorted(range(len(given)), key=given.__getitem__)
     return Cells(
         np.zeros(len(order), np.int32),
@@ -273,10 +276,10 @@ def _check_tasks(tasks: Sequence[str], given: list[str]) -> None:
         raise UsageError("tasks must be a sequence of names")
     for task in tasks:
         check_name("each of the tasks", task)
-    _check_distinct(tasks, "is listed twice among tasks")
+    _check_distinct(tasks, "is listed twice in tasks=")
     unknown = sorted(set(given) - set(tasks))
     if unknown:
-        raise UsageError(f"task {unknown[0]!r} is answered and is not among tasks")
+        raise UsageError(f"task {unknown[0]!r} is answered but is not in tasks=")
 
 
 def _check_distinct(tasks: Sequence[str], fault: str) -> None:

@@ -1,4 +1,4 @@
-"""Budget: the most epsilon and delta that a worker allows all campaigns together."""
+"""Budget: the most epsilon and delta that a worker allows for all campaigns together."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Amount(NamedTuple):
 class Budget:
     """The most that all campaigns together may spend, for each unit; None for no limit.
 
-    Per worker: what all reports betray about everything the worker answered. Per answer: what they
-    betray about one fact, even if every campaign asks about it once. Both add up by basic
+    Per worker: the privacy loss about everything the worker answered. Per answer: the privacy loss
+    about one fact, even if every campaign asks about it once. Both add up by basic
     composition, Σᵢ εᵢ and Σᵢ δᵢ over campaigns i (Dwork & Roth 2014, Thm. 3.16). A delta is 0
     unless given.
 
@@ -42,7 +42,7 @@ class Budget:
         _check("answer", self.answer_epsilon, self.answer_delta)
 
     def limit(self, unit: UnitName) -> Amount:
-        """The most that may be spent in that unit; infinite without a limit."""
+        """The limit in this unit; infinite if there is none."""
         epsilon, delta = (
             (self.worker_epsilon, self.worker_delta)
             if Unit(unit) is Unit.WORKER
@@ -51,7 +51,7 @@ class Budget:
         return Amount(math.inf, math.inf) if epsilon is None else Amount(epsilon, delta)
 
     def covers(self, other: Budget) -> bool:
-        """Whether no limit is below the other's."""
+        """Whether every limit is at least the other's."""
         return all(
             mine >= theirs
             for unit in Unit
@@ -67,9 +67,9 @@ def _check(unit: str, epsilon: Any, delta: Any) -> None:
     if epsilon is not None and not (_is_number(epsilon) and 0 < epsilon < math.inf):
         raise UsageError(f"{unit}_epsilon must be a number above 0, or None for no limit")
     if not (_is_number(delta) and 0 <= delta < 1):
-        raise UsageError(f"{unit}_delta must be a number from 0, and below 1")
+        raise UsageError(f"{unit}_delta must be a number from 0 and below 1")
     if delta and epsilon is None:
-        raise UsageError(f"{unit}_delta limits nothing without {unit}_epsilon")
+        raise UsageError(f"{unit}_delta needs {unit}_epsilon")
 
 
 def _is_number(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""A worker's software for one campaign: answers go in, and only randomised reports leave."""
+"""The worker's client for one campaign: answers in, randomised reports out."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ if TYPE_CHECKING:
 
 
 DEFAULT_BUDGET = Budget(worker_epsilon=50)
-"""What a worker is willing to betray to all campaigns together, unless it says otherwise."""
+"""The default privacy budget of a worker over all campaigns."""
 
 LEDGER = "ledger.jsonl"
 _HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _REPORT = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 Given = Mapping[str, Label | None] | Sequence[Answer]
-"""Answers: by task, or as they are."""
+"""Answers as a mapping by task, or as `Answer` objects."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnReports:
-    """One submission as the server has it; what is sealed is shown as that."""
+    """One submission as stored on the server; sealed answers are shown as sealed."""
 
     report_id: str
     received_on: date
@@ -53,22 +53,22 @@ class OwnReports:
 
 
 class Client:
-    """A worker's side of one campaign: answers in, randomised reports out, nothing twice.
+    """The worker's client for one campaign: answers in, randomised reports out, nothing twice.
 
         with Client("https://answers.example/c/leaf0#svi_…") as client:
             print(client.offer.question, client.offer.per_worker)
             receipt = client.send({"t1": "oak", "t2": "birch"})
 
-    `link` is the whole link, or without its # and `invite` beside it. On first contact the policy
-    is fetched, checked and pinned; a server that later offers another, or another than
-    `policy_hash`, raises `PolicyChanged` and is sent nothing. What every campaign spends is booked
-    in one ledger, whose budget is `DEFAULT_BUDGET` (epsilon 50 per worker) unless a first `budget`
-    is given; `client.ledger.raise_budget` raises it.
+    `link` is the whole link, or the part before the # with a separate `invite`. On first contact
+    the policy is fetched, checked and pinned. If the server later offers another one, or one other
+    than `policy_hash`, `PolicyChanged` is raised and nothing is sent. The spend of every campaign
+    is booked in one ledger, whose budget is `DEFAULT_BUDGET` (epsilon 50 per worker) unless a first
+    `budget` is given; `client.ledger.raise_budget` raises it.
 
-    Everything is kept in `folder`: SOTTOVOCE_HOME, or the user's data folder, unless given. Reports
-    are on the disk before they are booked, booked before they are sent, and sent byte for byte
-    until the server has them; an answer is never written. A client that was interrupted goes on
-    where it was. With `contact=False` the server is asked only for what a call needs.
+    Everything is stored in `folder` (default: SOTTOVOCE_HOME, or the user's data folder). Reports
+    are on disk before they are booked, booked before they are sent, and resent byte for byte until
+    the server has them. Answers are never written to disk. An interrupted client continues where it
+    was. With `contact=False` the server is contacted only when a call needs it.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Hang up. What waits stays where it is."""
+        """Close the connection. Waiting reports stay on disk."""
         self._connection.close()
 
     @property
@@ -124,49 +124,47 @@ class Client:
 
     @property
     def worker(self) -> str:
-        """The worker's name in this campaign, which no other campaign knows."""
+        """The worker's pseudonym, used in this campaign only."""
         return self._enrolment.worker
 
     @property
     def receipt(self) -> str:
-        """The worker's secret for this campaign: it shows and takes back its reports."""
+        """The worker's secret for this campaign, needed to see and delete its reports."""
         return self._enrolment.receipt
 
     @property
     def policy_hash(self) -> str | None:
-        """The hash of the policy that is pinned; None before the first contact."""
+        """The hash of the pinned policy; None before the first contact."""
         policy = self._enrolment.policy
         return None if policy is None else policy.hash
 
     @property
     def spent(self) -> dict[Unit, Amount]:
-        """What all reports to this campaign betray, as it is booked."""
+        """The privacy loss of all reports to this campaign, as booked."""
         policy = self._enrolment.policy
         entry = policy and self.ledger.earlier(self._spending((), policy))
         return dict(entry.spent) if entry else {unit: Amount(0.0, 0.0) for unit in Unit}
 
     @property
     def offer(self) -> Offer:
-        """What the campaign asks and promises; raises `PolicyChanged` if it is not what it was."""
+        """The campaign's current offer; raises `PolicyChanged` if its policy has changed."""
         if self._offer is None:
             self._offer = self._fetched()
         return self._offer
 
     @property
     def remaining(self) -> tuple[str, ...]:
-        """The tasks that were given to this worker and not reported on."""
+        """The tasks of this worker that have no report yet."""
         offer = self.offer
         return self.ledger.unreported(self._spending(offer.names, offer.policy))
 
     def preview(self, answers: int | Given) -> Preview:
-        """What so many answers, or these, would betray and send. Draws nothing, spends nothing."""
+        """The privacy loss and size of a number of answers, or of these. Spends nothing."""
         offer = self.offer
         if isinstance(answers, int):
             remaining = offer.names if offer.hides_participation else self.remaining
             if not 1 <= answers <= len(remaining):
-                raise UsageError(
-                    f"there are {len(remaining):,} tasks left to answer here, not {answers:,}"
-                )
+                raise UsageError(f"{len(remaining):,} tasks are left to answer, not {answers:,}")
             tasks = remaining if offer.hides_participation else tuple(sorted(remaining[:answers]))
         else:
             cells = checked_cells(
@@ -176,17 +174,18 @@ class Client:
         return previewed(self._spending(tasks, offer.policy), offer.policy, self.ledger)
 
     def send(self, answers: Given) -> Receipt:
-        """Randomise or seal the answers, here, and send them; returns once the server has them.
+        """Randomise or seal the answers here and send them; returns once the server has them.
 
         Under a sealed policy they are shared among the keyholders instead, in one contribution.
 
-        The order is the argument: what is wrong is found before anything is drawn, what is drawn is
-        kept before it is booked, and booked before it leaves. `Unreachable` leaves the reports
-        waiting, and `resume` sends the same bytes; `Refused` keeps them with the reason.
+        The order is the safety argument: errors are found before anything is drawn, and reports are
+        stored before they are booked, and booked before they are sent. After `Unreachable` the
+        reports wait, and `resume` sends the same bytes. After `Refused` they are kept with the
+        reason.
         """
         offer = self._offer = self._current()
         if offer.state is not State.OPEN:
-            raise Refused(Reason.NOT_OPEN, "the campaign is closed: nothing is sent or spent")
+            raise Refused(Reason.NOT_OPEN, "the campaign is closed; nothing is sent or spent")
         cells = checked_cells(_listed(answers), offer.policy, worker=self.worker, tasks=offer.names)
         with held(self._home, self._link):
             self._pin(offer.policy)
@@ -199,16 +198,16 @@ class Client:
 
     @property
     def pending(self) -> tuple[Parcel, ...]:
-        """Reports that were drawn and not acknowledged, and why if the server said."""
+        """Reports that were drawn but not acknowledged, with the server's reason if it gave one."""
         return tuple(parcel for parcel in self._outbox.parcels() if parcel.is_waiting)
 
     @property
     def sent(self) -> tuple[Parcel, ...]:
-        """What the server has acknowledged, by identifier."""
+        """The reports that the server has acknowledged, by identifier."""
         return tuple(parcel for parcel in self._outbox.parcels() if not parcel.is_waiting)
 
     def resume(self) -> list[Receipt]:
-        """Send what waits, byte for byte as it was drawn, refused reports included."""
+        """Send waiting reports byte for byte as drawn, including refused ones."""
         receipts, refused = [], None
         with held(self._home, self._link):
             self._book_all()
@@ -222,7 +221,7 @@ class Client:
         return receipts
 
     def reports(self) -> list[OwnReports]:
-        """What the server has of this worker, as it says."""
+        """The reports of this worker on the server."""
         reply = self._connection.get(self._path("/reports"), credential=self.receipt)
         try:
             return [
@@ -234,12 +233,12 @@ class Client:
                 for each in reply["submissions"]
             ]
         except (KeyError, TypeError, ValueError):
-            raise Unreachable(self._link.server, reason="what it says makes no sense") from None
+            raise Unreachable(self._link.server, reason="its reply is invalid") from None
 
     def weigh(self, answers: Given) -> OwnWeight:
-        """How well these answers agree with the truths that were published: computed here.
+        """Compute how well these answers agree with the published truths, on this device.
 
-        Of a sealed campaign nobody else can tell. Fetches the truths, and sends nothing.
+        In a sealed campaign nobody else can compute this. It fetches the truths and sends nothing.
         """
         from sottovoce.api.infer_opened import own_weight  # loads all of inference
 
@@ -247,12 +246,12 @@ class Client:
         try:
             truths = {str(each["task"]): each["truth"] for each in reply["truths"]}
         except (KeyError, TypeError):
-            raise Unreachable(self._link.server, reason="what it says makes no sense") from None
+            raise Unreachable(self._link.server, reason="its reply is invalid") from None
         given = {answer.task: answer.value for answer in _listed(answers)}
         return own_weight(given, truths, self.offer.policy.domain)
 
     def erase(self, report_id: str) -> None:
-        """Take a submission back. What it has spent stays spent: somebody may have seen it."""
+        """Delete a submission. Its spend stays booked: someone may have seen it."""
         if not isinstance(report_id, str) or not _REPORT.fullmatch(report_id):
             raise UsageError("a report's identifier has 32 hexadecimal digits")
         with held(self._home, self._link):
@@ -262,16 +261,16 @@ class Client:
                     self._path(f"/reports/{report_id}"), credential=self.receipt
                 )
             except Refused as refused:
-                # What the server never had is taken back by not being sent.
+                # A submission that the server never received is simply not sent.
                 never = refused.reason is Reason.NOT_FOUND and parcel and parcel.is_waiting
                 if not never:
                     raise
             self._outbox.discard(report_id)
 
     def _meet(self) -> None:
-        """Fetch and pin the offer, and send what an interrupted client has left.
+        """Fetch and pin the offer, and send reports that an interrupted client has left.
 
-        A server that does not answer is no reason to refuse what needs no answer, once it is known.
+        After a first contact, an unreachable server does not prevent calls that do not need it.
         """
         is_known = self._enrolment.policy is not None
         try:
@@ -294,7 +293,7 @@ class Client:
         if offer.state is not State.OPEN:
             return offer
         if self._offer is not None and self._offer.tasks:
-            return replace(offer, tasks=self._offer.tasks)  # they are the same while it is open
+            return replace(offer, tasks=self._offer.tasks)  # tasks do not change while it is open
         block = self._connection.get(
             self._path("/block"),
             credential=self._link.invite,
@@ -303,7 +302,7 @@ class Client:
         return offer.with_tasks(document, block, self.worker)
 
     def _current(self) -> Offer:
-        """The offer as it is now; without a connection, as it was when it was last seen."""
+        """The current offer; without a connection, the last known one."""
         try:
             return self._fetched()
         except Unreachable:
@@ -312,20 +311,20 @@ class Client:
             return self._offer
 
     def _pin(self, offered: Policy) -> None:
-        """Pin the policy, or refuse another; also what another process has pinned counts."""
+        """Pin the policy, or refuse a different one, also if another process pinned it."""
         if self._wanted is not None and offered.hash != self._wanted:
             raise PolicyChanged(self.campaign, pinned=self._wanted, offered=offered.hash)
         self._enrolment = Enrolment.at(self._home, self._link).pinned(offered)
 
     def _book_all(self) -> None:
-        """Book what was drawn when a client ended; what the budget refuses now is thrown away."""
+        """Book reports that an interrupted client has drawn; discard those over budget."""
         self._outbox.tidy()
         for parcel in self.pending:
             with suppress(SpendRefused, UsageError):
                 booked(parcel, self._enrolment, self._outbox, self.ledger)
 
     def _drawn(self, cells: Cells, policy: Policy) -> Parcel:
-        """What is to leave: reports, or under a sealed policy one contribution."""
+        """Draw the reports or, under a sealed policy, one contribution."""
         if policy.sealed:
             return sealed_parcel(cells, policy, self.campaign)
         drawn = draw(cells, policy, SystemRandomness(), requester=self._link.requester)
@@ -345,7 +344,7 @@ class Client:
 
 
 def _listed(answers: Given) -> Sequence[Answer]:
-    """The answers as such; a plain sequence of texts would be taken apart letter by letter."""
+    """The answers as a list; a text is refused, because it would be split into letters."""
     if isinstance(answers, Mapping):
         return [Answer(task, value) for task, value in answers.items()]
     return answers

@@ -22,18 +22,18 @@ from sottovoce.worker.ledger import Ledger
 from sottovoce.worker.outbox import Outbox, Parcel, Stage
 
 SEALED = "sealed"
-"""What is shown for a report that nobody can read."""
+"""Shown for a report that nobody can read."""
 
 LATER = frozenset({Reason.BUSY, Reason.UNAVAILABLE})
-"""Refusals that are about the server, not about what was sent."""
+"""Refusals because of the server's state, not because of the reports."""
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """The server has these reports. With the receipt its worker can see them and take them back.
+    """An acknowledgement: the server has these reports. The worker can see and delete them.
 
-    `reports` are what was sent, by task; `SEALED` where only keyholders together could read it.
-    `replayed` says that the server had them already.
+    `reports` are the sent reports by task; `SEALED` if only keyholders together could read them.
+    `replayed` means that the server already had them.
     """
 
     campaign: str
@@ -47,22 +47,22 @@ class Receipt:
 
 
 def booked(parcel: Parcel, enrolment: Enrolment, outbox: Outbox, ledger: Ledger) -> Parcel:
-    """The parcel with its spending in the ledger; one the ledger refuses is thrown away unseen.
+    """Book a parcel in the ledger; if the ledger refuses, the parcel is discarded unseen.
 
-    A parcel that was drawn and then lost sight of may have been booked before: the ledger knows
-    its tasks then. Nobody else books these tasks, since the campaign is held while one is drawn.
+    After an interruption a parcel may have been booked already: the ledger then has its tasks. No
+    other process books these tasks, because the campaign is locked while one is drawn.
     """
     if parcel.stage is not Stage.DRAWN:
         return parcel
     if enrolment.policy is None:
-        raise DataError("reports wait here without their policy", file=str(enrolment.folder))
+        raise DataError("reports are waiting here without their policy", file=str(enrolment.folder))
     spending = spending_for(parcel.tasks, enrolment.policy, enrolment.requester, enrolment.worker)
     try:
         ledger.spend(spending)
     except AlreadyReported:
         pass
     except (SpendRefused, UsageError):
-        # The reports were drawn, and nobody has seen them.
+        # The reports were drawn but nobody has seen them.
         outbox.discard(parcel.report_id)
         raise
     parcel = parcel.at(Stage.BOOKED)
@@ -73,9 +73,9 @@ def booked(parcel: Parcel, enrolment: Enrolment, outbox: Outbox, ledger: Ledger)
 def delivered(
     parcel: Parcel, enrolment: Enrolment, outbox: Outbox, connection: Connection, invite: str
 ) -> Receipt:
-    """The server's acknowledgement of a booked parcel. What it refuses is kept with the reason."""
+    """Send a booked parcel until it is acknowledged. A refused one is kept with the reason."""
     if parcel.stage is Stage.DRAWN:
-        raise UsageError("reports leave only once their spending is booked")
+        raise UsageError("reports can be sent only after their spend is booked")
     try:
         reply = connection.put(
             f"/campaigns/{enrolment.campaign}/reports/{parcel.report_id}",
@@ -88,7 +88,7 @@ def delivered(
             outbox.put(parcel.at(Stage.REFUSED, str(refused)))
         raise
     if not isinstance(reply, dict) or reply.get("report_id") != parcel.report_id:
-        raise Unreachable(connection.address, reason="its acknowledgement is for something else")
+        raise Unreachable(connection.address, reason="its acknowledgement is for other reports")
     outbox.put(parcel.at(Stage.SENT))
     return Receipt(
         enrolment.campaign,

@@ -1,4 +1,4 @@
-"""What a worker's device keeps of one campaign: the link it was given, a receipt, the policy."""
+"""The files of one campaign on a worker's device: its link, receipt and policy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PATIENCE = 30.0
 
 @dataclass(frozen=True, slots=True)
 class WorkerLink:
-    """A campaign at a server, and the secret that lets a worker take part.
+    """A campaign on a server, and the secret that lets a worker take part.
 
     >>> link = WorkerLink.parse("https://answers.example/lab/c/leaf0#svi_" + "A" * 43)
     >>> link
@@ -40,7 +40,7 @@ class WorkerLink:
 
     @classmethod
     def parse(cls, link: str, invite: str | None = None, *, allow_http: bool = False) -> Self:
-        """A link with its invite, or one without and the invite beside it. Nothing is quoted."""
+        """Parse a link with its invite, or a link and a separate invite. Errors quote nothing."""
         return cls(*parsed_link(link, "c", Credential.INVITE, invite, allow_http=allow_http))
 
     @property
@@ -51,10 +51,10 @@ class WorkerLink:
 
 @dataclass(frozen=True, slots=True)
 class Enrolment:
-    """A worker's receipt for one campaign, and the policy that it has pinned.
+    """A worker's receipt for one campaign, and the pinned policy.
 
-    The receipt is drawn once and on the disk before it is shown to anybody: it is the worker's name
-    in the campaign, and the only way to see or take back reports.
+    The receipt is drawn once and is on disk before it is used: it determines the worker's pseudonym
+    in the campaign, and is the only way to see or delete reports.
     """
 
     folder: Path
@@ -65,7 +65,7 @@ class Enrolment:
 
     @classmethod
     def at(cls, home: Path, link: WorkerLink) -> Self:
-        """The enrolment in a campaign; a new one where there is none. Hold the folder."""
+        """The enrolment in a campaign; makes one if there is none. The folder must be locked."""
         folder = folder_of(home, link)
         try:
             content = (folder / FILE).read_bytes()
@@ -93,19 +93,20 @@ class Enrolment:
             policy = None if pinned is None else Policy.parse(pinned)
         except (ValueError, KeyError, TypeError, UsageError):
             raise DataError(
-                "this is not what was written: restore it from a copy, since without it reports "
-                "to this campaign can be neither seen nor taken back",
+                "this file was changed or damaged; restore it from a copy, because without it "
+                "reports to this "
+                "campaign can be neither seen nor deleted",
                 file=str(folder / FILE),
             ) from None
         return cls(folder, link.requester, link.campaign, receipt, policy)
 
     @property
     def worker(self) -> str:
-        """The worker's name in the campaign."""
+        """The worker's pseudonym in the campaign."""
         return pseudonym(self.campaign, self.receipt)
 
     def pinned(self, offered: Policy) -> Self:
-        """The same with this policy pinned, durably; another than was pinned is refused."""
+        """Pin this policy durably; refuse it if another is pinned."""
         if self.policy is None:
             made = replace(self, policy=offered)
             made._save()
@@ -125,13 +126,13 @@ class Enrolment:
 
 
 def folder_of(home: Path, link: WorkerLink) -> Path:
-    """The folder of a campaign, made where there is none."""
+    """The folder of a campaign; made if it does not exist."""
     name = hashlib.sha256(link.requester.encode()).hexdigest()[:32]
     return private_folder(home / "campaigns" / name)
 
 
 @contextmanager
 def held(home: Path, link: WorkerLink) -> Iterator[None]:
-    """Keep other processes of the same worker out of a campaign until the block ends."""
+    """Lock a campaign against other processes of the same worker until the block ends."""
     with exclusive(folder_of(home, link) / LOCK, PATIENCE):
         yield

@@ -1,6 +1,6 @@
-"""The record of what a worker has spent, on the worker's device.
+"""The ledger: a record of a worker's privacy spend, on the worker's device.
 
-It says what was promised to whom, and what may still be.
+It records what was spent, for which requester, and what is left.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ PATIENCE = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """What a submission is about to betray, and to whom.
+    """The privacy loss of a planned submission, and its requester.
 
     `guarantee(answers, unit)` is that of all a worker's reports for this requester under this
-    policy. `whole` says that it holds for one submission only; `most` is for how many answers the
-    policy promises it.
+    policy. `whole` means that it holds for one submission only; `most` is the number of answers
+    that the policy covers.
     """
 
     worker: str
@@ -48,11 +48,11 @@ class Spending:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One submission: to whom, under which policy, and what the campaign has spent with it.
+    """One submission: its requester, its policy, and the campaign's spend including it.
 
-    A campaign is a requester's policy. `answers` and `spent` are those of the campaign so far, this
-    submission included, since the guarantee of k₁ + k₂ answers is not the sum of two. Tasks are
-    hashed with the ledger's salt.
+    A campaign is identified by requester and policy. `answers` and `spent` are totals of the
+    campaign including this submission, because the guarantee of k₁ + k₂ answers is not the sum of
+    two. Tasks are hashed with the ledger's salt.
     """
 
     sequence: int
@@ -66,7 +66,7 @@ class Entry:
 
     @property
     def campaign(self) -> tuple[str, str]:
-        """Whom the entry's amounts are for."""
+        """The key of the entry's campaign: its requester and policy."""
         return self.requester, self.policy
 
     def as_json(self) -> dict[str, Any]:
@@ -94,7 +94,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """All lines of a ledger, verified. `digests[i]` is that of line i, counted from 0."""
+    """All verified lines of a ledger. `digests[i]` is that of line i, counted from 0."""
 
     salt: str
     budget: Budget
@@ -103,12 +103,12 @@ class Book:
 
     @classmethod
     def read(cls, lines: Sequence[bytes], path: str) -> Self:
-        """The book in these lines; the first that is not what was written is named."""
+        """Read the book from these lines; an error names the first damaged line."""
         salt, budget, entries, digests = "", None, [], [ORIGIN]
         for number, line in enumerate(lines):
             found = verified(line, digests[-1])
             if found is None:
-                raise LedgerDamaged(path, line=number + 1, fault="this is not what was written")
+                raise LedgerDamaged(path, line=number + 1, fault="this line was changed or damaged")
             body, digest = found
             digests.append(digest)
             try:
@@ -124,25 +124,25 @@ class Book:
                     case _:
                         raise ValueError
             except (KeyError, TypeError, ValueError, UsageError):
-                fault = f"this is no line of a {FORMAT} ledger"
+                fault = f"this is not a line of a {FORMAT} ledger"
                 raise LedgerDamaged(path, line=number + 1, fault=fault) from None
         if budget is None:
             raise LedgerDamaged(path, line=1, fault="the ledger is empty")
         return cls(salt, budget, tuple(entries), tuple(digests[1:]))
 
     def spent(self, unit: UnitName) -> Amount:
-        """What all campaigns have spent together."""
+        """The total spend of all campaigns."""
         return _total([entry.spent[Unit(unit)] for entry in self._latest().values()])
 
     def left(self, unit: UnitName) -> Amount:
-        """What may still be spent; infinite where the budget has no limit."""
+        """The remaining budget; infinite if there is no limit."""
         limit, spent = self.budget.limit(unit), self.spent(unit)
         return Amount(*(max(0.0, a - b) for a, b in zip(limit, spent, strict=True)))
 
     def admitted(self, spending: Spending, day: str) -> Entry:
-        """The entry for a submission, if nothing forbids it."""
+        """The entry for a submission, if it is allowed."""
         if not spending.tasks:
-            raise UsageError("there is nothing to report: give at least one answer")
+            raise UsageError("there is nothing to report; give at least one answer")
         campaign = (spending.requester, spending.policy)
         tasks = self._unreported(spending, campaign)
         latest = self._latest()
@@ -162,11 +162,11 @@ class Book:
         return entry
 
     def earlier(self, spending: Spending) -> Entry | None:
-        """The latest entry of the same campaign, whose amounts are those of the campaign so far."""
+        """The latest entry of the same campaign, with the campaign's totals so far."""
         return self._latest().get((spending.requester, spending.policy))
 
     def unreported(self, spending: Spending) -> tuple[str, ...]:
-        """Those tasks that may still be reported on; none after the only submission."""
+        """The tasks that may still be reported on; none after the only submission."""
         campaign = (spending.requester, spending.policy)
         seen = self._seen(campaign)
         if seen and spending.whole:
@@ -230,14 +230,14 @@ def _today() -> date:
 
 
 class Ledger:
-    """A file to which every submission is added before its reports leave, and nothing is removed.
+    """An append-only file: every submission is added before its reports are sent.
 
-    Each use takes the file for itself, reads all of it, verifies it and at most adds one line,
-    which is on the disk when the call returns. A spend beyond the budget is refused and leaves the
-    file as it was. A line that was cut short by a crash had not been acknowledged: the next use
-    takes it off and counts it in `torn`.
+    Each use locks the file exclusively, reads and verifies all of it, and adds at most one line,
+    which is on disk when the call returns. A spend beyond the budget is refused and does not change
+    the file. A line cut short by a crash had not been acknowledged: the next use removes it and
+    counts it in `torn`.
 
-    A ledger that exists must have the `budget` given, unless `adopt` takes it with the one it has.
+    An existing ledger must have the given `budget`, unless `adopt` accepts the one it has.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -261,8 +261,8 @@ class Ledger:
             book = self._read(lines) or self._start(lines, budget)
         if book.budget != budget and not adopt:
             raise UsageError(
-                f"{self._path} was opened with another budget, {book.budget}: open it with that "
-                "one, and call raise_budget"
+                f"{self._path} was opened with another budget, {book.budget}; open it with that "
+                "one, then call raise_budget"
             )
 
     def __repr__(self) -> str:
@@ -277,7 +277,7 @@ class Ledger:
         return self._book().budget
 
     def entries(self) -> tuple[Entry, ...]:
-        """What was promised to whom, oldest first."""
+        """All entries, oldest first."""
         return self._book().entries
 
     def spent(self, unit: UnitName) -> Amount:
@@ -285,11 +285,11 @@ class Ledger:
         return self._book().spent(unit)
 
     def left(self, unit: UnitName) -> Amount:
-        """(ε, δ) that may still be spent; infinite where the budget has no limit."""
+        """(ε, δ) that may still be spent; infinite if the budget has no limit."""
         return self._book().left(unit)
 
     def spend(self, spending: Spending) -> Entry:
-        """Book a submission, durably, or refuse it and leave everything as it was."""
+        """Book a submission durably, or refuse it and change nothing."""
         with self._held() as lines:
             book = self._existing(lines)
             entry = book.admitted(spending, self._today().isoformat())
@@ -301,19 +301,19 @@ class Ledger:
         return self._book().admitted(spending, self._today().isoformat())
 
     def earlier(self, spending: Spending) -> Entry | None:
-        """The latest entry for the same requester and policy: all that was booked for them."""
+        """The latest entry for the same requester and policy, with their totals."""
         return self._book().earlier(spending)
 
     def unreported(self, spending: Spending) -> tuple[str, ...]:
-        """Those of its tasks on which the same requester has no report under the same policy."""
+        """The tasks on which the same requester has no report under the same policy."""
         return self._book().unreported(spending)
 
     def raise_budget(self, budget: Budget) -> None:
-        """Allow more from now on; the record keeps when."""
+        """Raise the budget; the ledger records the change."""
         with self._held() as lines:
             book = self._existing(lines)
             if not budget.covers(book.budget):
-                raise UsageError(f"a budget is only raised, and it is {book.budget}")
+                raise UsageError(f"a budget can only be raised, and it is {book.budget}")
             body = {
                 "kind": "budget",
                 "sequence": len(book.digests),
@@ -332,14 +332,14 @@ class Ledger:
     def _existing(self, lines: LockedLog) -> Book:
         book = self._read(lines)
         if book is None:
-            raise UsageError(f"{self._path} has been removed since it was opened")
+            raise UsageError(f"{self._path} was removed after it was opened")
         return book
 
     def _read(self, lines: LockedLog) -> Book | None:
-        """The book, without what a crash has left; None where nothing was ever written."""
+        """The book, without a line cut short by a crash; None if nothing was ever written."""
         whole, rest = lines.read()
         book = Book.read(whole, self._path) if whole else None
-        # First the head: a line that was acknowledged and is torn now is damage, not a crash.
+        # Check the head first: an acknowledged line that is torn is damage, not a crash.
         lines.check_head(book.digests if book else ())
         if rest:
             lines.cut(rest)

@@ -1,4 +1,4 @@
-"""What a campaign offers, as the worker's own software understands it."""
+"""A campaign's offer, as checked by the worker's client."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from sottovoce.worker.sealed_answers import check_sealing, sealed_sum_of
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a requester asks, and what its policy keeps: computed here, from the policy alone.
+    """A campaign's offer, with the guarantee computed here from the policy alone.
 
-    `title`, `question` and the tasks' texts are the requester's words, `state` and `workers_wanted`
-    the server's: nothing private follows from them. `tasks` are those this worker is given.
+    `title`, `question` and the tasks' texts come from the requester, `state` and `workers_wanted`
+    from the server: privacy does not depend on them. `tasks` are those of this worker.
     """
 
     server: str
@@ -38,7 +38,7 @@ class Offer:
 
     @classmethod
     def parse(cls, link: WorkerLink, document: Any) -> Self:
-        """The offer that a server sent, if it makes sense; its tasks come in another reply."""
+        """Parse the offer that a server sent, if it is valid; its tasks come in another reply."""
         try:
             policy = Policy.of_json(document["policy"])
             wanted = document.get("quota_left")
@@ -56,17 +56,17 @@ class Offer:
                 raise ValueError
             simulated = document.get("simulated", False)
         except (KeyError, TypeError, ValueError, AttributeError):
-            raise Unreachable(link.server, reason="what it offers makes no sense") from None
-        if simulated:  # it would refuse what was drawn and booked
-            raise UsageError("the campaign is simulated: it takes no reports of people")
+            raise Unreachable(link.server, reason="its offer is invalid") from None
+        if simulated:  # it would refuse reports after they are drawn and booked
+            raise UsageError("the campaign is simulated; it accepts no real reports")
         offer._check_promise()
         return offer
 
     def with_tasks(self, document: Any, block: Any, worker: str) -> Self:
-        """The same with the tasks in a server's replies, if they are as many as they must be.
+        """The offer with the tasks in a server's replies, if their number is right.
 
-        Nobody is given more tasks than the policy promises for, or fewer than all up to that: with
-        fewer the server could single out who is asked what.
+        A worker must get as many tasks as the policy covers, or all tasks if there are fewer. With
+        fewer the server could single out workers by their tasks.
         """
         try:
             given = tuple(
@@ -76,27 +76,27 @@ class Offer:
             if block["worker"] != worker or len(given) != min(document["tasks"], self.answers):
                 raise ValueError
         except (KeyError, TypeError, ValueError, AttributeError, UsageError):
-            raise Unreachable(self.server, reason="it gives tasks that make no sense") from None
+            raise Unreachable(self.server, reason="its tasks are invalid") from None
         return replace(self, tasks=given)
 
     @property
     def release(self) -> Release:
-        """How answers get out under the policy: a mechanism, or a sealed sum."""
+        """How answers are released under the policy: a mechanism, or a sealed sum."""
         return release_of(self.policy)
 
     @property
     def sealed(self) -> SealedSum | None:
-        """Who holds keys and what they open; None where answers are randomised instead."""
+        """The sealed sum with its keyholders; None if answers are randomised instead."""
         return sealed_sum_of(self.policy)
 
     @property
     def answers(self) -> int:
-        """For how many answers of a worker the policy promises."""
+        """The number of answers of a worker that the policy covers."""
         return self.policy.promise.answers if self.policy.promise else 0
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the tasks this worker is given."""
+        """The names of this worker's tasks."""
         return tuple(task.name for task in self.tasks)
 
     @property
@@ -106,7 +106,7 @@ class Offer:
 
     @property
     def hides_participation(self) -> bool:
-        """Whether skipping is hidden: then every task is reported on, answered or not."""
+        """Whether skipping is hidden: every task then has a report, answered or not."""
         return self.release.hides_participation
 
     @property
@@ -116,22 +116,22 @@ class Offer:
 
     @property
     def per_answer(self) -> Guarantee:
-        """What all reports together betray about one answer, at most."""
+        """The largest privacy loss of all reports about one answer."""
         return self._guarantee(Unit.ANSWER)
 
     @property
     def per_worker(self) -> Guarantee:
-        """What all reports together betray about all answers, at most."""
+        """The largest privacy loss of all reports about all answers."""
         return self._guarantee(Unit.WORKER)
 
     @property
     def odds(self) -> Odds | None:
-        """The fate of 100 answers; None where no report stands for one answer."""
+        """The odds for 100 answers; None if no report is for one answer only."""
         return None if self.policy.sealed else mechanism_of(self.policy).odds()
 
     @property
     def warnings(self) -> Sequence[str]:
-        """What has to be said where little is hidden."""
+        """Warnings if little is hidden."""
         held = self.per_answer
         return [said for said in (weakness_warning(held.epsilon, held.delta),) if said]
 
@@ -141,11 +141,11 @@ class Offer:
         return weakest_guarantee(self.release, count, unit, promise.delta if promise else 0.0)
 
     def _check_promise(self) -> None:
-        """Refuse a policy that promises nothing, or whose mechanism does not keep its promise."""
+        """Refuse a policy without a promise, or whose mechanism does not keep it."""
         if self.policy.calibration is not Calibration.SOUND or self.policy.promise is None:
             raise UsageError(
-                "the campaign's policy is calibrated as published and promises nothing: nothing is "
-                "sent under it"
+                "the campaign's policy is calibrated as published and promises nothing, so "
+                "nothing is sent"
             )
         if sealed := self.sealed:
             check_sealing(sealed)

@@ -19,23 +19,23 @@ _NAME = re.compile(r"[0-9a-f]{32}\.json", re.ASCII)
 
 
 class Stage(StrEnum):
-    """How far reports have come."""
+    """The stage of a parcel's delivery."""
 
     DRAWN = "drawn"
-    """On the disk; whether the ledger has booked them is not known."""
+    """On disk; may or may not be booked in the ledger."""
     BOOKED = "booked"
-    """Booked; whether the server has them is not known."""
+    """Booked; the server may or may not have them."""
     REFUSED = "refused"
-    """The server said no, and why."""
+    """Refused by the server, with its reason."""
     SENT = "sent"
-    """The server has them; what is left here is their identifier."""
+    """Acknowledged; only the identifier is kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """The reports of one submission. No answer is in it.
+    """The reports of one submission. It contains no answers.
 
-    `content` are the bytes to send, `tasks` what was answered: of a sample, not all is sent.
+    `content` are the bytes to send, `tasks` the answered tasks, of which a sample may be sent.
     """
 
     report_id: str
@@ -47,11 +47,11 @@ class Parcel:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it was not acknowledged."""
+        """Whether it is not acknowledged yet."""
         return self.stage is not Stage.SENT
 
     def at(self, stage: Stage, refused: str | None = None) -> Self:
-        """The same, further on; after the acknowledgement nothing but the identifier is kept."""
+        """The parcel at a later stage; after the acknowledgement only the identifier is kept."""
         if stage is Stage.SENT:
             return replace(self, stage=stage, content=b"", tasks=(), refused=None)
         return replace(self, stage=stage, refused=refused)
@@ -83,29 +83,29 @@ class Parcel:
 
 
 class Outbox:
-    """A folder with one file for each submission to a campaign. Hold the campaign to write."""
+    """A folder with one file per submission to a campaign. Lock the campaign to write."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "outbox"
 
     def put(self, parcel: Parcel) -> None:
-        """Keep a parcel, or how far it has come; durable when this returns."""
+        """Store a parcel and its stage; durable when this returns."""
         private_folder(self._folder)
         write_durably(self._path(parcel.report_id), json.dumps(parcel.as_json()).encode())
 
     def tidy(self) -> None:
-        """Remove what a crash has left half-written."""
+        """Remove incomplete files after a crash."""
         with translated_errors(self._folder):
             remove_unfinished(self._folder)
 
     def discard(self, report_id: str) -> None:
-        """Throw a parcel away."""
+        """Delete a parcel."""
         with translated_errors(self._folder):
             self._path(report_id).unlink(missing_ok=True)
             flush(self._folder)
 
     def parcels(self) -> Sequence[Parcel]:
-        """Everything that is kept, by identifier."""
+        """All parcels, by identifier."""
         if not self._folder.is_dir():
             return []
         with translated_errors(self._folder):
@@ -126,7 +126,8 @@ def _parsed(file: Path, content: bytes) -> Parcel:
         return Parcel.of_json(file.stem, json.loads(content))
     except (ValueError, KeyError, TypeError, AttributeError):
         raise DataError(
-            "this is not what was written: restore it from a copy, or remove it, and the reports "
-            "in it with it",
+            "this file was changed or damaged; restore it from a copy, or delete it together "
+            "with its "
+            "reports",
             file=str(file),
         ) from None

@@ -1,4 +1,4 @@
-"""Answers under a sealed policy: not randomised, but shared, sealed to keyholders and signed."""
+"""Answers under a sealed policy: split into shares, sealed to keyholders and signed."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ KEY_TEXT, SIGNATURE_TEXT, DIGEST = 43, 86, 64
 
 
 def sealed_sum_of(policy: Policy) -> SealedSum | None:
-    """The sealed sum of a policy; None where answers are randomised instead."""
+    """The sealed sum of a policy; None if answers are randomised instead."""
     release_of(policy)  # refuses a policy that does not keep its promise, sealed or not
     return sealed_of(policy) if policy.sealed else None
 
 
 def check_sealing(sealed: SealedSum) -> None:
-    """Refuse what cannot be sealed here, before anybody is asked for an answer."""
+    """Refuse a policy that cannot be used for sealing here, before any answer is asked for."""
     if len(sealed.keyholders) != sealed.seats or not sealed.coordinator:
-        raise UsageError("the campaign's policy names no keyholders: nothing is sealed under it")
+        raise UsageError("the campaign's policy names no keyholders, so nothing can be sealed")
     try:
         import cryptography  # noqa: F401 - only sealed campaigns need it
     except ImportError:
@@ -44,8 +44,8 @@ def sealed_codes(values: Sequence[Label | None], policy: Policy, sealed: SealedS
 def sealed_parcel(cells: Cells, policy: Policy, campaign: str) -> Parcel:
     """The contribution of checked answers, ready for the outbox; it may not leave yet.
 
-    The key that signs it and everything that hides the answers is drawn here, once, and forgotten:
-    what is kept are bytes that up to `degree` keyholders together cannot read.
+    The signing key and all masks are drawn here, once, and discarded. Only bytes that up to
+    `degree` keyholders together cannot read are kept.
     """
     from sottovoce.securesum.committee.worker import contribute
 
@@ -57,9 +57,10 @@ def sealed_parcel(cells: Cells, policy: Policy, campaign: str) -> Parcel:
 
 
 def contribution_bytes(sealed: SealedSum, tasks: Sequence[str], *names: str) -> int:
-    """How long a contribution on these tasks is; `names` are the campaign, policy and worker.
+    """The length of a contribution on these tasks; `names` are the campaign, policy and worker.
 
-    The same for all answers: lengths tell nothing. It is counted on a text of the same shape.
+    It is the same for all answers, so lengths reveal nothing. It is measured on a text of the same
+    shape.
     """
     from sottovoce.securesum.committee.terms import CHECKS, ContributionTerms
     from sottovoce.securesum.hpke import OVERHEAD

@@ -20,11 +20,11 @@ LONGEST_NUMBER, LONGEST_SUBSET = 25, 184
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What sending would mean. No answer is in it.
+    """The effect of sending. It contains no answers.
 
-    `guarantee` is that of everything reported to this campaign, earlier reports included; `left` is
-    what the worker's budget has left now, before sending. `reports` may leave, on some or all of
-    `tasks`, in at most `most_bytes` bytes; under a sealed policy they are sealed answers.
+    `guarantee` covers everything reported to this campaign, including earlier reports; `left` is
+    the worker's remaining budget before sending. Up to `reports` reports, on some or all of
+    `tasks`, are sent in at most `most_bytes` bytes; under a sealed policy they are sealed answers.
     """
 
     answers: int
@@ -43,7 +43,7 @@ class Preview:
 
     def __str__(self) -> str:
         held = " and ".join(str(self.guarantee[unit]) for unit in Unit)
-        fits = "" if self.fits else "; that is beyond the budget"
+        fits = "" if self.fits else "; this exceeds the budget"
         leaves = "sealed answer" if self.sealed else "report"
         return (
             f"{_many(self.answers, 'answer')}: {_many(self.reports, leaves)}, at most "
@@ -53,7 +53,7 @@ class Preview:
 
 
 def previewed(spending: Spending, policy: Policy, ledger: Ledger) -> Preview:
-    """What would be sent and spent; refuses what `Ledger.spend` would refuse but for the budget."""
+    """Preview a submission; refuses what `Ledger.spend` would refuse, except for the budget."""
     refused = None
     try:
         answers = ledger.check(spending).answers
@@ -74,7 +74,7 @@ def previewed(spending: Spending, policy: Policy, ledger: Ledger) -> Preview:
 
 
 def _leaving(spending: Spending, policy: Policy) -> tuple[int, int]:
-    """How many reports leave, and in how many bytes at most."""
+    """The number of reports sent, and the most bytes."""
     count = len(spending.tasks)
     if sealed := sealed_sum_of(policy):
         campaign = spending.requester.rpartition("/")[2]

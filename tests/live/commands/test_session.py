@@ -94,7 +94,7 @@ def test_a_session_is_begun_with_those_who_are_there_stopped_and_deleted(
     assert "no results: it was aborted" in session("results", id).stderr
     assert "no terminal to ask for confirmation" in session("delete", id).stderr
     assert f"session {id} is deleted" in session("delete", id, "--yes").stderr
-    assert "no such live session" in session("show", id).stderr
+    assert "live session does not exist" in session("show", id).stderr
 
 
 def test_a_dealer_has_a_link_of_its_own(session: Run) -> None:

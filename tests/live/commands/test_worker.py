@@ -159,5 +159,5 @@ def test_workers_in_processes_see_their_own_skill_and_nothing_of_their_answers_i
     kept = [path for path in (tmp_path / "0" / "home").rglob("*") if path.is_file()]
     assert {path.name for path in kept} <= {"ledger.jsonl", "ledger.jsonl.head"}
     said = (tmp_path / "0" / "log").read_text()
-    assert "round 0 is opened: 3 workers are in it" in said
+    assert "round 0 is opened, with 3 workers" in said
     assert not re.search(r"\byes\b", said)

@@ -91,5 +91,5 @@ def test_only_the_dealer_deals_and_only_its_own_key(dealing: Dealing) -> None:
 def test_a_session_that_is_stopped_takes_no_key(dealing: Dealing) -> None:
     stop(dealing.service, dealing.id)
     assert dealing.secret is None
-    with pytest.raises(Refused, match="no key is awaited"):
+    with pytest.raises(Refused, match="no key is expected"):
         dealing.give(dealing.dealer, {"public": "x", "shares": []})

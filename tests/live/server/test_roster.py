@@ -65,7 +65,7 @@ def test_a_link_is_used_once(service: Service) -> None:
     one.join()
     assert one.number == 1
     two.line = one.line
-    with pytest.raises(Refused, match="with other keys") as caught:
+    with pytest.raises(Refused, match="and other keys") as caught:
         two.join()
     assert caught.value.reason is Reason.INVITE_USED
 
@@ -86,7 +86,7 @@ def test_who_comes_late_finds_the_door_closed(service: Service) -> None:
     workers = workers_of(service, made)
     for worker in workers[:2]:
         worker.join()
-    with pytest.raises(Refused, match="2 workers have joined, and a session needs 3"):
+    with pytest.raises(Refused, match="2 workers have joined, but a session needs 3"):
         start(service, made.id)
     workers[2].join()
     start(service, made.id)

@@ -122,7 +122,7 @@ def test_the_same_reply_is_taken_once_however_often_it_comes(service: Service) -
     assert first.line.reply(first.replies[0])
     go_on(workers)
     assert first.line.reply(first.replies[-1])
-    assert "no reply is taken" in _refused(Reason.NOT_OPEN, first, first.replies[0])
+    assert "no reply is accepted" in _refused(Reason.NOT_OPEN, first, first.replies[0])
 
 
 def test_replies_that_are_not_awaited_are_refused(service: Service) -> None:
@@ -182,7 +182,7 @@ def test_a_deleted_session_leaves_no_row(service: Service) -> None:
     with service.database.reading() as connection:
         for table in (live_sessions, live_members, live_events, live_rounds):
             assert connection.execute(select(table)).all() == []
-    with pytest.raises(Refused, match="no such live session"):
+    with pytest.raises(Refused, match="live session does not exist"):
         workers[1].line.turn()
     assert list_sessions(service) == []
 

@@ -131,7 +131,7 @@ def test_a_crowd_that_is_too_large_is_thinned() -> None:
 @pytest.mark.slow
 def test_that_a_crowd_was_thinned_is_said() -> None:
     found = outlook(Question(YES_NO, Target(2.0, answers=500), 1_000, 1_000_000))
-    assert any("do better" in note for note in found.notes)
+    assert any("more accurate" in note for note in found.notes)
 
 
 def test_the_process_answers_as_the_simulation_does_and_the_same_again_and_ends_when_closed(

@@ -43,7 +43,7 @@ def test_before_any_report_every_task_is_untouched(service: Service) -> None:
     assert (coverage.untouched, coverage.least, coverage.median, coverage.most) == (100, 0, 0, 0)
     assert (seen.seen.certainty, seen.further) == (None, None)
     assert seen.seen.weights.why_none is not None
-    assert "nothing is inferred yet" in seen.seen.weights.why_none
+    assert "Nothing is inferred yet" in seen.seen.weights.why_none
 
 
 def test_coverage_counts_reports_by_task(service: Service) -> None:

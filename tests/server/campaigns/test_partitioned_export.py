@@ -153,7 +153,7 @@ def test_reports_that_are_not_counted_are_not_passed_over(service: Service, tmp_
     id, _ = crowd(service)
     with service.database.writing() as connection:
         connection.execute(text("UPDATE campaigns SET reports = reports + 1"))
-    with pytest.raises(DataError, match=f"has {REPORTS} reports but counts {REPORTS + 1}: run"):
+    with pytest.raises(DataError, match=f"has {REPORTS} reports but counts {REPORTS + 1}; run"):
         export_parts(service.database, id, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

@@ -106,7 +106,7 @@ def test_a_campaign_that_has_gone_takes_its_counts_with_it(service: Service) -> 
     assert counted(service, other) == [(Reason.NOT_OPEN, 1)]
     with service.database.reading() as connection:
         assert len(connection.execute(select(rejections)).all()) == 1
-    with pytest.raises(Refused, match="no such campaign"):
+    with pytest.raises(Refused, match="campaign does not exist"):
         list_rejections(service, id)
 
 

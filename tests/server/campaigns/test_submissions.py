@@ -170,7 +170,7 @@ def test_a_mechanism_that_hides_who_answered_reports_on_all(quick: Service) -> N
     hiding = make_policy(LABELS, "null-randomized-response", Target(1.0, answers=3))
     sender = Sender(quick, hiding)
     refused = sender.refused(sender.submission(("t1", "t2"), ("no", "NULL")).text())
-    assert "a submission has 3 reports" in str(refused)
+    assert "a submission must have 3 reports" in str(refused)
     assert not sender.put(sender.submission(("t1", "t2", "t3"), ("no", "NULL", "no")).text())
     again = sender.submission(("t1", "t2", "t3"), ("no", "no", "no"))
     assert sender.refused(again.text()).reason is Reason.ALREADY_REPORTED

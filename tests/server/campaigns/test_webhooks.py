@@ -79,9 +79,9 @@ def test_a_webhook_that_is_not_there_is_not_removed(service: Service) -> None:
 
 
 def test_a_campaign_that_is_not_there_has_no_webhooks(service: Service) -> None:
-    with pytest.raises(Refused, match="no such campaign"):
+    with pytest.raises(Refused, match="campaign does not exist"):
         register(service, "oak", "https://example.org/")
-    with pytest.raises(Refused, match="no such campaign"):
+    with pytest.raises(Refused, match="campaign does not exist"):
         list_webhooks(service, "oak")
 
 

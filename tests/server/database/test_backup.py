@@ -174,8 +174,11 @@ def test_an_empty_database_has_no_backup(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        ("DELETE FROM reports WHERE sequence = 1", "table reports has 2 rows, and 3 were written"),
-        ("UPDATE tokens SET name = 'Eve'", "table tokens is not what was written"),
+        (
+            "DELETE FROM reports WHERE sequence = 1",
+            "table reports has 2 rows, but its manifest says 3",
+        ),
+        ("UPDATE tokens SET name = 'Eve'", "table tokens differs from its manifest"),
         ("UPDATE sottovoce_schema SET version_num = '0000'", "its schema differs"),
         ("DROP TABLE events", "its tables differ"),
         ("ALTER TABLE events ADD COLUMN more TEXT", "table events has other columns"),

@@ -44,13 +44,13 @@ def test_check_tells_what_is_wrong(database: Database) -> None:
         connection.execute(text("UPDATE rejections SET count = 0 WHERE reason = 'not_open'"))
         connection.execute(text("INSERT INTO rejections VALUES (1, 'moonlight', 2)"))
     assert sorted(check(database)) == [
-        "campaign leaf: 2 of its counts of refused reports make no sense",
+        "campaign leaf: 2 of its counts of refused reports are invalid",
         "campaign leaf: has 1 erasures and counts 0",
         "campaign leaf: has 19 tasks and counts 20",
         "campaign leaf: has 3 workers and counts 7",
         "campaign leaf: row 1 of reports: it does not have one code for each task",
-        "campaign leaf: row 2 of reports: it has a task that the campaign has not",
-        "campaign leaf: row 3 of reports: its worker reported on a task before",
+        "campaign leaf: row 2 of reports: it has a task that is not in the campaign",
+        "campaign leaf: row 3 of reports: its worker reported on a task twice",
     ]
 
 

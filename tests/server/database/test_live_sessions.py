@@ -66,7 +66,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
-        ("UPDATE live_sessions SET terms = NULL", "it is running and has no terms"),
+        ("UPDATE live_sessions SET terms = NULL", "it is running but has no terms"),
         ("UPDATE live_sessions SET state = 'done'", "its stored end says otherwise"),
         ("UPDATE live_sessions SET sequence = 999", "its events do not match its count"),
         ("UPDATE live_sessions SET offer = 'x'", "it cannot be read"),

@@ -262,7 +262,7 @@ class TestRefusals:
         assert not (tmp_path / "data").exists()
 
     def test_a_host_that_is_not_here(self, tmp_path: Path) -> None:
-        with pytest.raises(UsageError, match=r"there is no host 'no.such.host.invalid'"):
+        with pytest.raises(UsageError, match=r"this machine has no host 'no.such.host.invalid'"):
             serve(data=tmp_path / "data", host="no.such.host.invalid", port=0)
 
     def test_a_public_url_that_is_none(self, tmp_path: Path) -> None:

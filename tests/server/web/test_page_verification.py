@@ -274,7 +274,7 @@ def test_a_campaign_that_is_not_there_is_no_accusation(replay: Replay) -> None:
     del replay.replies[PLACES[PAGE]]
     done = CliRunner().invoke(app, ["verify-page", replay.link])
     assert done.exit_code == 1
-    assert "there is no such campaign, or it is a draft. Check the link." in done.output
+    assert "the campaign does not exist or is a draft. Check the link." in done.output
 
 
 def test_something_that_is_no_server_of_ours_is_said(replay: Replay) -> None:

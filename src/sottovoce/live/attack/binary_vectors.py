@@ -1,9 +1,8 @@
-"""All vectors of zeros and ones in a span: a search that meets in the middle.
+"""All vectors of zeros and ones in a span, by a meet-in-the-middle search.
 
 A vector of the span is fixed by its values at the pivots, so there are 2^rank candidates. Half of
 the pivots give 2^(rank / 2) partial sums at any other place, and so does the other half. Two of
-these must add up to 0 or 1: sorted, they are found without a look at all pairs (Horowitz & Sahni
-1974).
+these must add up to 0 or 1; sorting finds them without testing all pairs (Horowitz & Sahni 1974).
 """
 
 from __future__ import annotations
@@ -19,19 +18,19 @@ from sottovoce.live.attack.integer_span import PRIME, Integers, Span
 Bits: TypeAlias = npt.NDArray[np.bool_]
 
 MOST_RANK = 44
-"""Two lists of 2^22 sums: some seconds, and some 300 MB. What is beyond takes longer, or a better
-search; it is not out of reach."""
+"""Two lists of 2^22 sums: a few seconds and about 300 MB. Larger ranks take longer or a better
+search; they are not out of reach."""
 
 MOST_PAIRS = 1 << 26
 MOST_FOUND = 1000
-"""More vectors than this do not tell whose labels are in the sums."""
+"""More vectors than this do not identify workers' labels."""
 
 BLOCK = 1 << 15
 TRIED = 6
 
 
 def binary_vectors(span: Span) -> Bits | None:
-    """Every vector (rows) of zeros and ones in a span but 0; None if there are too many to list.
+    """Every nonzero vector (rows) of zeros and ones in a span; None if there are too many to list.
 
     >>> from sottovoce.live.attack.integer_span import span_of
     >>> binary_vectors(span_of(np.array([[1, 2, 2, 1], [3, 3, 3, 3]]))).astype(int).tolist()
@@ -55,7 +54,7 @@ def binary_vectors(span: Span) -> Bits | None:
 
 
 class _Meeting:
-    """Partial sums of both halves at one place, sorted, and where they add up to 0 or 1."""
+    """Sorted partial sums of both halves at one place, and the pairs that add up to 0 or 1."""
 
     def __init__(self, left: Integers, right: Integers, place: int) -> None:
         self._sizes = len(left), len(right)
@@ -63,14 +62,14 @@ class _Meeting:
         self._order = np.argsort(first, kind="stable")
         ordered = first[self._order]
         wanted = np.concatenate([(-second) % PRIME, (1 - second) % PRIME])
-        # Sorted lookups walk through memory instead of jumping in it.
+        # Sorted lookups access memory sequentially.
         self._wanted = np.argsort(wanted, kind="stable")
         self._from = np.searchsorted(ordered, wanted[self._wanted], "left")
         self._count = np.searchsorted(ordered, wanted[self._wanted], "right") - self._from
         self.pairs = int(self._count.sum())
 
     def blocks(self) -> Iterator[Bits]:
-        """The values at the pivots, some candidates (rows) at a time."""
+        """The values at the pivots, in blocks of candidates (rows)."""
         some = np.flatnonzero(self._count)
         ends = np.cumsum(self._count[some])
         for start in range(0, self.pairs, BLOCK):
@@ -85,7 +84,7 @@ class _Meeting:
 
 
 def _best_meeting(left: Integers, right: Integers, checks: Integers) -> _Meeting:
-    """At the place, of some at which many pivots count, where the fewest pairs meet."""
+    """The meeting with the fewest pairs, among some places with many nonzero pivots."""
     weight = np.minimum((left[:, checks] != 0).sum(0), (right[:, checks] != 0).sum(0))
     tried = checks[np.argsort(-weight, kind="stable")[:TRIED]]
     best = _Meeting(left, right, int(tried[0]))
@@ -99,7 +98,7 @@ def _best_meeting(left: Integers, right: Integers, checks: Integers) -> _Meeting
 
 
 def _extended(chosen: Bits, span: Span, checks: Integers) -> list[Bits]:
-    """Of candidates at the pivots those that are 0 or 1 everywhere, at all places."""
+    """The candidates that are 0 or 1 at all places."""
     for place in checks:
         if not len(chosen):
             return []
@@ -109,7 +108,7 @@ def _extended(chosen: Bits, span: Span, checks: Integers) -> list[Bits]:
 
 
 def _subset_sums(values: Integers) -> Integers:
-    """All sums of subsets; bit k of a sum's place says whether value k is in it."""
+    """All subset sums; bit k of a sum's index is whether value k is in it."""
     sums = np.zeros(1, np.int64)
     for value in values:
         sums = np.concatenate([sums, (sums + value) % PRIME])

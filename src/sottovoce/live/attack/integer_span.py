@@ -1,13 +1,12 @@
-"""Spans of integer vectors, exactly, and short vectors of their lattices.
+"""Exact spans of integer vectors, and short vectors of their lattices.
 
 Arithmetic is modulo a prime. A basis of a lattice is reduced after Lenstra, Lenstra & Lovász 1982,
 with projections in floats as in Schnorr & Euchner 1994.
 
-A span of which only a part was opened is completed from short relations between tasks. Workers'
-labels make the tasks' totals depend on each other: Σ_i u_i z_ji = 0 for all j has solutions u of a
-few ones, and these are the shortest integer vectors by far that what was opened is orthogonal to.
-This is the hidden subset sum problem (Nguyen & Stern 1999): few rounds are enough when the scale is
-large.
+A partly opened span is completed from short relations between tasks. Workers' labels make the
+tasks' totals linearly dependent: Σ_i u_i z_ji = 0 for all j has sparse solutions u, and these are
+by far the shortest integer vectors orthogonal to the opened totals. This is the hidden subset sum
+problem (Nguyen & Stern 1999): few rounds are enough when the scale is large.
 """
 
 from __future__ import annotations
@@ -26,24 +25,24 @@ from sottovoce.model import FloatArray
 Integers: TypeAlias = npt.NDArray[np.int64]
 
 PRIME = (1 << 31) - 1
-"""The product of two residues fits 8 bytes. A rank modulo it is that over the integers, unless the
-prime divides a determinant, which is as likely as a guess of one number in two thousand million."""
+"""The product of two residues fits 8 bytes. The rank modulo this prime is that over the
+integers, unless the prime divides a determinant: a chance of about one in two thousand million."""
 
 
 DELTA = 0.99
-"""How far a vector may be shorter than the one before it: near 1 is best, and slowest."""
+"""The Lovász parameter delta: values near 1 give the best basis and are slowest."""
 
 NEARLY_HALF = 0.501
-"""A row is shortened by another where its projection is more than half, and not by rounding."""
+"""A row is reduced if its projection exceeds one half by more than rounding."""
 
 MOST_STEPS = 400
-"""Steps for each pair of vectors; a tenth is usual. A reduction that is stopped is a worse one."""
+"""The most steps per pair of vectors; a tenth is usual. A stopped reduction gives a worse basis."""
 
 MOST_TASKS = 160
-"""Tasks whose relations are looked for at once."""
+"""Tasks whose relations are searched at once."""
 
 SPARE = 20
-"""Tasks that all such groups share beside as many as the rank: in them every worker differs."""
+"""Tasks that all groups share in addition to the rank, so that every worker differs in them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,11 +112,11 @@ def reduced(basis: Integers) -> Integers:
 
 @cache
 def _kernel() -> Callable[[Integers, FloatArray, FloatArray, int], None]:
-    """Make row k as short as the rows before it can, and renew its projections on them.
+    """Reduce row k by the rows before it, and update its projections on them.
 
         lengths[k, j] = ⟨row k, row* j⟩,   mu[k, j] = lengths[k, j] / |row* j|²
 
-    where row* is what is left of a row when all before it are projected out.
+    where row* is the part of a row orthogonal to all rows before it.
     """
 
     @compiled
@@ -147,9 +146,9 @@ def _kernel() -> Callable[[Integers, FloatArray, FloatArray, int], None]:
 
 
 def completed(span: Span, needed: int) -> Span | None:
-    """A span that holds the given one and is orthogonal to short relations, or None.
+    """A span that contains the given one and is orthogonal to short relations, or None.
 
-    Its rank is `needed`, or a little more where workers are alike on what the groups share.
+    Its rank is `needed`, or a little more if workers agree on the shared tasks.
     """
     tasks = span.basis.shape[1]
     if not span.rank < needed < tasks:
@@ -168,7 +167,7 @@ def completed(span: Span, needed: int) -> Span | None:
 def _relations(span: Span, chosen: Integers, needed: int) -> Integers:
     """The shortest vectors over the chosen tasks that are orthogonal to the span, mod the prime.
 
-    As many as there are if the tasks have the needed rank. The pivots are the first of the tasks.
+    All of them, if the tasks have the needed rank. The pivots are the first of the tasks.
     """
     rank, free = span.rank, len(chosen) - span.rank
     lattice = np.zeros((len(chosen), len(chosen)), np.int64)
@@ -182,7 +181,7 @@ def _relations(span: Span, chosen: Integers, needed: int) -> Integers:
 
 
 def _orthogonal(span: Span, length: int) -> Span:
-    """All vectors that are orthogonal to a span."""
+    """A basis of the vectors orthogonal to a span."""
     free = np.setdiff1d(np.arange(length), span.pivots)
     basis = np.zeros((len(free), length), np.int64)
     basis[np.arange(len(free)), free] = 1

@@ -1,9 +1,9 @@
-"""Recovery of labels: from totals to columns of labels, and as far as it goes to whose they are.
+"""Recovery of labels: from totals to columns of labels and, if possible, their workers.
 
-A column is one worker: for each label the tasks that it gave it to. These do not meet, and what
-they add up to, two or all of them, is again a vector of zeros and ones in the span. Columns must
-explain the counts. Whose column it is, the tasks that it answers say, where tasks were handed out
-one by one. On tasks on which everybody agrees, the counts of a round alone give every label away.
+A column is one worker: for each label, the tasks that got it. These sets are disjoint, and the sum
+of two or all of them is again a vector of zeros and ones in the span. Columns must explain the
+counts. If tasks were assigned individually, the answered tasks identify the worker. On tasks on
+which all workers agree, the counts of one round already reveal every label.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from sottovoce.live.attack.binary_vectors import MOST_RANK, Bits, binary_vectors
 from sottovoce.live.attack.integer_span import Integers, Span, completed, span_of
 
 NONE = -1
-"""The code of a label that is not there, or not known."""
+"""The code of a missing or unknown label."""
 
 MOST_CANDIDATES = 20_000
 SECONDS = 20.0
-"""For the search of columns that explain the counts; it takes far less unless labels are odd."""
+"""The time limit of the search for columns that explain the counts; it usually takes far less."""
 
 Column: TypeAlias = tuple[Bits, ...]
-"""For each label, the tasks that it was given to."""
+"""For each label, its tasks."""
 
 RecoveryOutcome: TypeAlias = Literal["all", "some", "none", "too large", "too many"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Observed:
-    """What was opened: vectors (rows) of one integer for each task, and the exact counts.
+    """The opened data: vectors (rows) with one integer per task, and the exact counts.
 
-    `counts` (tasks, labels) are also among the vectors; None where they carry noise. `assigned`
-    (workers, tasks) is who was given which task, where that is known.
+    `counts` (tasks, labels) are also among the vectors; None if they are noisy. `assigned`
+    (workers, tasks) is the assignment of tasks, if known.
     """
 
     vectors: Integers = field(repr=False)
@@ -50,11 +50,11 @@ class Observed:
 
     def __post_init__(self) -> None:
         if self.vectors.ndim != 2 or not self.vectors.size:
-            raise UsageError("nothing was opened: there is nothing to recover labels from")
+            raise UsageError("nothing was opened, so no labels can be recovered")
 
     @property
     def told(self) -> Bits | None:
-        """The assignments, if exactly those who were given a task answered it."""
+        """The assignments, if every worker answered exactly the assigned tasks."""
         if self.assigned is None or self.counts is None:
             return None
         exact = np.array_equal(self.assigned.sum(axis=0), self.counts.sum(axis=1))
@@ -62,9 +62,9 @@ class Observed:
 
     @property
     def needed(self) -> int:
-        """The rank at which all indicators are in the span: J (K - 1), and that of who has what.
+        """The rank at which all indicators are in the span: J (K - 1), plus that of the assignment.
 
-        That is 1 where everybody answered everything, and up to J where nobody did the same.
+        The latter is 1 if all workers answered all tasks, and up to J if all had different tasks.
         """
         free = self.workers * (self.labels - 1)
         if self.told is not None:
@@ -73,18 +73,18 @@ class Observed:
 
     @property
     def dense(self) -> bool:
-        """Whether counts say that everybody answered everything."""
+        """Whether the counts show that all workers answered all tasks."""
         return self.counts is not None and bool((self.counts.sum(axis=1) == self.workers).all())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recovered:
-    """Columns (columns, tasks) of label codes, -1 where there is no answer, and their owners.
+    """Columns (columns, tasks) of label codes, -1 for no answer, and their owners.
 
-    `outcome` says whether all workers' columns are there, some or none: too little may have been
-    opened, or the search ends at a smaller rank ("too large"), or there are so many vectors of
-    zeros and ones that they tell nothing ("too many"). `unanimous` has the label of each task on
-    which everybody agrees, else -1.
+    `outcome` says whether all columns were found, some or none: too little may have been opened,
+    the rank may be too large for the search ("too large"), or there may be too many vectors of
+    zeros and ones ("too many"). `unanimous` has the label of each task on which all workers agree,
+    otherwise -1.
     """
 
     rank: int
@@ -96,7 +96,7 @@ class Recovered:
 
 
 def recover(observed: Observed) -> Recovered:
-    """Everything that linear algebra finds in what was opened.
+    """Recover all labels that linear algebra finds in the opened data.
 
     >>> answers = np.array([[0, 0, 1, 1, 1, 0], [0, 1, 0, 1, 0, 0], [0, 0, 0, 1, 1, 1]])
     >>> counts = np.stack([3 - answers.sum(0), answers.sum(0)], 1)
@@ -108,7 +108,7 @@ def recover(observed: Observed) -> Recovered:
     known, tasks = observed.told, observed.vectors.shape[1]
     vectors = observed.vectors
     if known is not None:
-        # Whoever hands out tasks knows these vectors of the span already.
+        # The assignment gives these vectors of the span.
         vectors = np.concatenate([known.astype(np.int64), vectors])
     span = span_of(vectors)
     columns, outcome = _columns(observed, span, known)
@@ -118,9 +118,9 @@ def recover(observed: Observed) -> Recovered:
 
 
 def candidates(vectors: Bits, counts: Integers, assigned: Bits | None) -> list[Column]:
-    """Every column that could be a worker's; where tasks are known, of these tasks only.
+    """Every possible column of a worker; if assignments are known, with these tasks only.
 
-    No label can have been given to a task more often than it is counted there.
+    A task cannot have a label more often than its count.
     """
     none = np.zeros((1, vectors.shape[1]), np.bool_)
     parts = np.concatenate([none, vectors])
@@ -152,7 +152,7 @@ def explaining(columns: Sequence[Column], counts: Integers, workers: int) -> lis
     sums = np.array([np.concatenate(column) for column in columns]).T.astype(np.float64)
     lines = np.concatenate([sums, np.ones((1, len(columns)))])
     wanted = np.append(counts.T.reshape(-1), workers).astype(np.float64)
-    # Many tasks say the same of the columns: each line once.
+    # Many tasks give the same equation: keep each once.
     lines, wanted = np.hsplit(np.unique(np.column_stack([lines, wanted]), axis=0), [-1])
     solved = milp(
         np.zeros(len(columns)),
@@ -170,11 +170,11 @@ def explaining(columns: Sequence[Column], counts: Integers, workers: int) -> lis
 def distinct(
     columns: Sequence[Column], counts: Integers, room: Mapping[bytes, int]
 ) -> list[Column]:
-    """Columns with at least two labels, each once: which part has which label is what most say.
+    """Distinct columns with at least two labels; the assignment of labels to parts is by majority.
 
-    This is what is left where counts are not explained: some columns may be there all the same.
-    `room` says how many workers can have had the same tasks: where there are more columns of these,
-    none of them is believed.
+    This is the fallback if the counts are not explained: some columns may still be right. `room` is
+    how many workers can have had the same tasks: if there are more columns than that, none is
+    accepted.
     """
     told = [column for column in columns if sum(part.any() for part in column) >= 2]
     ordered = sorted(told, key=lambda column: (_parts(column), -_agreement(column, counts)))
@@ -196,10 +196,10 @@ def _agreement(column: Column, counts: Integers) -> int:
 
 
 def linked(answered: Bits, assigned: Bits) -> list[int | None]:
-    """For each column (rows: columns, tasks) the one worker whose tasks it can be of, or None.
+    """For each column (rows: columns, tasks), the only worker whose tasks match, or None.
 
-    A worker with exactly these tasks comes first; else one that had these tasks among others. Two
-    that fit equally well are not told apart, and neither are two columns that fit one worker.
+    A worker with exactly these tasks comes first, otherwise one that had these tasks among others.
+    If two workers fit equally well, or two columns fit one worker, there is no match.
 
     >>> answered = np.array([[1, 1, 0], [0, 1, 1]], bool)
     >>> linked(answered, np.array([[0, 1, 1], [1, 1, 0], [1, 1, 0]], bool))
@@ -229,7 +229,7 @@ def unanimous(counts: Integers) -> Integers:
 def _columns(
     observed: Observed, span: Span, known: Bits | None
 ) -> tuple[Integers, RecoveryOutcome]:
-    """All columns, from what was opened or what it can be completed to; else some of them."""
+    """All columns, from the opened span or its completion; otherwise some of them."""
     tasks, needed = span.basis.shape[1], observed.needed
     possible = _possible(observed, span, known)
     chosen = _explaining(observed, possible)
@@ -248,7 +248,7 @@ def _columns(
 
 
 def _possible(observed: Observed, span: Span, known: Bits | None) -> list[Column] | None:
-    """Every column that could be in a span; None if there are too many."""
+    """Every possible column in a span; None if there are too many."""
     listed = binary_vectors(span)
     return None if listed is None else candidates(listed, _most(observed), known)
 
@@ -260,14 +260,14 @@ def _explaining(observed: Observed, possible: list[Column] | None) -> list[Colum
 
 
 def _most(observed: Observed) -> Integers:
-    """How often each label can have been given to each task: noisy counts rule nothing out."""
+    """The most times that each label can occur at each task; noisy counts give no limit."""
     if observed.counts is not None:
         return observed.counts
     return np.full((observed.vectors.shape[1], observed.labels), observed.workers)
 
 
 def _room(observed: Observed) -> Mapping[bytes, int]:
-    """How many workers can have had the same tasks: one's labels are no other's missing answers."""
+    """How many workers can have had the same tasks."""
     if observed.assigned is not None:
         return Counter(tasks.tobytes() for tasks in observed.assigned)
     everything = np.ones(observed.vectors.shape[1], np.bool_)
@@ -283,7 +283,7 @@ def _coded(columns: list[Column], tasks: int) -> Integers:
 
 
 def _owned(columns: Integers, assigned: Bits | None) -> tuple[Integers, tuple[int | None, ...]]:
-    """Columns with their owners, in the order of these; those without one come last."""
+    """Columns sorted by owner; those without one come last."""
     if assigned is None or not len(columns):
         return columns, (None,) * len(columns)
     owners = linked(columns != NONE, assigned)

@@ -1,6 +1,6 @@
-"""The attack on the transcript of a private EM, and how much of what it finds is right.
+"""The attack on the transcript of a private EM, and its score.
 
-What is right is compared with what everybody could have guessed.
+The score is compared with what anyone could guess.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from sottovoce.securesum.em.terms import EMTerms, Mode
 from sottovoce.securesum.em.transcript import Transcript
 
 NEAR = 1e-9
-"""How far a worker's logarithm may be off: answers in another order are added in another order."""
+"""The tolerance of a worker's logarithm: the order of summation depends on the order of answers."""
 
 LONGEST = 1_000_000_000
-"""Bytes of the longest file that is read as a transcript."""
+"""The most bytes of a transcript file."""
 
 EVERYBODY = "everybody who answered"
 
 
 @dataclass(frozen=True, slots=True)
 class RecoveryScore:
-    """Out of `answers` labels: `right` by the attack, `guessed` by saying the published truth.
+    """Out of `answers` labels: `right` by the attack, `guessed` by the published truths.
 
-    The attack says the labels of its columns, and the published truth where it has none. Columns
+    The attack gives the labels of its columns, and the published truth where it has none. Columns
     without an owner count for the worker they fit best. `exact` columns are right in every label,
-    and `owned` of those are also their owner's.
+    and `owned` of those also have the right owner.
     """
 
     answers: int
@@ -55,7 +55,7 @@ def label_matrix(answers: Any, terms: EMTerms) -> tuple[list[str], Integers]:
     """The workers of a table, and their labels (workers, tasks) by the codes of the terms."""
     table = read(answers)
     if table.domain.is_numeric:
-        raise DataError("these answers are numbers: a private EM is about labels")
+        raise DataError("these answers are numbers, but a private EM needs labels")
     tasks = _codes(map(str, table.tasks), terms.tasks, "task")
     labels = _codes(map(label_text, table.domain.labels), terms.labels, "label")
     given = np.full((len(table.workers), len(terms.tasks)), NONE, np.int64)
@@ -68,7 +68,7 @@ def scored(
 ) -> RecoveryScore:
     """The score of columns (columns, tasks) against the labels given (workers, tasks).
 
-    An owner is a row of the given labels, -1 for a worker that is not there, None if unknown.
+    An owner is a row of the given labels, -1 for a missing worker, None if unknown.
     """
     said = np.broadcast_to(truths, given.shape).copy()
     guessed = int((said == given).sum())
@@ -91,7 +91,7 @@ def scored(
 def _fitted(
     given: Integers, columns: Integers, free: Sequence[int], owners: Sequence[int | None]
 ) -> dict[int, int]:
-    """Columns without an owner, each with the worker it fits best of those who own none."""
+    """Assign each column without an owner to the best-fitting worker without a column."""
     rows = np.setdiff1d(np.arange(len(given)), [owner for owner in owners if owner is not None])
     agreeing = np.array([(given[rows] == columns[place]).sum(axis=1) for place in free])
     if not agreeing.size:
@@ -111,14 +111,13 @@ def _codes(names: Any, known: Sequence[str], what: str) -> Integers:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recovery:
-    """What the attack found.
+    """The result of the attack.
 
-    `found` has the columns of labels and their owners among `names`. `reproduced` is True where
-    they give every total of every round again, to the integer: they are the answers, whoever's
-    they are. It is None where that cannot be told: columns are missing, a worker fell silent, or
-    the scale is so large that the last digits depend on the order of a worker's answers.
-    `truths` are the codes of what the private EM made of the totals, which anybody may guess that
-    workers said.
+    `found` has the columns of labels and their owners among `names`. `reproduced` is True if they
+    reproduce every total of every round exactly: they are then the answers, whoever's they are. It
+    is None if that is unknown: columns are missing, a worker dropped out, or the scale is so large
+    that the last digits depend on the order of a worker's answers. `truths` are the codes of the
+    private EM's truths, which anyone can use as a guess of the labels.
     """
 
     transcript: Transcript = field(repr=False)
@@ -129,29 +128,29 @@ class Recovery:
 
     @property
     def columns(self) -> int:
-        """How many workers' labels were found."""
+        """The number of workers whose labels were found."""
         return len(self.found.columns)
 
     @property
     def linked(self) -> tuple[str, ...]:
-        """The names of workers whose labels were found as theirs."""
+        """The names of workers whose labels were found and linked to them."""
         return tuple(self.names[owner] for owner in self.found.owners if owner is not None)
 
     @property
     def unanimous(self) -> int:
-        """On how many tasks everybody agrees, so that counts alone give all labels away."""
+        """The number of unanimous tasks, whose counts alone reveal all labels."""
         return int((self.found.unanimous != NONE).sum())
 
     @property
     def unanimous_labels(self) -> int:
-        """How many labels that are."""
+        """The number of labels of unanimous tasks."""
         if not self.unanimous:
             return 0
         counts = self.transcript.opened[0].totals.reshape(len(self.found.unanimous), -1)
         return int(counts[self.found.unanimous != NONE].sum())
 
     def score(self, answers: Any) -> RecoveryScore:
-        """Right labels, given the answers: a table of worker, task and answer."""
+        """The score against the true answers, a table of worker, task and answer."""
         workers, given = label_matrix(answers, self.transcript.terms)
         at = {worker: place for place, worker in enumerate(workers)}
         owners = [
@@ -161,10 +160,10 @@ class Recovery:
         return scored(given, self.found.columns, owners, self.truths)
 
     def table(self) -> Mapping[str, npt.NDArray[Any]]:
-        """The labels that were found: worker (or column), task, label.
+        """The found labels: worker (or column), task, label.
 
-        Of columns without an owner nobody knows whose they are: they are numbered. Labels of
-        unanimous tasks stand for everybody who answered, where no column has them.
+        Columns without an owner are numbered. Labels of unanimous tasks that are in no column apply
+        to all workers who answered.
         """
         terms = self.transcript.terms
         rows, tasks = np.nonzero(self.found.columns != NONE)
@@ -187,16 +186,16 @@ class Recovery:
 
 
 def read_transcript(path: str | os.PathLike[str]) -> Transcript:
-    """The transcript in a file; what is wrong with it is said with the file's name."""
+    """Read a transcript from a file; errors name the file."""
     place = Path(path)
     try:
         if place.stat().st_size > LONGEST:
             raise DataError("is too large to be a transcript", file=str(place))
         transcript = Transcript.parse(place.read_text(encoding="utf-8"), str(place))
     except FileNotFoundError:
-        raise DataError("there is no such file", file=str(place)) from None
+        raise DataError("the file does not exist", file=str(place)) from None
     except UnicodeDecodeError:
-        raise DataError("not a transcript: no text", file=str(place)) from None
+        raise DataError("not a transcript: it is not text", file=str(place)) from None
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", file=str(place)) from None
     _check(transcript, str(place))
@@ -204,7 +203,7 @@ def read_transcript(path: str | os.PathLike[str]) -> Transcript:
 
 
 def recover_labels(transcript: Transcript) -> Recovery:
-    """The labels that can be computed from a transcript, by whoever has it: no key is needed.
+    """Recover labels from a transcript. Anyone who has it can do this; no key is needed.
 
     >>> from sottovoce.api.simulate_private_em import simulate_private_em
     >>> rows = [(f"w{j}", f"t{i}", "yes" if (i * i + i * j + j) % 7 % 2 else "no")
@@ -219,7 +218,7 @@ def recover_labels(transcript: Transcript) -> Recovery:
     found = recover(_observed(transcript))
     off = _distance(transcript, found)
     if off is not None and off > NEAR * transcript.terms.scale * transcript.workers:
-        # They explain the counts, as other labels do: nothing was found.
+        # Other labels explain the counts too: nothing was found.
         found, off = replace(found, outcome="none", columns=found.columns[:0], owners=()), None
     truths = planner_of(transcript.terms).result(transcript.opened).truths.astype(np.int64)
     names = tuple(transcript.assignments or ())
@@ -227,20 +226,20 @@ def recover_labels(transcript: Transcript) -> Recovery:
 
 
 def _check(transcript: Transcript, file: str | None = None) -> None:
-    """Refuse totals of another length than the planner of the terms asks for."""
+    """Refuse totals whose length differs from the terms."""
     planner, opened = planner_of(transcript.terms), transcript.opened
     if not opened:
-        raise DataError("nothing was opened: no labels can be computed from it", file=file)
+        raise DataError("nothing was opened, so no labels can be recovered", file=file)
     for number, each in enumerate(opened):
         spec = planner.next(opened[:number])
         if spec is None:
             raise DataError(f"round {number} comes after the last of these terms", file=file)
         if len(each.totals) != spec.values or (each.totals > spec.greatest * each.workers).any():
-            raise DataError(f"round {number} is not what these terms add up", file=file)
+            raise DataError(f"round {number} does not match these terms", file=file)
 
 
 def _observed(transcript: Transcript) -> Observed:
-    """All totals as one vector over tasks for each slot, less the offset that all workers add."""
+    """All totals as one vector over tasks per slot, minus the offset that all workers add."""
     terms, first = transcript.terms, transcript.opened[0]
     vectors = [_vectors(terms, number, each) for number, each in enumerate(transcript.opened)]
     return Observed(
@@ -272,9 +271,9 @@ def _assigned(transcript: Transcript) -> npt.NDArray[np.bool_] | None:
 
 
 def _distance(transcript: Transcript, found: Recovered) -> int | None:
-    """How far the totals of workers with the found labels are from those that were opened.
+    """The distance between the totals of the found labels and the opened ones.
 
-    It cannot be told where some of them fell silent, since nobody knows which.
+    It is unknown if workers dropped out, because it is not known which.
     """
     opened = transcript.opened
     if found.outcome != "all" or {each.workers for each in opened} != {len(found.columns)}:

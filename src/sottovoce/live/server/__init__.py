@@ -1,1 +1,1 @@
-"""The server's half of live sessions. It never imports a worker's half."""
+"""The server's side of live sessions. It never imports the worker's side."""

@@ -1,8 +1,8 @@
-"""Live sessions in this process: what waits to be done in each, and who does it.
+"""Live sessions in this process: their queued work, and the threads that do it.
 
-Replies are queued, and one thread at a time does what waits in a session: it takes all of them,
-stores them at once, and only then are they acknowledged. So a sum that takes seconds to open holds
-up nobody else, and many replies cost one commit.
+Replies are queued, and one thread at a time does the work of a session: it takes all of them and
+stores them together; only then are they acknowledged. A sum that takes seconds to open therefore
+delays no other session, and many replies need one commit.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from sottovoce.securesum.star.messages import Place
 from sottovoce.server.service import Service
 
 THREADS = 4
-"""Sessions in which something is done at the same time."""
+"""The most sessions that work at the same time."""
 
 MOST_WAITING = 10_000
-"""Replies that may wait in one session."""
+"""The most waiting replies of one session."""
 
 log = logging.getLogger("sottovoce.live")
 
 
 def _promise() -> Future[bool]:
     promised: Future[bool] = Future()
-    promised.set_running_or_notify_cancel()  # it is kept even if nobody waits for it any more
+    promised.set_running_or_notify_cancel()  # it is stored even if nobody waits for it
     return promised
 
 
 @dataclass(frozen=True, slots=True)
 class QueuedReply:
-    """A reply that waits to be taken. The future says whether the same one was taken before."""
+    """A queued reply. The future is whether the same one was accepted before."""
 
     member: int
     content: bytes = field(repr=False)
@@ -47,7 +47,7 @@ class QueuedReply:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The requester's wish that the session ends."""
+    """A requester's request to end the session."""
 
     reason: str
     future: Future[bool] = field(default_factory=_promise)
@@ -55,7 +55,7 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class ProgressRequest:
-    """Somebody's wish to see how the session gets on."""
+    """A request for the session's progress."""
 
     future: Future[bool] = field(default_factory=_promise)
 
@@ -64,10 +64,10 @@ QueuedItem: TypeAlias = QueuedReply | Stop | ProgressRequest
 
 
 class ActiveSession:
-    """One session: its replica, what waits, and since when its phase is on.
+    """One session: its replica, its queue, and the start of its phase.
 
-    Whoever holds `lock` may read or change the replica. That may take long: whoever only looks
-    comes back later, or sees the `view` that there is.
+    Holders of `lock` may read or change the replica, which may take long. Others retry later or use
+    the existing `view`.
     """
 
     def __init__(self, id: str, clock: Callable[[], float]) -> None:
@@ -81,37 +81,37 @@ class ActiveSession:
         self._since: tuple[Place | None, float] = (None, 0.0)
 
     def add(self, item: QueuedItem) -> None:
-        """Let it wait to be done."""
+        """Add work to the queue."""
         with self._queue:
             if len(self._waiting) >= MOST_WAITING:
-                raise Refused(Reason.BUSY, "too many replies are waiting: send it again later")
+                raise Refused(Reason.BUSY, "too many replies are waiting; send it again later")
             self._waiting.append(item)
 
     def taken(self) -> list[QueuedItem]:
-        """All that waits."""
+        """Take all queued work."""
         with self._queue:
             items = list(self._waiting)
             self._waiting.clear()
         return items
 
     def begins(self) -> bool:
-        """Whether whoever asks shall do what waits; if not, somebody does, and looks again."""
+        """Whether the caller must do the queued work; if not, another thread does it."""
         with self._queue:
             self._again, begins = self._working, not self._working
             self._working = True
         return begins
 
     def ends(self) -> bool:
-        """Whether nothing is left to do."""
+        """Whether no work is left."""
         with self._queue:
             self._working = bool(self._waiting) or self._again
             self._again = False
             return not self._working
 
     def show(self, replica: Replica) -> bool:
-        """Let others see what is stored; whether another phase is on than was shown before.
+        """Publish the stored state; return whether the phase has changed.
 
-        The time of a phase is counted from when this process first saw it.
+        The time of a phase starts when this process first sees it.
         """
         self.replica, self.view = replica, replica.view()
         place = replica.session.place
@@ -122,14 +122,14 @@ class ActiveSession:
 
     @property
     def is_due(self) -> bool:
-        """Whether the time of the phase is up."""
+        """Whether the phase has timed out."""
         place, since = self._since
         patience = None if self.replica is None else self.replica.patience
         return place is not None and patience is not None and self._clock() - since >= patience
 
 
 class ActiveSessions:
-    """The sessions that this process has looked at, and the threads in which things are done."""
+    """The sessions in this process, and its worker threads."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._lock = clock, threading.Lock()
@@ -142,23 +142,23 @@ class ActiveSessions:
             return self._sessions.setdefault(id, ActiveSession(id, self._clock))
 
     def due(self) -> list[ActiveSession]:
-        """Where the time of a phase is up."""
+        """The sessions whose phase has timed out."""
         with self._lock:
             sessions = list(self._sessions.values())
         return [active for active in sessions if active.is_due]
 
     def schedule(self, active: ActiveSession, work: Callable[[], None]) -> None:
-        """Have it done soon, once more if it is being done."""
+        """Schedule the work of a session, again if it is running."""
         if active.begins():
             self._threads.submit(_run, active, work)
 
     def forget(self, id: str) -> None:
-        """Drop a session that is over."""
+        """Drop a finished session."""
         with self._lock:
             self._sessions.pop(id, None)
 
     def close(self) -> None:
-        """Do what waits, and end."""
+        """Finish queued work, and stop."""
         self._threads.shutdown()
 
 
@@ -172,7 +172,7 @@ def _run(active: ActiveSession, work: Callable[[], None]) -> None:
         try:
             work()
         except Exception as error:
-            # The message may hold what was read: only the kind of error is kept.
+            # The message could contain data: only the type of the error is logged.
             log.error("a live session waits", extra={"error": type(error).__name__})
         if active.ends():
             return

@@ -1,7 +1,7 @@
-"""The draft of a live session: what a requester asks it to be, and the terms that follow from it.
+"""The draft of a live session: the requester's settings, and the resulting terms.
 
-A worker agrees to the draft before it joins. The terms, under which everybody signs, follow from
-that and from who joined.
+A worker agrees to the draft before joining. The terms, which all members sign under, follow from
+the draft and from the workers who joined.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ BITS, S = 2_048, 1
 
 @dataclass(frozen=True, slots=True)
 class SessionDraft:
-    """A session before it has workers. What is None is worked out once it is known who joined.
+    """A session before it has workers. None values are computed once the workers are known.
 
-    `patience` is the seconds that a phase waits for its last reply.
+    `patience` is how many seconds a phase waits for replies.
     """
 
     title: str
@@ -78,10 +78,10 @@ class SessionDraft:
 
     @classmethod
     def asked(cls, **asked: Any) -> Self:
-        """The offer with what was left out filled in, where it has a usual value."""
+        """The draft with default values filled in."""
         given = {name: value for name, value in asked.items() if value is not None}
         mode, suite = Mode(given["mode"]), Suite(given["suite"])
-        if mode is Mode.NOISED:  # which brings its own scale
+        if mode is Mode.NOISED:  # noise has its own scale
             given = {"delta": 0.0, "weighted_rounds": 0, **given}
         else:
             given = {"scale": USUAL[mode]["scale"], **given}
@@ -90,7 +90,7 @@ class SessionDraft:
         return cls(**{**given, "mode": mode, "suite": suite})
 
     def as_json(self) -> dict[str, Any]:
-        """The offer as it is stored and shown."""
+        """The draft in the stored format."""
         dealer = None if self.dealer is None else self.dealer.as_json()
         names = {"tasks": list(self.tasks), "labels": list(self.labels)}
         kinds = {"suite": str(self.suite), "mode": str(self.mode)}
@@ -98,7 +98,7 @@ class SessionDraft:
 
     @classmethod
     def of_json(cls, document: Mapping[str, Any]) -> Self:
-        """The offer that `as_json` wrote."""
+        """The draft that `as_json` wrote."""
         dealer = document["dealer"]
         return cls(
             **{
@@ -129,9 +129,11 @@ class SessionDraft:
         if self.scale is not None:
             _check_range("scale", self.scale, 1, MOST_SCALE)
         if self.epsilon is not None and not 0 < self.epsilon <= 100:
-            raise _refused("epsilon", f"epsilon is above 0 and at most 100, not {self.epsilon:g}")
+            raise _refused(
+                "epsilon", f"epsilon must be above 0 and at most 100, not {self.epsilon:g}"
+            )
         if self.delta is not None and not 0 <= self.delta < 1:
-            raise _refused("delta", f"delta is from 0 to below 1, not {self.delta:g}")
+            raise _refused("delta", f"delta must be from 0 to below 1, not {self.delta:g}")
         if self.weighted_rounds is not None:
             _check_range("weighted_rounds", self.weighted_rounds, 0, MOST_NOISED - 1)
 
@@ -140,12 +142,12 @@ class SessionDraft:
         sealed = self.suite is Suite.DAMGARD_JURIK
         if sealed and self.dealer is None:
             raise _refused(
-                "dealer", "damgard_jurik needs somebody who deals its key: give a keyholder's card"
+                "dealer", "damgard_jurik needs a dealer for its key; give a keyholder's card"
             )
         _check_only_for("suite damgard_jurik", given, needed=sealed)
         if self.bits is not None and self.bits not in SIZES:
             sizes = ", ".join(map(str, SIZES))
-            raise _refused("bits", f"a key has {sizes} bits, not {self.bits}")
+            raise _refused("bits", f"a key must have {sizes} bits, not {self.bits}")
         if self.s is not None:
             _check_range("s", self.s, 1, 4)
 
@@ -157,7 +159,7 @@ def _check_names(field: str, what: str, names: Sequence[str], least: int, most: 
         for name in names:
             check_text(what, name, LONGEST_NAME)
     if len(set(names)) != len(names):
-        raise _refused(field, f"one of the {field} is there twice")
+        raise _refused(field, f"one of the {field} appears twice")
 
 
 def _check_range(field: str, value: float, least: float, most: float) -> None:
@@ -180,10 +182,10 @@ def _refused(field: str, message: str) -> Refused:
 def session_terms(
     offer: SessionDraft, id: str, coordinator: str, members: Sequence[Member]
 ) -> StarTerms:
-    """The terms of a session of these members. May take seconds, where noise is calibrated.
+    """The terms of a session with these members. Calibrating noise may take seconds.
 
-    Where nobody said otherwise, ceil(2 (J + 1) / 3) workers must agree (P2, section 6.3), and as
-    few may be opened.
+    By default ceil(2 (J + 1) / 3) workers must agree (P2, section 6.3), and this is also the fewest
+    workers in an opened sum.
     """
     threshold = offer.threshold or default_threshold(len(members))
     minimum = offer.minimum or threshold
@@ -195,7 +197,7 @@ def session_terms(
 
 
 def check_draft(offer: SessionDraft, coordinator: str) -> None:
-    """Refuse what could not begin even if everybody joined."""
+    """Refuse a draft that could not start even if all workers joined."""
     with malformed_field("suite"):
         check_suite(offer.suite)
     members = [
@@ -203,14 +205,14 @@ def check_draft(offer: SessionDraft, coordinator: str) -> None:
         for number in range(1, offer.workers + 1)
     ]
     terms = session_terms(offer, "rehearsal", coordinator, members)
-    # Whatever seals them, totals are kept and sent as 64-bit integers.
+    # With every suite, totals are stored and sent as 64-bit integers.
     with malformed_field("scale"):
         for spec in _specs(EMTerms.of_json(terms.purpose)):
             check_fits(spec, terms.size)
 
 
 def _specs(purpose: EMTerms) -> list[SumSpec]:
-    """What is added up in the rounds, with the largest values of a worker."""
+    """The sums of the rounds, with the largest values of a worker."""
     if purpose.noise is None:
         return [SumSpec(len(purpose.tasks), codec_of(purpose).greatest)]
     return [NoisedSlots(purpose).spec(number) for number in range(len(purpose.noise.rounds))]

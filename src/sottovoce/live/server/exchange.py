@@ -1,4 +1,4 @@
-"""Turns go out to members and replies come in; so do the terms, and the key that a dealer gives."""
+"""Exchanges with members: terms, the dealer's key, turns and replies."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ from sottovoce.server.database.live_sessions import (
 from sottovoce.server.service import Service
 
 SHORT = 0.05
-"""Seconds to wait while something is done in a session, which may take long."""
+"""Seconds to wait while a session is busy."""
 
 OF_A_MEMBER = 512
-"""Bytes that a reply has at most for each member: shares, commitments and what seals them."""
+"""The most bytes of a reply per member: shares, commitments and their sealing."""
 
 OF_A_MASKED, OF_A_CIPHERTEXT = 8, 4
-"""Bytes of a value under masks; lengths of a ciphertext that a value and its proofs take."""
+"""Bytes of a masked value; ciphertext lengths of a value and its proofs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """The terms; to the dealer also the key to which the server's share is to be sealed.
+    """The terms; for the dealer also the key to which the server's share must be sealed.
 
-    A worker is given the dealer's public document and its own sealed share, where there are any.
+    A worker gets the dealer's public document and its own sealed share, if there are any.
     """
 
     terms: Mapping[str, Any]
@@ -58,7 +58,7 @@ class Agreed:
 
 
 def agreed(service: Service, id: str, seat: AuthenticatedMember) -> Agreed | None:
-    """What a member needs before the first round; None until it is there."""
+    """The data that a member needs before the first round; None until it is available."""
     number = DEALER if seat.member.seat == DEALER else worker_number(seat)
     with service.database.reading() as connection:
         stored = the_session(connection, id)
@@ -82,7 +82,7 @@ def agreed(service: Service, id: str, seat: AuthenticatedMember) -> Agreed | Non
 def take_deal(
     service: Service, id: str, seat: AuthenticatedMember, public: str, shares: Sequence[str]
 ) -> bool:
-    """Give a session its key, if it is one; whether it had this very key before."""
+    """Store the session's key if it is valid; return whether it was stored before."""
     check_dealer(seat)
     with service.database.reading() as connection:
         stored = the_session(connection, id)
@@ -90,7 +90,7 @@ def take_deal(
     content = deal_document(public, shares)
     if stored.deal is None and stored.state is LiveState.DEALING:
         assert secret is not None  # noqa: S101 - there is a dealer
-        # Here, since it takes a while and the writer is for writing.
+        # Checked here: it takes a while, and the writer must stay free.
         try:
             check_deal(StarTerms.of_json(stored.terms), content, secret)
         except SealedRefused as refused:
@@ -101,10 +101,10 @@ def take_deal(
         now = the_session(connection, id, hold=True)
         if now.deal is not None:
             if now.deal != content:
-                raise Refused(Reason.CONFLICT, "the session has another key: nothing was changed")
+                raise Refused(Reason.CONFLICT, "the session has another key; nothing was changed")
             return True
         if now.state is not LiveState.DEALING:
-            raise Refused(Reason.NOT_OPEN, f"the session is {now.state}: no key is awaited")
+            raise Refused(Reason.NOT_OPEN, f"the session is {now.state}; no key is expected")
         change_session(connection, now.number, state=LiveState.RUNNING, deal=content)
         note_event(connection, "live.dealt", service.today(), id)
         return False
@@ -115,7 +115,7 @@ def take_deal(
 
 
 def turn(service: Service, id: str, seat: AuthenticatedMember) -> bytes | None:
-    """What is asked of a worker now; None if nothing is, or if it is not known yet."""
+    """A worker's current turn; None if there is none or it is not known yet."""
     number = worker_number(seat)
     with service.database.reading() as connection:
         _, state, sequence = state_of(connection, id)
@@ -125,10 +125,10 @@ def turn(service: Service, id: str, seat: AuthenticatedMember) -> bytes | None:
         return None
     active = sessions_of(service).session(id)
     if not active.lock.acquire(timeout=SHORT):
-        return None  # whoever waits is woken when the next phase is on
+        return None  # waiters are woken at the next phase
     try:
         replica = active.replica
-        # Another server may be rounds ahead: a worker that is asked again what is long over leaves.
+        # Another server may be rounds ahead: a worker that gets an old turn again would leave.
         behind = replica is None or replica.sequence < sequence
         found = None if replica is None or behind else _asked(replica.session, number)
     finally:
@@ -139,20 +139,20 @@ def turn(service: Service, id: str, seat: AuthenticatedMember) -> bytes | None:
 
 
 def _asked(session: CoordinatorSession, number: int) -> bytes | None:
-    """A worker's turn, until it has answered: then it waits for the next one."""
+    """A worker's turn, until it has replied; then it waits for the next one."""
     answered = number in session.alive - session.waiting and session.place is not None
     return None if answered else session.turn(number)
 
 
 def receive(service: Service, id: str, seat: AuthenticatedMember, content: bytes) -> Future[bool]:
-    """Take a worker's reply: settles, once that is durable, as whether it was taken before."""
+    """Queue a worker's reply; once durable, the future is whether it was accepted before."""
     return wish(
         service, sessions_of(service).session(id), QueuedReply(worker_number(seat), content)
     )
 
 
 def largest_reply(service: Service, id: str) -> int:
-    """The most bytes of a reply: shares for everybody, a contribution, or proofs."""
+    """The most bytes of a reply: shares for all members, a contribution, or proofs."""
     replica = sessions_of(service).session(id).replica
     if replica is not None:
         return _largest(replica.terms, replica.planner.terms)

@@ -14,7 +14,7 @@ router = APIRouter(include_in_schema=False, tags=["pages"])
 
 @router.api_route("/l/{session_id}", methods=["GET", "HEAD"], tags=["member"])
 async def live_page(request: Request) -> Response:
-    """Where links of live sessions lead: what to do with them. The secret follows the #."""
+    """The page behind links of live sessions: how to use them. The secret is after the #."""
     return page(request, "live.html")
 
 

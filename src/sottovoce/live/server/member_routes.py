@@ -1,4 +1,4 @@
-"""Routes for the workers and the dealer of a live session."""
+"""Live session routes for workers and the dealer."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ router = APIRouter(tags=["member"])
 
 MOST_SECONDS = 60
 LOOK = 0.5
-"""Seconds until another look at the clock, and at what other servers have stored."""
+"""Seconds between two checks of the clock and of other servers' events."""
 
 BYTES = "application/octet-stream"
 CONTENT: dict[str, Any] = {BYTES: {"schema": {"type": "string", "format": "binary"}}}
@@ -49,12 +49,12 @@ SessionId = CampaignId
 
 
 class OfferBody(BaseModel):
-    """What a member is asked to take part in: what it agrees to before it joins."""
+    """The offer that a member agrees to before joining."""
 
     id: str
     state: LiveState
     joined: int
-    coordinator: str = Field(description="The key that the server signs with, in base64.")
+    coordinator: str = Field(description="The server's signing key, in base64.")
     title: str
     tasks: list[str]
     labels: list[str]
@@ -71,7 +71,7 @@ class OfferBody(BaseModel):
     weighted_rounds: int | None
     bits: int | None
     s: int | None
-    dealer: dict[str, str] | None = Field(description="Name and public keys of who deals the key.")
+    dealer: dict[str, str] | None = Field(description="The dealer's name and public keys.")
 
 
 class JoinAskedBody(Asked):
@@ -88,11 +88,11 @@ class JoinedBody(BaseModel):
 
 
 class DealAskedBody(Asked):
-    """A key, as its dealer publishes and seals it."""
+    """A key, published and sealed by its dealer."""
 
-    public: str = Field(description="The signed document, to the byte.")
+    public: str = Field(description="The exact bytes of the signed document.")
     shares: list[str] = Field(
-        description="Sealed shares in base64: of the workers by number, then the server's."
+        description="Sealed shares in base64: the workers' by number, then the server's."
     )
 
 
@@ -104,17 +104,17 @@ class DealtKeyBody(BaseModel):
 
 
 class AgreedBody(BaseModel):
-    """The terms of a session, which never change."""
+    """The fixed terms of a session."""
 
     terms: dict[str, Any]
     sealing: str | None = Field(
-        description="To the dealer: the key to which the server's share is to be sealed."
+        description="For the dealer: the key to which the server's share must be sealed."
     )
     deal: DealtKeyBody | None
 
     @classmethod
     def of(cls, found: Agreed) -> AgreedBody:
-        """What a member is told."""
+        """The terms as a response."""
         deal = None
         if found.public is not None and found.share is not None:
             deal = DealtKeyBody(public=found.public, share=found.share)
@@ -122,7 +122,7 @@ class AgreedBody(BaseModel):
 
 
 class TakenBody(BaseModel):
-    """It is stored, and stays stored."""
+    """The message is stored durably."""
 
     replayed: bool
 
@@ -150,7 +150,7 @@ def _taken(words: str) -> dict[int | str, dict[str, Any]]:
 
 @router.get("/live/{session_id}/offer")
 def get_live_offer(service: TheService, session_id: SessionId, credential: Bearer) -> OfferBody:
-    """Show a member what it is asked to take part in."""
+    """Show a member the session's offer."""
     return OfferBody.model_validate(offered(service, session_id, credential))
 
 
@@ -168,7 +168,7 @@ async def post_join(
     credential: Bearer,
     member: TheMember,
 ) -> Response:
-    """Join a live session with fresh keys. A link works once; the last one to join begins it."""
+    """Join a live session with fresh keys. A link works once; the last worker to join starts it."""
     check_worker(member)
     body = await _read(request, JoinAskedBody, SHORT)
     found = await run_in_threadpool(
@@ -182,12 +182,12 @@ async def post_join(
 async def get_live_terms(
     service: TheService, session_id: SessionId, member: TheMember, wait: Wait = 0
 ) -> AgreedBody:
-    """Show a member the terms, once the session has begun; wait for that if asked to."""
+    """Show a member the terms once the session has started; wait for that if requested."""
     found = await long_poll(
         service.attendance, session_id, wait, LOOK, lambda: agreed(service, session_id, member)
     )
     if found is None:
-        raise Refused(Reason.NOT_FOUND, "the session has not begun: ask again")
+        raise Refused(Reason.NOT_FOUND, "the session has not started; try again")
     return AgreedBody.of(found)
 
 
@@ -201,7 +201,7 @@ async def get_live_terms(
 async def post_deal(
     request: Request, service: TheService, session_id: SessionId, member: TheMember
 ) -> Response:
-    """Give a live session its key: from the dealer, once."""
+    """Store the session's key from the dealer, once."""
     check_dealer(member)
     body = await _read(request, DealAskedBody, LARGEST)
     replayed = await run_in_threadpool(
@@ -218,13 +218,13 @@ async def post_deal(
             "description": "A signed frame.",
             "content": CONTENT,
         },
-        204: {"description": "Nothing is asked of the worker yet."},
+        204: {"description": "There is no turn for the worker yet."},
     },
 )
 async def get_turn(
     service: TheService, session_id: SessionId, member: TheMember, wait: Wait = 0
 ) -> Response:
-    """What is asked of a worker now, as bytes that the server signed; wait for it if asked to."""
+    """Send a worker its current turn, as bytes signed by the server; wait for it if requested."""
     found = await long_poll(
         service.attendance, session_id, wait, LOOK, lambda: turn(service, session_id, member)
     )
@@ -235,13 +235,13 @@ async def get_turn(
     "/live/{session_id}/replies",
     status_code=201,
     response_model=TakenBody,
-    responses=_taken("Taken before."),
+    responses=_taken("Accepted before."),
     openapi_extra={"requestBody": {"required": True, "content": CONTENT}},
 )
 async def post_reply(
     request: Request, service: TheService, session_id: SessionId, member: TheMember
 ) -> Response:
-    """Take a worker's reply to its turn; 201, or 200 when the same bytes were taken before."""
+    """Accept a worker's reply to its turn: 201, or 200 if the same bytes were accepted before."""
     check_worker(member)
     if kind_of(request) != BYTES:
         raise Refused(Reason.UNSUPPORTED, f"send the reply as {BYTES}")
@@ -252,7 +252,7 @@ async def post_reply(
 
 
 async def _read(request: Request, model: type[Body], most: int) -> Body:
-    """The body, which is read only after the credential was checked."""
+    """The body, read only after the credential was checked."""
     check_is_json(request)
     document = await run_in_threadpool(parsed_json, await bounded_body(request, most))
     try:

@@ -1,4 +1,4 @@
-"""The replica of a live session in a server's memory: made of what is stored, and only of that."""
+"""The replica of a live session in a server's memory, built from stored events only."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ THE_DEALER = "the dealer"
 
 
 def server_suite(terms: StarTerms, deal: bytes | None, secret: bytes | None) -> ServerSuite:
-    """The suite of the terms; that of a dealt key opens the server's share of it."""
+    """The suite of the terms; with a dealt key it opens the server's share."""
     if terms.suite is Suite.MASKED:
         return MaskedServer()
     assert deal is not None and secret is not None  # noqa: S101, PT018 - a session runs once dealt
@@ -42,27 +42,28 @@ def server_suite(terms: StarTerms, deal: bytes | None, secret: bytes | None) -> 
 
 
 def deal_document(public: str, shares: Sequence[str]) -> bytes:
-    """A deal as it is stored: the dealer's document, and each holder's sealed share."""
+    """A deal in the stored format: the dealer's document, and each holder's sealed share."""
     return canonical({"public": public, "shares": list(shares)}).encode("ascii")
 
 
 def check_deal(terms: StarTerms, deal: bytes, secret: bytes) -> None:
-    """Refuse a key that the session cannot use, or whose share for the server is not right.
+    """Refuse a key that the session cannot use, or with a wrong share for the server.
 
-    Workers check their own shares themselves.
+    Workers check their own shares.
     """
     shares = json.loads(deal)["shares"]
     if len(shares) != terms.size + 1 or any(unb64(each) is None for each in shares):
         raise SealedRefused(
-            THE_DEALER, f"there is not one share for each of {terms.size} workers and the server"
+            THE_DEALER,
+            f"there must be one share for each of {terms.size} workers and one for the server",
         )
     _threshold_server(terms, deal, secret)
 
 
 def check_suite(suite: Suite) -> None:
-    """Refuse a suite that this server has no library for."""
+    """Refuse a suite whose library is not installed on this server."""
     if suite is Suite.DAMGARD_JURIK:
-        # Here and below, since its arithmetic needs a library that other sessions do not.
+        # Imported here and below: its arithmetic needs a library that other sessions do not.
         from sottovoce.securesum.damgard_jurik.server import ThresholdServer  # noqa: F401
 
 
@@ -79,7 +80,7 @@ def _threshold_server(terms: StarTerms, deal: bytes, secret: bytes) -> ServerSui
 
 @dataclass(frozen=True, slots=True)
 class PhaseStatus:
-    """How a session stands: the phase that is on and who is waited for, and who is left."""
+    """The state of a session: its phase, missing replies, and remaining members."""
 
     round: int
     phase: str
@@ -90,9 +91,9 @@ class PhaseStatus:
 
 @dataclass(slots=True)
 class Replica:
-    """A session that runs, after the first `sequence` things that happened in it.
+    """A running session after its first `sequence` events.
 
-    `replied` has the hash of each member's last reply, which may come once more at any time.
+    `replied` has the hash of each member's last reply, which may be repeated at any time.
     """
 
     number: int
@@ -104,7 +105,7 @@ class Replica:
     replied: dict[int, bytes]
 
     def view(self) -> PhaseStatus:
-        """How it stands now."""
+        """The current state."""
         session = self.session
         return PhaseStatus(
             session.round,
@@ -116,7 +117,7 @@ class Replica:
 
 
 def restored(connection: Connection, id: str, key: Ed25519PrivateKey) -> Replica:
-    """The session as it stands in the database: the same bytes wherever and whenever it is made."""
+    """Rebuild the session from the database; deterministic, byte for byte."""
     stored = the_session(connection, id)
     _, _, sequence = state_of(connection, id)
     terms = StarTerms.of_json(stored.terms)
@@ -135,9 +136,9 @@ def restored(connection: Connection, id: str, key: Ed25519PrivateKey) -> Replica
 
 
 def catch_up(connection: Connection, replica: Replica, sequence: int) -> bool:
-    """Do what other servers have done since; whether that is known, event by event.
+    """Apply the events of other servers; return whether all are known.
 
-    A round that has ended meanwhile is known by what it opened only: then the session is restored.
+    Of a round that has ended, only the totals are stored: the session is then rebuilt.
     """
     found = events_of(connection, replica.number, after=replica.sequence)
     if [at for at, _ in found] != list(range(replica.sequence + 1, sequence + 1)):

@@ -1,4 +1,4 @@
-"""Live sessions as their requesters see them: asked for, begun, watched, ended."""
+"""Live session routes for requesters: create, start, watch and stop."""
 
 from __future__ import annotations
 
@@ -29,38 +29,45 @@ Limit = Annotated[int, Query(ge=1, le=MOST_ROWS)]
 
 
 class LiveAskedBody(Asked):
-    """What workers are asked to add up together, and how."""
+    """The settings of a new live session."""
 
     title: str = Field(min_length=1, max_length=LONGEST_NAME, examples=["Leaves"])
     tasks: list[str] = Field(description="The names of the tasks.", examples=[["t1", "t2"]])
-    labels: list[str] = Field(description="What an answer may be.", examples=[["no", "yes"]])
+    labels: list[str] = Field(description="The labels of an answer.", examples=[["no", "yes"]])
     suite: Literal["masked", "damgard_jurik"] = Field(description="How sums are sealed.")
     mode: Literal["as_published", "log_odds", "noised"] = Field(
-        description="What is opened: only noised has a guarantee."
+        description="What is opened. Only `noised` has a guarantee."
     )
-    workers: int = Field(description="How many links are made; it begins when all have joined.")
+    workers: int = Field(
+        description="How many links are made. The session starts when all workers have joined."
+    )
     scale: int | None = Field(
-        None, description="Steps to one. Left out: what suits the mode; noise brings its own."
+        None, description="Steps per unit. Default: depends on the mode; noise has its own."
     )
     rounds: int = Field(100, description="The most rounds after the first.")
-    patience: float = Field(60.0, description="Seconds that a phase waits for its last reply.")
+    patience: float = Field(60.0, description="Seconds that a phase waits for replies.")
     threshold: int | None = Field(
         None,
-        description="How many must confirm a set before it is opened. Left out: two thirds of "
-        "those who join, and one more.",
+        description="How many must confirm a set before it is opened. Default: two thirds of the "
+        "joined workers, plus one.",
     )
     minimum: int | None = Field(
-        None, description="The fewest workers of whom a sum is opened. Left out: the threshold."
+        None, description="The fewest workers in an opened sum. Default: the threshold."
     )
-    epsilon: float | None = Field(None, description="noised only: the most that is betrayed.")
-    delta: float | None = Field(None, description="noised only: the chance of more.")
+    epsilon: float | None = Field(None, description="`noised` only: the largest privacy loss.")
+    delta: float | None = Field(None, description="`noised` only: the failure probability.")
     weighted_rounds: int | None = Field(
-        None, description="noised only: rounds after the counts. Left out: as many as pay."
+        None, description="`noised` only: rounds after the counts. Default: as many as are useful."
     )
-    bits: int | None = Field(None, description="damgard_jurik only: 1024, 2048 or 3072.")
-    s: int | None = Field(None, description="damgard_jurik only: room in a ciphertext, 1 to 4.")
+    bits: int | None = Field(None, description="`damgard_jurik` only: 1024, 2048 or 3072.")
+    s: int | None = Field(
+        None,
+        description="`damgard_jurik` only: the exponent s, 1 to 4; a larger one gives more room.",
+    )
     dealer: KeyholderBody | None = Field(
-        None, description="damgard_jurik only: the card of who deals the key and forgets it."
+        None,
+        description="`damgard_jurik` only: the card of the dealer, who makes the key and "
+        "deletes it.",
     )
 
     def made(self) -> SessionDraft:
@@ -74,7 +81,7 @@ class LiveAskedBody(Asked):
 
 
 class LiveCreatedBody(BaseModel):
-    """A new session. The links are shown now and never again; each is for one worker."""
+    """A new session. The links are shown only once; each is for one worker."""
 
     id: str = Field(examples=["k7f3q2mzab"])
     links: list[str] = Field(examples=[["https://answers.example/l/k7f3q2mzab#svl_cq7Wd0m…"]])
@@ -89,18 +96,18 @@ class LiveSummaryBody(BaseModel):
     state: LiveState
     suite: Suite
     mode: Mode
-    tasks: int = Field(description="How many there are.")
+    tasks: int = Field(description="How many tasks there are.")
     labels: list[str]
     workers: int = Field(description="How many links were made.")
     joined: int = Field(description="How many workers have joined.")
     opened: int = Field(description="How many rounds were opened.")
     created_on: Day
     reason: str | None = Field(description="Why it was aborted.")
-    culprits: list[str] = Field(description="Who is to blame for that, where it is known.")
+    culprits: list[str] = Field(description="The members responsible, if known.")
 
     @classmethod
     def fields_of(cls, found: SessionProgress) -> dict[str, Any]:
-        """What a list and the session itself show alike."""
+        """The fields shown both in lists and for one session."""
         offer = found.offer
         offered = {name: offer[name] for name in ("title", "suite", "mode", "labels", "workers")}
         known = ("id", "state", "joined", "opened", "created_on", "reason")
@@ -113,20 +120,20 @@ class LiveSummaryBody(BaseModel):
 
 
 class LiveBody(LiveSummaryBody):
-    """How a session gets on."""
+    """The progress of a session."""
 
     patience: float
-    round: int | None = Field(description="The round that is on, counted from 0.")
-    phase: str | None = Field(description="The phase that is on.", examples=["contribute"])
-    waiting: list[int] = Field(description="Who is asked in it and has not answered.")
-    alive: list[int] = Field(description="Who is still in it.")
-    excluded: dict[str, str] = Field(description="Who is not, by number, and why.")
-    session: str | None = Field(description="The hash of the terms, which is in every message.")
-    terms: dict[str, Any] | None = Field(description="What everybody agrees on, once it begins.")
+    round: int | None = Field(description="The current round, counted from 0.")
+    phase: str | None = Field(description="The current phase.", examples=["contribute"])
+    waiting: list[int] = Field(description="Members who have not replied in this phase.")
+    alive: list[int] = Field(description="Members who still take part.")
+    excluded: dict[str, str] = Field(description="Excluded members, by number, and why.")
+    session: str | None = Field(description="The hash of the terms, contained in every message.")
+    terms: dict[str, Any] | None = Field(description="The terms, once the session has started.")
 
     @classmethod
     def of(cls, found: SessionProgress) -> Self:
-        """Progress as an answer has it."""
+        """The progress as a response."""
         return cls(
             **cls.fields_of(found),
             patience=found.offer["patience"],
@@ -147,11 +154,11 @@ class LiveListBody(BaseModel):
 
 
 class LiveGuaranteeBody(BaseModel):
-    """The most that the opened sums betray (epsilon), and on what that rests."""
+    """The largest privacy loss of the opened sums (epsilon), and its assumptions."""
 
     per_answer: float
     per_worker: float | None = Field(
-        description="For a worker with so many answers; null where no finite one holds."
+        description="For a worker with `answers` answers; null if no finite one holds."
     )
     delta: float
     answers: int
@@ -159,29 +166,29 @@ class LiveGuaranteeBody(BaseModel):
 
 
 class LiveResultBody(BaseModel):
-    """What a session's result says about itself."""
+    """The summary of a session's result."""
 
     method: str
     rounds: int
     converged: bool
-    workers: int = Field(description="Whose contributions are in the last sum.")
+    workers: int = Field(description="The workers in the last sum.")
     tasks: int
     version: str
     guarantee: LiveGuaranteeBody | None
-    words: str = Field(description="What the opened sums betray, in words.")
+    words: str = Field(description="The guarantee in words.")
 
 
 class LiveTruthBody(BaseModel):
-    """What inference says about a task."""
+    """The truth of a task."""
 
     task: str
     truth: str
     confidence: float | None
-    answers: int = Field(description="How many answers it had; with noise where there is noise.")
+    answers: int = Field(description="How many answers it had; noisy if the session has noise.")
 
 
 class LiveTruthsBody(BaseModel):
-    """Some of the truths."""
+    """A page of truths."""
 
     summary: LiveResultBody
     truths: list[LiveTruthBody]
@@ -189,7 +196,7 @@ class LiveTruthsBody(BaseModel):
 
     @classmethod
     def of(cls, page: Truths) -> Self:
-        """A page of truths as an answer has it."""
+        """A page of truths as a response."""
         return cls(
             summary=LiveResultBody(**page.summary),
             truths=[LiveTruthBody(**row) for row in page.rows],
@@ -198,9 +205,9 @@ class LiveTruthsBody(BaseModel):
 
 
 class LiveRoundBody(BaseModel):
-    """What one round opened."""
+    """The totals opened in one round."""
 
-    totals: list[str] = Field(description="Integers, as texts: they may have more digits than 15.")
+    totals: list[str] = Field(description="Integers as texts: they may have more than 15 digits.")
     workers: int
 
 
@@ -218,7 +225,7 @@ class TranscriptBody(BaseModel):
 def post_live(
     request: Request, _: Requester, service: TheService, body: LiveAskedBody
 ) -> LiveCreatedBody:
-    """Make a live session, in which workers who are all there add up sums. Make its links."""
+    """Make a live session, in which workers who are online together compute sums, and its links."""
     public_url = request.app.state.settings.public_url
     made = create_session(service, body.made(), public_url=public_url)
     return LiveCreatedBody(id=made.id, links=list(made.links), dealer_link=made.dealer_link)
@@ -233,27 +240,27 @@ def get_lives(_: Requester, service: TheService) -> LiveListBody:
 
 @router.get("/live/{session_id}")
 def get_live(_: Requester, service: TheService, session_id: SessionId) -> LiveBody:
-    """Show how a live session gets on."""
+    """Show the progress of a live session."""
     return LiveBody.of(progress(service, session_id))
 
 
 @router.post("/live/{session_id}/start")
 def post_start(_: Requester, service: TheService, session_id: SessionId) -> LiveBody:
-    """Begin a live session with those who have joined. When all have, it begins by itself."""
+    """Start a live session with the joined workers. It starts by itself when all have joined."""
     start(service, session_id)
     return LiveBody.of(progress(service, session_id))
 
 
 @router.post("/live/{session_id}/stop")
 def post_stop(_: Requester, service: TheService, session_id: SessionId) -> LiveBody:
-    """End a live session, for good. What was opened stays."""
+    """Stop a live session permanently. Opened totals stay."""
     stop(service, session_id)
     return LiveBody.of(progress(service, session_id))
 
 
 @router.delete("/live/{session_id}", status_code=204)
 def remove_live(_: Requester, service: TheService, session_id: SessionId) -> None:
-    """Delete a live session with all that was opened in it, in whatever state it is."""
+    """Delete a live session with all its opened totals, in any state."""
     remove(service, session_id)
 
 
@@ -266,14 +273,14 @@ def get_live_results(
     limit: Limit = 1000,
     sort: Sort = Sort.PLACE,
 ) -> LiveTruthsBody:
-    """Truths of a live session that is done; by confidence, the least sure come first."""
+    """List the truths of a finished live session; by confidence, the least certain come first."""
     return LiveTruthsBody.of(truths_page(service, session_id, offset, limit, sort))
 
 
 @router.get("/live/{session_id}/transcript", response_model=TranscriptBody)
 def get_transcript(_: Requester, service: TheService, session_id: SessionId) -> Response:
-    """What the server has seen of a live session, as `sottovoce sealed attack` reads it.
+    """Show what the server has seen of a live session, as input for `sottovoce sealed attack`.
 
-    It has no key, no answer and no contribution.
+    It contains no key, no answer and no contribution.
     """
     return Response(transcript(service, session_id).text(), media_type="application/json")

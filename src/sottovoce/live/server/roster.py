@@ -1,6 +1,6 @@
-"""The roster of a live session: it is made, workers join it by links, and it begins with them.
+"""The roster of a live session: created, joined by workers with links, and started.
 
-Each link works once. When a session begins, its terms are fixed for good.
+Each link works once. When a session starts, its terms are fixed.
 """
 
 from __future__ import annotations
@@ -40,48 +40,50 @@ FOREIGN = "this credential is not for this session"
 
 
 def seated(service: Service, id: str, credential: str) -> AuthenticatedMember:
-    """Whose credential it is. Of another session it is nobody's."""
+    """The member with this credential; it must be of this session."""
     shown = digest(checked_credential(credential, Credential.LIVE))
     with service.database.reading() as connection:
         found = find_member(connection, id, shown)
         if found is None:
-            state_of(connection, id)  # there must be such a session
+            state_of(connection, id)  # the session must exist
             raise Refused(Reason.BAD_CREDENTIAL, FOREIGN)
     return found
 
 
 def check_worker(seat: AuthenticatedMember) -> None:
-    """Refuse the dealer where a worker is meant."""
+    """Refuse the dealer in a route for workers."""
     if seat.member.seat == DEALER:
         raise Refused(
-            Reason.BAD_CREDENTIAL, "this is the dealer's credential: only workers do this"
+            Reason.BAD_CREDENTIAL, "this is the dealer's credential; only workers can do this"
         )
 
 
 def check_dealer(seat: AuthenticatedMember) -> None:
-    """Refuse a worker where the dealer is meant."""
+    """Refuse a worker in a route for the dealer."""
     if seat.member.seat != DEALER:
-        raise Refused(Reason.BAD_CREDENTIAL, "this is a worker's credential: only the dealer deals")
+        raise Refused(
+            Reason.BAD_CREDENTIAL, "this is a worker's credential; only the dealer can deal"
+        )
 
 
 def worker_number(seat: AuthenticatedMember) -> int:
     """The number of a worker who has joined."""
     check_worker(seat)
     if seat.member.number is None:
-        raise Refused(Reason.NOT_OPEN, "nobody has joined by this link: join first")
+        raise Refused(Reason.NOT_OPEN, "nobody has joined with this link; join first")
     return seat.member.number
 
 
 def over_words(stored: StoredSession) -> str:
-    """That a session is over, and why."""
+    """The end of a session and its reason, in words."""
     reason = (stored.outcome or {}).get("reason")
     return f"the session is {stored.state}" + (f": {reason}" if reason else "")
 
 
 def start(service: Service, id: str) -> None:
-    """Begin with those who have joined. One that has begun goes on as it is."""
+    """Start with the workers who have joined. A running session is not changed."""
     while not _started(service, id):
-        pass  # somebody has joined meanwhile
+        pass  # another worker has joined in the meantime
 
 
 def _started(service: Service, id: str) -> bool:
@@ -90,16 +92,17 @@ def _started(service: Service, id: str) -> bool:
         joined = members_of(connection, stored.number)
     if stored.state is not LiveState.GATHERING:
         if stored.state.is_over:
-            raise Refused(Reason.NOT_OPEN, f"the session is {stored.state}: make another")
+            raise Refused(Reason.NOT_OPEN, f"the session is {stored.state}; make another")
         return True
     if len(joined) < FEWEST_MEMBERS:
         raise Refused(
             Reason.NOT_OPEN,
-            f"{len(joined)} workers have joined, and a session needs {FEWEST_MEMBERS}: of two, "
-            "each would know the other's part of a sum",
+            f"{len(joined)} workers have joined, but a session needs {FEWEST_MEMBERS}; with two, "
+            "each would know the "
+            "other's part of a sum",
         )
     offer = SessionDraft.of_json(stored.offer)
-    # Here, since noise may take seconds to calibrate and the writer is for writing.
+    # Done here: calibrating noise may take seconds, and the writer must stay free.
     terms = session_terms(offer, id, coordinator_of(service), [_member(each) for each in joined])
     state = LiveState.DEALING if offer.suite is Suite.DAMGARD_JURIK else LiveState.RUNNING
 
@@ -126,7 +129,7 @@ def _member(joined: MemberRow) -> Member:
 
 @dataclass(frozen=True, slots=True)
 class Created:
-    """A new session: a link for each worker, and the dealer's. They are shown once."""
+    """A new session: a link for each worker, and the dealer's. They are shown only once."""
 
     id: str
     links: tuple[str, ...]
@@ -135,14 +138,14 @@ class Created:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """A worker's number, and whether it had joined before."""
+    """A worker's number, and whether it joined before."""
 
     number: int
     replayed: bool
 
 
 def create_session(service: Service, offer: SessionDraft, *, public_url: str) -> Created:
-    """A new session that waits for its workers."""
+    """Make a session that waits for its workers."""
     check_draft(offer, coordinator_of(service))
     sealed = offer.suite is Suite.DAMGARD_JURIK
     id, first = new_id(), DEALER if sealed else DEALER + 1
@@ -163,7 +166,7 @@ def create_session(service: Service, offer: SessionDraft, *, public_url: str) ->
 
 
 def offered(service: Service, id: str, credential: str) -> dict[str, object]:
-    """What a member is asked to take part in, and the key that the server signs with."""
+    """A session's offer for a member, and the server's signing key."""
     seated(service, id, credential)
     with service.database.reading() as connection:
         stored = the_session(connection, id)
@@ -173,7 +176,7 @@ def offered(service: Service, id: str, credential: str) -> dict[str, object]:
 
 
 def join(service: Service, id: str, credential: str, signing: str, sealing: str) -> Joined:
-    """A worker joins with its public keys, while others are waited for. The last one begins it."""
+    """Add a worker with its public keys while the session gathers. The last one starts it."""
     check_worker(seated(service, id, credential))
     for field, key in (("signing", signing), ("sealing", sealing)):
         with malformed_field(field):
@@ -204,8 +207,8 @@ def _same(member: MemberRow, signing: str, sealing: str) -> int:
     if (member.signing, member.sealing) != (signing, sealing) or member.number is None:
         raise Refused(
             Reason.INVITE_USED,
-            "somebody has joined by this link with other keys: a worker that has lost its keys "
-            "cannot come back",
+            "a worker has joined with this link and other keys; a worker that has lost its keys "
+            "cannot rejoin",
         )
     return member.number
 
@@ -215,11 +218,11 @@ def _check_new(members: list[MemberRow], signing: str, sealing: str) -> None:
         if any(getattr(member, field) == key for member in members):
             raise Refused(
                 Reason.CONFLICT,
-                "another worker of this session has this key: every worker makes its own",
+                "another worker of this session has this key; every worker needs its own",
                 field=field,
             )
 
 
 def _too_late(state: LiveState) -> str:
     over = "over" if state.is_over else "under way"
-    return f"the session is {over}: nobody can join it any more"
+    return f"the session is {over}; nobody can join it"

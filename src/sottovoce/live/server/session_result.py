@@ -1,4 +1,4 @@
-"""The result of a live session: its truths, what the opened sums betray, and its transcript."""
+"""The result of a live session: truths, privacy loss of the opened sums, and transcript."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ WORDS = {
     "of single workers can nearly always be computed from it.",
     Mode.NOISED: "Every opened sum has noise in it, of which no single party knows the whole.",
 }
-"""What is opened, in words."""
+"""The guarantee of each mode, in words."""
 
 
 def guarantee_of(terms: EMTerms) -> dict[str, Any] | None:
-    """What holds for one answer, and for a worker who answers all tasks; None if nothing does."""
+    """The guarantee for one answer, and for a worker who answers all tasks; None if none holds."""
     if terms.noise is None:
         return None
     answers = len(terms.tasks)
@@ -50,7 +50,7 @@ def guarantee_of(terms: EMTerms) -> dict[str, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class Truths:
-    """Some truths, of how many there are, and what the result says about itself."""
+    """A page of truths, their total number, and the summary of the result."""
 
     summary: Mapping[str, Any]
     rows: list[dict[str, Any]]
@@ -58,7 +58,7 @@ class Truths:
 
 
 def result_document(planner: PrivatePlanner, opened: Sequence[OpenedSum]) -> dict[str, Any]:
-    """What is kept of a result: truths as codes of labels, in the order of the tasks."""
+    """A result to store: truths as codes of labels, in task order."""
     result = planner.result(opened)
     confidence = result.confidence
     return {
@@ -76,7 +76,7 @@ def result_document(planner: PrivatePlanner, opened: Sequence[OpenedSum]) -> dic
 def truths_page(
     service: Service, id: str, offset: int = 0, limit: int = 1000, sort: Sort = Sort.PLACE
 ) -> Truths:
-    """Truths in the order of the tasks, or the least sure first; refused until there are some."""
+    """Truths in task order, or the least certain first; refused until there are some."""
     terms, result = _stored_result(service, id)
     places = np.arange(len(terms.tasks))
     if sort is Sort.CONFIDENCE and result["confidence"] is not None:
@@ -112,12 +112,12 @@ def _stored_result(service: Service, id: str) -> tuple[EMTerms, Mapping[str, Any
 
 
 def transcript(service: Service, id: str) -> Transcript:
-    """What was opened so far, as whoever attacks it reads it; refused before the first round."""
+    """The opened totals so far, as an attacker would see them; refused before the first round."""
     with service.database.reading() as connection:
         stored = the_session(connection, id)
         rounds = rounds_of(connection, stored.number)
     if stored.terms is None:
-        raise Refused(Reason.NOT_FOUND, "the session has not begun: nothing was opened")
+        raise Refused(Reason.NOT_FOUND, "the session has not started, so nothing was opened")
     terms = StarTerms.of_json(stored.terms)
     opened = tuple(OpenedSum(each.totals, len(each.contributors)) for each in rounds)
     return Transcript(EMTerms.of_json(terms.purpose), terms.size, opened)

@@ -1,4 +1,4 @@
-"""Supervision of live sessions: progress, stopping, deleting, and phases whose time is up."""
+"""Supervision of live sessions: progress, stopping, deleting, and phase timeouts."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ from sottovoce.server.service import Service
 STOPPED = "the requester stopped it"
 
 LOOK = 2.0
-"""Seconds between two looks for phases whose time is up, if nobody asks for a turn meanwhile."""
+"""Seconds between two checks for phase timeouts, if nobody asks for a turn."""
 
 PATIENCE = 5.0
-"""Seconds to wait for a session in which something is being done; then it is shown as it was."""
+"""Seconds to wait for a busy session; after that its last state is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionProgress:
-    """A session: what was offered, who is in it, and how far it is.
+    """A session: its offer, its members and its progress.
 
-    `round`, `phase` and `waiting` are of the round that is on, `opened` counts those that are over.
+    `round`, `phase` and `waiting` are of the current round, `opened` counts finished rounds.
     """
 
     id: str
@@ -66,20 +66,20 @@ class SessionProgress:
 
 
 def list_sessions(service: Service) -> list[SessionProgress]:
-    """Every session, the newest first, as far as it is known without asking what it does now."""
+    """Every session, the newest first, with its stored state only."""
     with service.database.reading() as connection:
         return _shown(connection, all_sessions(connection))
 
 
 def progress(service: Service, id: str) -> SessionProgress:
-    """How a session gets on. What is due in it is done first."""
+    """The progress of a session, after its due work is done."""
     view = _view(service, id)
     with service.database.reading() as connection:
         return _shown(connection, [the_session(connection, id)], view)[0]
 
 
 def stop(service: Service, id: str) -> None:
-    """End a session, for good: what was opened stays. One that is over stays as it is."""
+    """Stop a session permanently; opened totals stay. A finished session is not changed."""
 
     def work(connection: Connection) -> LiveState:
         stored = the_session(connection, id, hold=True)
@@ -95,7 +95,7 @@ def stop(service: Service, id: str) -> None:
 
 
 def remove(service: Service, id: str) -> None:
-    """Forget a session and everything in it, in any state; that it was deleted is noted."""
+    """Delete a session and everything in it, in any state; the deletion is recorded."""
 
     def work(connection: Connection) -> None:
         delete_session(connection, the_session(connection, id, hold=True).number)
@@ -108,10 +108,10 @@ def remove(service: Service, id: str) -> None:
 
 @contextmanager
 def phase_supervision(service: Service, *, look_every: float = LOOK) -> Iterator[None]:
-    """End phases whose time is up while the block runs, also of sessions that ran before."""
+    """End phases that have timed out while the block runs, also of earlier sessions."""
 
     def watch(done: threading.Event) -> None:
-        # Where storage does not answer now, whoever asks for a turn has its session looked at.
+        # If storage does not respond now, the next request for a turn checks the session.
         with suppress(SottovoceError, SQLAlchemyError):
             _look_at_running(service)
         while not done.wait(look_every):
@@ -162,7 +162,7 @@ def _shown(
 
 
 def _known(stored: StoredSession, view: PhaseStatus | None) -> dict[str, Any]:
-    """What is known of the round that is on, or of how the session ended."""
+    """The state of the current round, or the end of the session."""
     outcome = stored.outcome or {}
     if stored.state is LiveState.RUNNING and view is not None:
         return asdict(view)

@@ -1,8 +1,8 @@
-"""Transitions of a live session: what waits is taken, stored, and only then acknowledged.
+"""Transitions of a live session: queued replies are applied, stored, then acknowledged.
 
-Several servers may have one database. Each works on its own replica and stores what it did under
-the count of things that it knew of. If another was first, nothing is stored: the replica is thrown
-away, and what waits is done again on what is stored.
+Several servers may share one database. Each works on its own replica and stores its events together
+with the event count that it knew. If another server was first, nothing is stored: the replica is
+discarded, and the queued work is repeated on the stored state.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ from sottovoce.server.service import Service
 log = logging.getLogger("sottovoce.live")
 
 ATTEMPTS = 20
-"""How often to try while other servers are quicker."""
+"""How often to retry when other servers were first."""
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The state, the last turns (`turns` are of the excluded), how it came, and the truths."""
+    """The end of a session: state, last turns (`turns` of excluded members), reason, truths."""
 
     state: LiveState
     outcome: Mapping[str, Any]
@@ -62,7 +62,7 @@ class End:
 
 @dataclass(slots=True)
 class _Step:
-    """What has happened in a replica that is not stored yet."""
+    """Events of a replica that are not stored yet."""
 
     replica: Replica
     opened: int
@@ -72,7 +72,7 @@ class _Step:
     replied: dict[int, bytes] = field(default_factory=dict)
 
     def note(self, event: SessionEvent) -> None:
-        """One thing more. Of a round that it ended, only what was opened is kept."""
+        """Add an event. Of a finished round only the opened totals are kept."""
         self.happened += 1
         self.events.append(event)
         records = self.replica.session.records
@@ -83,12 +83,12 @@ class _Step:
 
 
 def look(service: Service, active: ActiveSession) -> None:
-    """Have whatever is due in a session done soon."""
+    """Schedule due work of a session."""
     sessions_of(service).schedule(active, partial(_advance, service, active))
 
 
 def wish(service: Service, active: ActiveSession, item: QueuedItem) -> Future[bool]:
-    """Have something done soon; it settles once that is durable."""
+    """Queue work; its future settles once the outcome is durable."""
     active.add(item)
     look(service, active)
     return item.future
@@ -103,17 +103,17 @@ def _advance(service: Service, active: ActiveSession) -> None:
             item.future.set_exception(outcome)
         else:
             item.future.set_result(outcome)
-    if moved:  # not at every reply: all who wait would look, and find nothing
+    if moved:  # not at every reply: all waiters would wake up for nothing
         service.attendance.ring(active.id)
 
 
 def _tried(
     service: Service, active: ActiveSession, items: Sequence[QueuedItem]
 ) -> tuple[list[bool | Refused], bool]:
-    """What became of each, and whether another phase is on; nobody waits in vain.
+    """The outcome of each item, and whether the phase has changed; every item is settled.
 
-    After an error the replica may be anything, and nothing of it is shown: it is thrown away. What
-    waits is then done one by one, so that one reply that breaks something holds up no other.
+    After an error the replica is undefined and is discarded. The items are then processed one by
+    one, so that a reply that causes an error does not affect others.
     """
     try:
         return _done(service, active, items)
@@ -133,7 +133,7 @@ def _tried(
 def _done(
     service: Service, active: ActiveSession, items: Sequence[QueuedItem]
 ) -> tuple[list[bool | Refused], bool]:
-    """What became of each, once that is durable, and whether another phase is on."""
+    """The outcome of each item, once durable, and whether the phase has changed."""
     for _ in range(ATTEMPTS):
         replica = active.replica = _current(service, active)
         if replica is None:
@@ -153,17 +153,17 @@ def _done(
                 sessions_of(service).forget(active.id)
             return outcomes, active.show(replica) or moved
         active.replica = None
-    raise Refused(Reason.BUSY, "other servers were quicker each time: send it again")
+    raise Refused(Reason.BUSY, "other servers were first each time; send it again")
 
 
 def _not_running(
     service: Service, active: ActiveSession, items: Sequence[QueuedItem]
 ) -> list[bool | Refused]:
-    """Of a session that does not run, only what was taken before is acknowledged."""
+    """Acknowledge only replies accepted before: the session is not running."""
     with service.database.reading() as connection:
         number, state, _ = state_of(connection, active.id)
         last = {each.number: each.replied for each in members_of(connection, number)}
-    refused = Refused(Reason.NOT_OPEN, f"the session is {state}: no reply is taken")
+    refused = Refused(Reason.NOT_OPEN, f"the session is {state}; no reply is accepted")
     return [
         True
         if not isinstance(item, QueuedReply) or last.get(item.member) == _hash(item.content)
@@ -173,7 +173,7 @@ def _not_running(
 
 
 def _current(service: Service, active: ActiveSession) -> Replica | None:
-    """The replica with all that is stored in it; None where the session does not run."""
+    """The up-to-date replica; None if the session is not running."""
     with service.database.reading() as connection:
         _, state, sequence = state_of(connection, active.id)
         if state is not LiveState.RUNNING:
@@ -187,7 +187,7 @@ def _current(service: Service, active: ActiveSession) -> Replica | None:
 
 
 def _taken(step: _Step, item: QueuedItem) -> bool | Refused:
-    """Take a reply; whether the same one was taken before, or why it is not taken."""
+    """Apply a reply; return whether it was accepted before, or why it is refused."""
     replica = step.replica
     if isinstance(item, ProgressRequest):
         return False
@@ -244,7 +244,7 @@ def _is_stored(service: Service, replica: Replica, step: _Step) -> bool:
 
 
 def end_of(replica: Replica) -> End | None:
-    """The end of a session; None while it goes on."""
+    """The end of a session; None while it runs."""
     session = replica.session
     if session.state == "running":
         return None
@@ -265,7 +265,7 @@ def end_of(replica: Replica) -> End | None:
 
 
 def stopped_early(reason: str) -> Mapping[str, Any]:
-    """What is kept of a session that ended before its first round."""
+    """The result of a session that ended before its first round."""
     return _outcome(reason, (), {}, [])
 
 
@@ -281,8 +281,8 @@ def _outcome(
 
 
 def not_taken(replica: Replica, item: QueuedReply, refused: SealedRefused) -> Refused:
-    """The refusal of what `take` refused. It quotes nothing of the reply."""
-    session, words = replica.session, f"this reply is not taken: {refused.reason}"
+    """The refusal of a reply. It quotes nothing of it."""
+    session, words = replica.session, f"this reply is refused: {refused.reason}"
     if session.place is None or item.member in session.excluded:
         return Refused(Reason.NOT_OPEN, words)
     try:
