@@ -14,7 +14,7 @@ import pytest
 from matplotlib.text import Text
 from tests.figures.charts import TRADE_OFF
 
-from sottovoce.errors import OutputExists, UsageError
+from sottovoce.errors import OutputExists, UsageError, install_command
 from sottovoce.figures import Chart, Level, Series, save, svg
 from sottovoce.figures.canvas import INK
 from sottovoce.figures.picture import drawn
@@ -210,5 +210,5 @@ except NotInstalled as error:
     print(error)
 """
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.startswith("a plot needs matplotlib, which is not installed: pip install ")
-    assert "sottovoce[plots]" in told.stdout
+    assert told.stdout.startswith("a plot needs matplotlib, which is not installed: ")
+    assert install_command("plots") in told.stdout

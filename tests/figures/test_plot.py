@@ -11,6 +11,7 @@ import pytest
 import sottovoce
 from sottovoce import Comparison, Domain, Reports, Scenario, UsageError
 from sottovoce.datasets import CategoricalCrowd, NumericCrowd, generate
+from sottovoce.errors import install_command
 from sottovoce.figures.charts import result_chart
 
 ANSWERS, GOLD = generate(CategoricalCrowd(workers=8, tasks=30, labels=3, redundancy=4, seed=7))
@@ -90,4 +91,4 @@ except sottovoce.NotInstalled as error:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "matplotlib" in done.stdout
-    assert "sottovoce[plots]" in done.stdout
+    assert install_command("plots") in done.stdout
