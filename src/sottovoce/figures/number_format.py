@@ -60,7 +60,10 @@ def log_steps(low: float, high: float, most: int) -> list[float]:
     inside = [step for step in steps if low <= step <= high]
     if len(inside) >= 3:
         return inside
-    return [step for step, _ in round_steps(low, high, most) if step > 0]
+    even = round_steps(low, high, most)
+    if len(even) < 2:  # the next smaller round step: an axis needs two numbers
+        even = round_steps(low, high, 2 * most)
+    return [step for step, _ in even if step > 0]
 
 
 def power_words(values: Sequence[float]) -> Callable[[float], str]:
