@@ -197,7 +197,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Record, or compare with the recording; 1 if something differs."""
     parser = argparse.ArgumentParser(prog="python -m tests.frozen.record")
     parser.add_argument("parts", nargs="*", help=f"all, if none is named: {', '.join(PARTS)}")
-    parser.add_argument("--write", action="store_true", help="record anew")
+    parser.add_argument("--write", action="store_true", help="record again")
     chosen = parser.parse_args(arguments)
     if unknown := set(chosen.parts) - set(PARTS):
         parser.error(f"no part {', '.join(sorted(unknown))}: there are {', '.join(PARTS)}")

@@ -158,5 +158,5 @@ def test_two_columns_that_fit_one_worker_are_not_linked() -> None:
 
 
 def test_nothing_opened_is_refused() -> None:
-    with pytest.raises(UsageError, match="nothing has been opened"):
+    with pytest.raises(UsageError, match="nothing was opened"):
         Observed(np.empty((0, 5), np.int64), None, 2, 3)
