@@ -39,7 +39,9 @@ class DataError(SottovoceError):
         if column is not None:
             places.append(f"column {column!r}")
         super().__init__(f"{', '.join(places)}: {message}" if places else message)
-        self.file, self.row, self.column = file, row, column
+        self.file = file
+        self.row = row
+        self.column = column
 
 
 class UsageError(SottovoceError):
@@ -60,7 +62,9 @@ class NotInstalled(UsageError, ImportError):  # noqa: N818 - reads as the fact i
     def __init__(self, library: str, *, purpose: str, extra: str | None = None) -> None:
         way = f"pip install 'sottovoce[{extra}]'" if extra else f"pip install {library}"
         super().__init__(f"{purpose} needs {library}, which is not installed: {way}")
-        self.library, self.extra, self.name = library, extra, library
+        self.library = library
+        self.extra = extra
+        self.name = library
 
 
 class _Absent(type):
@@ -101,8 +105,11 @@ class BudgetExceeded(SpendRefused):
             f"worker {worker!r} asked to spend {quantity} {asked:g} per {unit} but has {left:g} "
             "left; answer less, leave this campaign out, or raise the budget"
         )
-        self.worker, self.asked, self.left = worker, asked, left
-        self.unit, self.quantity = unit, quantity
+        self.worker = worker
+        self.asked = asked
+        self.left = left
+        self.unit = unit
+        self.quantity = quantity
 
 
 class AlreadyReported(SpendRefused):
@@ -117,7 +124,9 @@ class AlreadyReported(SpendRefused):
             f"{refused} made for requester {requester!r} under policy {policy[:12]}; send that one "
             "again: a new one would weaken the noise"
         )
-        self.requester, self.policy, self.task = requester, policy, task
+        self.requester = requester
+        self.policy = policy
+        self.task = task
 
 
 class LedgerError(SottovoceError):
@@ -132,7 +141,9 @@ class LedgerDamaged(LedgerError):  # noqa: N818 - reads as the fact it states
             f"{path}, line {line:,}: {fault}; restore the ledger from a copy, since what was spent "
             "is no longer known"
         )
-        self.path, self.line, self.fault = path, line, fault
+        self.path = path
+        self.line = line
+        self.fault = fault
 
 
 class LedgerBusy(LedgerError):  # noqa: N818 - reads as the fact it states
@@ -143,7 +154,8 @@ class LedgerBusy(LedgerError):  # noqa: N818 - reads as the fact it states
             f"{path}: another process has held this file for {seconds:g} seconds; end it, or "
             "try again later"
         )
-        self.path, self.seconds = path, seconds
+        self.path = path
+        self.seconds = seconds
 
 
 class LedgerUnwritable(LedgerError):  # noqa: N818 - reads as the fact it states
@@ -151,7 +163,8 @@ class LedgerUnwritable(LedgerError):  # noqa: N818 - reads as the fact it states
 
     def __init__(self, path: str, *, reason: str) -> None:
         super().__init__(f"{path}: the ledger cannot be kept here ({reason}); nothing is reported")
-        self.path, self.reason = path, reason
+        self.path = path
+        self.reason = reason
 
 
 class Reason(StrEnum):
@@ -208,7 +221,9 @@ class Refused(SottovoceError):  # noqa: N818 - reads as the fact it states
     ) -> None:
         super().__init__(message)
         self.reason = reason
-        self.field, self.row, self.column = field, row, column
+        self.field = field
+        self.row = row
+        self.column = column
 
 
 class SealedRefused(SottovoceError):  # noqa: N818 - reads as the fact it states
@@ -219,14 +234,16 @@ class SealedRefused(SottovoceError):  # noqa: N818 - reads as the fact it states
 
     def __init__(self, culprit: str, reason: str) -> None:
         super().__init__(f"{culprit}: {reason}")
-        self.culprit, self.reason = culprit, reason
+        self.culprit = culprit
+        self.reason = reason
 
 
 class SealedAborted(SottovoceError):  # noqa: N818 - reads as the fact it states
     """A sealed sum that cannot be opened any more: why, and who did wrong where that is known."""
 
     def __init__(self, reason: str, culprits: Iterable[str] = ()) -> None:
-        self.reason, self.culprits = reason, tuple(culprits)
+        self.reason = reason
+        self.culprits: tuple[str, ...] = tuple(culprits)
         named = f"{', '.join(self.culprits)}: " if self.culprits else ""
         super().__init__(f"{named}{reason}")
 
@@ -239,7 +256,9 @@ class PolicyChanged(SottovoceError):  # noqa: N818 - reads as the fact it states
             f"campaign {campaign!r} promised policy {pinned[:12]} and now offers {offered[:12]}; "
             "nothing is sent: ask the requester why, a policy must not change once open"
         )
-        self.campaign, self.pinned, self.offered = campaign, pinned, offered
+        self.campaign = campaign
+        self.pinned = pinned
+        self.offered = offered
 
 
 class Unreachable(SottovoceError):  # noqa: N818 - reads as the fact it states
@@ -247,7 +266,8 @@ class Unreachable(SottovoceError):  # noqa: N818 - reads as the fact it states
 
     def __init__(self, address: str, *, reason: str) -> None:
         super().__init__(f"{address} does not answer ({reason}); try again later")
-        self.address, self.reason = address, reason
+        self.address = address
+        self.reason = reason
 
 
 class Stopped(SottovoceError):  # noqa: N818 - reads as the fact it states
