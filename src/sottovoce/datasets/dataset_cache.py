@@ -104,13 +104,13 @@ class DatasetCard:
         except OSError as error:
             raise DataError(
                 f"cannot read this file of dataset {self.name}: {error.strerror}; "
-                "add the dataset again with --force (force=True)",
+                "add the dataset again with force=True",
                 file=str(path),
             ) from None
         if found != wanted:
             raise DataError(
                 f"SHA-256 is {found[:12]}… but the index says {wanted[:12]}…: the file changed; "
-                f"add dataset {self.name} again with --force (force=True)",
+                f"add dataset {self.name} again with force=True",
                 file=str(path),
             )
         return path
